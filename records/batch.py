@@ -1,0 +1,250 @@
+"""Record batches v2: building them, finding them in bytes, reading their records (KIP-98; KIP-595 for control batches).
+
+A batch on the metadata log has null keys, no headers and timestamp deltas of 0, but any batch of Kafka's is read.
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, NamedTuple
+
+from crc32c import crc32c
+
+from records.wire import read_zigzag, zigzag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HEADER_BYTES = 61
+MAGIC = 2
+CONTROL_ATTRIBUTE = 0x20
+COMPRESSION_MASK = 0x07
+
+# base offset, length, leader epoch, magic, crc, attributes, last offset delta, base and max timestamp, producer id,
+# producer epoch, base sequence, record count
+_HEADER = Layout(">qiibIhiqqqhii")
+_PREFIX = Layout(">qiib")  # what comes before the CRC
+_CHECKED = Layout(">hiqqqhii")  # what the CRC covers of the header
+_LENGTH_AT = 8
+_CRC_FROM = 21
+
+
+class CorruptBatch(ValueError):
+    """Bytes in a log that are no record batch, or whose CRC does not fit.
+
+    offset: the base offset that the bytes claim, -1 where they claim none; position: byte position of the batch.
+    """
+
+    def __init__(self, offset: int, position: int, reason: str) -> None:
+        self.offset = offset
+        self.position = position
+        self.reason = reason
+        super().__init__(offset, position, reason)
+
+    def __str__(self) -> str:
+        return f"batch of offset {self.offset} at byte {self.position}: {self.reason}"
+
+
+class Batch(NamedTuple):
+    """The header of a batch. position: where it starts in the bytes it was found in; size: header included."""
+
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    crc: int
+    attributes: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    record_count: int
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & CONTROL_ATTRIBUTE)
+
+    @property
+    def compression(self) -> int:
+        """0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
+        return self.attributes & COMPRESSION_MASK
+
+
+class Record(NamedTuple):
+    """One record of a batch. offset: absolute; timestamp in ms; headers: (key, value) pairs."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def build_batch(
+    values: Sequence[bytes], *, base_offset: int, leader_epoch: int, timestamp_ms: int, attributes: int = 0
+) -> bytes:
+    """A batch of records with null keys, as the controller writes its metadata records; at least one value."""
+    assert values, "a batch holds at least one record"
+    parts: list[bytes] = []
+    add = parts.extend
+    for delta, value in enumerate(values):
+        d = zigzag(delta)
+        n = zigzag(len(value))
+        size = len(d) + len(n) + len(value) + 4
+        add((zigzag(size), b"\0\0", d, b"\1", n, value, b"\0"))
+    return seal(b"".join(parts), len(values), base_offset, leader_epoch, timestamp_ms, attributes)
+
+
+def build_control_batch(
+    records: Sequence[tuple[bytes, bytes]], *, base_offset: int, leader_epoch: int, timestamp_ms: int
+) -> bytes:
+    """A control batch of (key, value) pairs; at least one."""
+    assert records, "a batch holds at least one record"
+    parts: list[bytes] = []
+    for delta, (key, value) in enumerate(records):
+        body = b"".join((b"\0\0", zigzag(delta), zigzag(len(key)), key, zigzag(len(value)), value, b"\0"))
+        parts.append(zigzag(len(body)) + body)
+    return seal(b"".join(parts), len(records), base_offset, leader_epoch, timestamp_ms, CONTROL_ATTRIBUTE)
+
+
+def seal(body: bytes, count: int, base_offset: int, leader_epoch: int, timestamp_ms: int, attributes: int = 0) -> bytes:
+    """Put the header, with its CRC, before the encoded records."""
+    checked = _CHECKED.pack(attributes, count - 1, timestamp_ms, timestamp_ms, -1, -1, -1, count)
+    crc = crc32c(body, crc32c(checked))
+    prefix = _PREFIX.pack(base_offset, HEADER_BYTES - 12 + len(body), leader_epoch, MAGIC)
+    return b"".join((prefix, crc.to_bytes(4, "big"), checked, body))
+
+
+def read_header(data: bytes | memoryview, position: int = 0) -> Batch | None:
+    """The batch that starts at `position`; None where the data end within it (a torn tail, or a sliced answer).
+
+    The CRC is not checked. Raises CorruptBatch where the bytes cannot be a batch v2.
+    """
+    left = len(data) - position
+    if left < 17:
+        return None
+    length = int.from_bytes(data[position + _LENGTH_AT : position + 12], "big", signed=True)
+    offset = int.from_bytes(data[position : position + 8], "big", signed=True)
+    magic = data[position + 16]
+    if magic != MAGIC:
+        raise CorruptBatch(offset, position, f"magic is {magic}, only {MAGIC} is read")
+    if length < HEADER_BYTES - 12:
+        raise CorruptBatch(offset, position, f"length is {length}, a batch has at least {HEADER_BYTES - 12}")
+    if left < length + 12:
+        return None
+    base, _, epoch, _, crc, attributes, delta, first, last, producer, producer_epoch, sequence, count = (
+        _HEADER.unpack_from(data, position)
+    )
+    if base < 0 or delta < 0 or count < 0 or epoch < -1:
+        raise CorruptBatch(base, position, f"negative offset, delta {delta}, count {count} or epoch {epoch}")
+    return Batch(
+        position, length + 12, base, base + delta, epoch, crc, attributes, first, last, producer, producer_epoch,
+        sequence, count,
+    )  # fmt: skip
+
+
+def is_intact(data: bytes | memoryview, batch: Batch) -> bool:
+    """Whether the batch's CRC fits its bytes."""
+    end = batch.position + batch.size
+    return crc32c(memoryview(data)[batch.position + _CRC_FROM : end]) == batch.crc
+
+
+def batches(data: bytes | memoryview, position: int = 0, *, check: bool = True) -> Iterator[Batch]:
+    """The whole batches from `position` on; a torn one at the end is left out.
+
+    Raises CorruptBatch at the first that is none, or (with `check`) whose CRC does not fit.
+    """
+    while (batch := read_header(data, position)) is not None:
+        if check and not is_intact(data, batch):
+            raise CorruptBatch(batch.base_offset, position, f"CRC is {batch.crc}, the bytes give another")
+        yield batch
+        position += batch.size
+
+
+def records_of(data: bytes, batch: Batch) -> list[Record]:
+    """The records of a batch, decompressed if need be.
+
+    Raises CorruptBatch where its bytes are not `count` records, each with the offsets that the header promises.
+    """
+    body: bytes | memoryview
+    end = batch.position + batch.size
+    position = batch.position + HEADER_BYTES
+    if batch.compression:
+        from records.compression import decompress
+
+        try:
+            body = decompress(batch.compression, data[position:end])
+        except ValueError as error:
+            raise CorruptBatch(batch.base_offset, batch.position, str(error)) from None
+        position, end = 0, len(body)
+    else:
+        body = data
+    try:
+        found, position = _read_records(bytes(body), position, end, batch)
+    except (ValueError, IndexError) as error:
+        raise CorruptBatch(batch.base_offset, batch.position, f"records: {error}") from None
+    if position != end:
+        raise CorruptBatch(batch.base_offset, batch.position, f"{end - position} bytes are left after the records")
+    return found
+
+
+def _read_records(data: bytes, position: int, end: int, batch: Batch) -> tuple[list[Record], int]:
+    if batch.record_count * 7 > end - position:
+        raise ValueError(f"{batch.record_count} records do not fit in {end - position} bytes")
+    found: list[Record] = []
+    for _ in range(batch.record_count):
+        length, position = read_zigzag(data, position)
+        stop = position + length
+        if length < 0 or stop > end:
+            raise ValueError(f"record of {length} bytes in the {end - position} that are left")
+        position += 1  # attributes: none are defined
+        timestamp_delta, position = read_zigzag(data, position, 10)
+        offset_delta, position = read_zigzag(data, position)
+        key, position = _read_bytes(data, position, stop)
+        value, position = _read_bytes(data, position, stop)
+        header_count, position = read_zigzag(data, position)
+        headers: tuple[tuple[str, bytes | None], ...] = ()
+        if header_count:
+            headers, position = _read_headers(data, position, stop, header_count)
+        if position != stop:
+            raise ValueError(f"record of offset delta {offset_delta} has {stop - position} bytes too many")
+        if not 0 <= offset_delta <= batch.last_offset - batch.base_offset:
+            raise ValueError(f"offset delta {offset_delta} is outside the batch")
+        found.append(
+            Record(batch.base_offset + offset_delta, batch.base_timestamp + timestamp_delta, key, value, headers)
+        )
+    return found, position
+
+
+def _read_bytes(data: bytes, position: int, stop: int) -> tuple[bytes | None, int]:
+    length, position = read_zigzag(data, position)
+    if length < 0:
+        if length != -1:
+            raise ValueError(f"negative length {length}")
+        return None, position
+    if position + length > stop:
+        raise ValueError(f"{length} bytes in the {stop - position} that are left")
+    return data[position : position + length], position + length
+
+
+def _read_headers(
+    data: bytes, position: int, stop: int, count: int
+) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    if count < 0 or count * 2 > stop - position:
+        raise ValueError(f"{count} headers in {stop - position} bytes")
+    headers = []
+    for _ in range(count):
+        key, position = _read_bytes(data, position, stop)
+        value, position = _read_bytes(data, position, stop)
+        if key is None:
+            raise ValueError("null header key")
+        headers.append((key.decode(), value))
+    return tuple(headers), position
+
+
+__all__ = [
+    "Batch", "CorruptBatch", "Record", "batches", "build_batch", "build_control_batch", "is_intact", "read_header",
+    "records_of", "seal",
+]  # fmt: skip

@@ -1,0 +1,142 @@
+"""What a cluster is made of: Metadata, DescribeCluster, DescribeTopicPartitions."""
+
+from records.schema import field, message, since, struct
+from records.wire import array, boolean, int8, int16, int32, nullable, string, uuid
+
+
+@message(api_key=3, kind="request", versions=(0, 13), flexible=9)
+class MetadataRequest:
+    """Asks: Metadata."""
+
+    @struct
+    class MetadataRequestTopic:
+        topic_id: uuid = since(10, default=bytes(16), ignorable=True)
+        name: nullable[string] = field(null_since=10)
+
+    topics: nullable[array[MetadataRequestTopic]] = field(null_since=1)
+    allow_auto_topic_creation: boolean = since(4, default=True)
+    include_cluster_authorized_operations: boolean = since(8, default=False, until=10)
+    include_topic_authorized_operations: boolean = since(8, default=False)
+
+
+@message(api_key=3, kind="response", versions=(0, 13), flexible=9)
+class MetadataResponse:
+    """Answers: Metadata."""
+
+    @struct
+    class MetadataResponseBroker:
+        node_id: int32
+        host: string
+        port: int32
+        rack: nullable[string] = since(1, default=None, ignorable=True)
+
+    @struct
+    class MetadataResponseTopic:
+        @struct
+        class MetadataResponsePartition:
+            error_code: int16
+            partition_index: int32
+            leader_id: int32
+            leader_epoch: int32 = since(7, default=-1, ignorable=True)
+            replica_nodes: array[int32]
+            isr_nodes: array[int32]
+            offline_replicas: array[int32] = since(5, default=(), ignorable=True)
+
+        error_code: int16
+        name: nullable[string] = field(null_since=12)
+        topic_id: uuid = since(10, default=bytes(16), ignorable=True)
+        is_internal: boolean = since(1, default=False, ignorable=True)
+        partitions: array[MetadataResponsePartition]
+        topic_authorized_operations: int32 = since(8, default=-2147483648)
+
+    throttle_time_ms: int32 = since(3, default=0, ignorable=True)
+    brokers: array[MetadataResponseBroker]
+    cluster_id: nullable[string] = since(2, default=None, ignorable=True)
+    controller_id: int32 = since(1, default=-1, ignorable=True)
+    topics: array[MetadataResponseTopic]
+    cluster_authorized_operations: int32 = since(8, default=-2147483648, until=10)
+    error_code: int16 = since(13, default=0, ignorable=True)
+
+
+@message(api_key=60, kind="request", versions=(0, 2), flexible=0)
+class DescribeClusterRequest:
+    """Asks: DescribeCluster."""
+
+    include_cluster_authorized_operations: boolean
+    endpoint_type: int8 = since(1, default=1)
+    include_fenced_brokers: boolean = since(2, default=False)
+
+
+@message(api_key=60, kind="response", versions=(0, 2), flexible=0)
+class DescribeClusterResponse:
+    """Answers: DescribeCluster."""
+
+    @struct
+    class DescribeClusterBroker:
+        broker_id: int32
+        host: string
+        port: int32
+        rack: nullable[string] = None
+        is_fenced: boolean = since(2, default=False)
+
+    throttle_time_ms: int32
+    error_code: int16
+    error_message: nullable[string] = None
+    endpoint_type: int8 = since(1, default=1)
+    cluster_id: string
+    controller_id: int32 = -1
+    brokers: array[DescribeClusterBroker]
+    cluster_authorized_operations: int32 = -2147483648
+
+
+@message(api_key=75, kind="request", versions=(0, 0), flexible=0)
+class DescribeTopicPartitionsRequest:
+    """Asks: DescribeTopicPartitions."""
+
+    @struct
+    class TopicRequest:
+        name: string
+
+    @struct
+    class Cursor:
+        topic_name: string
+        partition_index: int32
+
+    topics: array[TopicRequest]
+    response_partition_limit: int32 = 2000
+    cursor: nullable[Cursor] = None
+
+
+@message(api_key=75, kind="response", versions=(0, 0), flexible=0)
+class DescribeTopicPartitionsResponse:
+    """Answers: DescribeTopicPartitions."""
+
+    @struct
+    class DescribeTopicPartitionsResponseTopic:
+        @struct
+        class DescribeTopicPartitionsResponsePartition:
+            error_code: int16
+            partition_index: int32
+            leader_id: int32
+            leader_epoch: int32 = field(default=-1, ignorable=True)
+            replica_nodes: array[int32]
+            isr_nodes: array[int32]
+            eligible_leader_replicas: nullable[array[int32]] = None
+            last_known_elr: nullable[array[int32]] = None
+            offline_replicas: array[int32] = field(ignorable=True)
+
+        error_code: int16
+        name: nullable[string]
+        topic_id: uuid = field(ignorable=True)
+        is_internal: boolean = field(default=False, ignorable=True)
+        partitions: array[DescribeTopicPartitionsResponsePartition]
+        topic_authorized_operations: int32 = -2147483648
+
+    @struct
+    class Cursor:
+        topic_name: string
+        partition_index: int32
+
+    throttle_time_ms: int32 = field(ignorable=True)
+    topics: array[DescribeTopicPartitionsResponseTopic]
+    next_cursor: nullable[Cursor] = None

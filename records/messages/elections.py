@@ -1,0 +1,172 @@
+"""Elections of the quorum: Vote, BeginQuorumEpoch, EndQuorumEpoch (KIP-595, KIP-853, KIP-996)."""
+
+from records.schema import message, since, struct, tagged, until
+from records.wire import array, boolean, int16, int32, int64, nullable, string, uint16, uuid
+
+
+@message(api_key=52, kind="request", versions=(0, 2), flexible=0)
+class VoteRequest:
+    """Asks: Vote."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            partition_index: int32
+            replica_epoch: int32
+            replica_id: int32
+            replica_directory_id: uuid = since(1, default=bytes(16), ignorable=True)
+            voter_directory_id: uuid = since(1, default=bytes(16), ignorable=True)
+            last_offset_epoch: int32
+            last_offset: int64
+            pre_vote: boolean = since(2, default=False)
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    cluster_id: nullable[string] = None
+    voter_id: int32 = since(1, default=-1, ignorable=True)
+    topics: array[TopicData]
+
+
+@message(api_key=52, kind="response", versions=(0, 2), flexible=0)
+class VoteResponse:
+    """Answers: Vote."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            partition_index: int32
+            error_code: int16
+            leader_id: int32
+            leader_epoch: int32
+            vote_granted: boolean
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    @struct
+    class NodeEndpoint:
+        node_id: int32 = since(1, default=0)
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    error_code: int16
+    topics: array[TopicData]
+    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+
+
+@message(api_key=53, kind="request", versions=(0, 1), flexible=1)
+class BeginQuorumEpochRequest:
+    """Asks: BeginQuorumEpoch."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            partition_index: int32
+            voter_directory_id: uuid = since(1, default=bytes(16), ignorable=True)
+            leader_id: int32
+            leader_epoch: int32
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    @struct
+    class LeaderEndpoint:
+        name: string = since(1, default="")
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    cluster_id: nullable[string] = None
+    voter_id: int32 = since(1, default=-1, ignorable=True)
+    topics: array[TopicData]
+    leader_endpoints: array[LeaderEndpoint] = since(1, default=(), ignorable=True)
+
+
+@message(api_key=53, kind="response", versions=(0, 1), flexible=1)
+class BeginQuorumEpochResponse:
+    """Answers: BeginQuorumEpoch."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            partition_index: int32
+            error_code: int16
+            leader_id: int32
+            leader_epoch: int32
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    @struct
+    class NodeEndpoint:
+        node_id: int32 = since(1, default=0)
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    error_code: int16
+    topics: array[TopicData]
+    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)
+
+
+@message(api_key=54, kind="request", versions=(0, 1), flexible=1)
+class EndQuorumEpochRequest:
+    """Asks: EndQuorumEpoch."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            @struct
+            class ReplicaInfo:
+                candidate_id: int32 = since(1, default=0)
+                candidate_directory_id: uuid = since(1, default=bytes(16))
+
+            partition_index: int32
+            leader_id: int32
+            leader_epoch: int32
+            preferred_successors: array[int32] = until(0, default=(), ignorable=True)
+            preferred_candidates: array[ReplicaInfo] = since(1, default=(), ignorable=True)
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    @struct
+    class LeaderEndpoint:
+        name: string = since(1, default="")
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    cluster_id: nullable[string] = None
+    topics: array[TopicData]
+    leader_endpoints: array[LeaderEndpoint] = since(1, default=(), ignorable=True)
+
+
+@message(api_key=54, kind="response", versions=(0, 1), flexible=1)
+class EndQuorumEpochResponse:
+    """Answers: EndQuorumEpoch."""
+
+    @struct
+    class TopicData:
+        @struct
+        class PartitionData:
+            partition_index: int32
+            error_code: int16
+            leader_id: int32
+            leader_epoch: int32
+
+        topic_name: string
+        partitions: array[PartitionData]
+
+    @struct
+    class NodeEndpoint:
+        node_id: int32 = since(1, default=0)
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    error_code: int16
+    topics: array[TopicData]
+    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)

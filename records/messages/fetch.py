@@ -1,0 +1,108 @@
+"""Fetch, of clients, of replicas and of the quorum (KIP-227, KIP-320, KIP-595)."""
+
+from records.schema import message, since, struct, tagged, until
+from records.wire import array, int8, int16, int32, int64, nullable, record_bytes, string, uuid
+
+
+@message(api_key=1, kind="request", versions=(0, 18), served=(4, 18), flexible=12)
+class FetchRequest:
+    """Asks: Fetch."""
+
+    @struct
+    class ReplicaState:
+        replica_id: int32 = since(15, default=-1)
+        replica_epoch: int64 = since(15, default=-1)
+
+    @struct
+    class FetchTopic:
+        @struct
+        class FetchPartition:
+            partition: int32
+            current_leader_epoch: int32 = since(9, default=-1, ignorable=True)
+            fetch_offset: int64
+            last_fetched_epoch: int32 = since(12, default=-1)
+            log_start_offset: int64 = since(5, default=-1, ignorable=True)
+            partition_max_bytes: int32
+            replica_directory_id: uuid = tagged(0, default=bytes(16), since=17, ignorable=True)
+            high_watermark: int64 = tagged(1, default=9223372036854775807, since=18, ignorable=True)
+
+        topic: string = until(12, default="", ignorable=True)
+        topic_id: uuid = since(13, default=bytes(16), ignorable=True)
+        partitions: array[FetchPartition]
+
+    @struct
+    class ForgottenTopic:
+        topic: string = since(7, default="", until=12, ignorable=True)
+        topic_id: uuid = since(13, default=bytes(16), ignorable=True)
+        partitions: array[int32] = since(7, default=())
+
+    cluster_id: nullable[string] = tagged(0, default=None, since=12, ignorable=True)
+    replica_id: int32 = until(14, default=-1)
+    replica_state: ReplicaState = tagged(1, default=None, since=15)
+    max_wait_ms: int32
+    min_bytes: int32
+    max_bytes: int32 = since(3, default=2147483647, ignorable=True)
+    isolation_level: int8 = since(4, default=0, ignorable=True)
+    session_id: int32 = since(7, default=0, ignorable=True)
+    session_epoch: int32 = since(7, default=-1, ignorable=True)
+    topics: array[FetchTopic]
+    forgotten_topics_data: array[ForgottenTopic] = since(7, default=())
+    rack_id: string = since(11, default="", ignorable=True)
+
+
+@message(api_key=1, kind="response", versions=(0, 18), served=(4, 18), flexible=12)
+class FetchResponse:
+    """Answers: Fetch."""
+
+    @struct
+    class FetchableTopicResponse:
+        @struct
+        class PartitionData:
+            @struct
+            class EpochEndOffset:
+                epoch: int32 = since(12, default=-1)
+                end_offset: int64 = since(12, default=-1)
+
+            @struct
+            class LeaderIdAndEpoch:
+                leader_id: int32 = since(12, default=-1)
+                leader_epoch: int32 = since(12, default=-1)
+
+            @struct
+            class SnapshotId:
+                end_offset: int64 = -1
+                epoch: int32 = -1
+
+            @struct
+            class AbortedTransaction:
+                producer_id: int64 = since(4, default=0)
+                first_offset: int64 = since(4, default=0)
+
+            partition_index: int32
+            error_code: int16
+            high_watermark: int64
+            last_stable_offset: int64 = since(4, default=-1, ignorable=True)
+            log_start_offset: int64 = since(5, default=-1, ignorable=True)
+            diverging_epoch: EpochEndOffset = tagged(0, default=None, since=12)
+            current_leader: LeaderIdAndEpoch = tagged(1, default=None, since=12)
+            snapshot_id: SnapshotId = tagged(2, default=None, since=12)
+            aborted_transactions: nullable[array[AbortedTransaction]] = since(4, default=(), ignorable=True)
+            preferred_read_replica: int32 = since(11, default=-1)
+            records: nullable[record_bytes]
+
+        topic: string = until(12, default="", ignorable=True)
+        topic_id: uuid = since(13, default=bytes(16), ignorable=True)
+        partitions: array[PartitionData]
+
+    @struct
+    class NodeEndpoint:
+        node_id: int32 = since(16, default=0)
+        host: string = since(16, default="")
+        port: int32 = since(16, default=0)
+        rack: nullable[string] = since(16, default=None)
+
+    throttle_time_ms: int32 = since(1, default=0, ignorable=True)
+    error_code: int16 = since(7, default=0, ignorable=True)
+    session_id: int32 = since(7, default=0)
+    responses: array[FetchableTopicResponse]
+    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=16)

@@ -1,0 +1,73 @@
+"""FetchSnapshot (KIP-630)."""
+
+from records.schema import field, message, since, struct, tagged
+from records.wire import array, int16, int32, int64, nullable, record_bytes, string, uint16, uuid
+
+
+@message(api_key=59, kind="request", versions=(0, 1), flexible=0)
+class FetchSnapshotRequest:
+    """Asks: FetchSnapshot."""
+
+    @struct
+    class TopicSnapshot:
+        @struct
+        class PartitionSnapshot:
+            @struct
+            class SnapshotId:
+                end_offset: int64
+                epoch: int32
+
+            partition: int32
+            current_leader_epoch: int32
+            snapshot_id: SnapshotId
+            position: int64
+            replica_directory_id: uuid = tagged(0, default=bytes(16), since=1, ignorable=True)
+
+        name: string
+        partitions: array[PartitionSnapshot]
+
+    cluster_id: nullable[string] = tagged(0, default=None)
+    replica_id: int32 = -1
+    max_bytes: int32 = 2147483647
+    topics: array[TopicSnapshot]
+
+
+@message(api_key=59, kind="response", versions=(0, 1), flexible=0)
+class FetchSnapshotResponse:
+    """Answers: FetchSnapshot."""
+
+    @struct
+    class TopicSnapshot:
+        @struct
+        class PartitionSnapshot:
+            @struct
+            class SnapshotId:
+                end_offset: int64
+                epoch: int32
+
+            @struct
+            class LeaderIdAndEpoch:
+                leader_id: int32
+                leader_epoch: int32
+
+            index: int32
+            error_code: int16
+            snapshot_id: SnapshotId
+            current_leader: LeaderIdAndEpoch = tagged(0, default=None)
+            size: int64
+            position: int64
+            unaligned_records: record_bytes
+
+        name: string
+        partitions: array[PartitionSnapshot]
+
+    @struct
+    class NodeEndpoint:
+        node_id: int32 = since(1, default=0)
+        host: string = since(1, default="")
+        port: uint16 = since(1, default=0)
+
+    throttle_time_ms: int32 = field(ignorable=True)
+    error_code: int16
+    topics: array[TopicSnapshot]
+    node_endpoints: array[NodeEndpoint] = tagged(0, default=(), since=1)

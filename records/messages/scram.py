@@ -1,0 +1,72 @@
+"""SCRAM credentials (KIP-554)."""
+
+from records.schema import message, struct
+from records.wire import array, blob, int8, int16, int32, nullable, string
+
+
+@message(api_key=50, kind="request", versions=(0, 0), flexible=0)
+class DescribeUserScramCredentialsRequest:
+    """Asks: DescribeUserScramCredentials."""
+
+    @struct
+    class UserName:
+        name: string
+
+    users: nullable[array[UserName]]
+
+
+@message(api_key=50, kind="response", versions=(0, 0), flexible=0)
+class DescribeUserScramCredentialsResponse:
+    """Answers: DescribeUserScramCredentials."""
+
+    @struct
+    class DescribeUserScramCredentialsResult:
+        @struct
+        class CredentialInfo:
+            mechanism: int8
+            iterations: int32
+
+        user: string
+        error_code: int16
+        error_message: nullable[string]
+        credential_infos: array[CredentialInfo]
+
+    throttle_time_ms: int32
+    error_code: int16
+    error_message: nullable[string]
+    results: array[DescribeUserScramCredentialsResult]
+
+
+@message(api_key=51, kind="request", versions=(0, 0), flexible=0)
+class AlterUserScramCredentialsRequest:
+    """Asks: AlterUserScramCredentials."""
+
+    @struct
+    class ScramCredentialDeletion:
+        name: string
+        mechanism: int8
+
+    @struct
+    class ScramCredentialUpsertion:
+        name: string
+        mechanism: int8
+        iterations: int32
+        salt: blob
+        salted_password: blob
+
+    deletions: array[ScramCredentialDeletion]
+    upsertions: array[ScramCredentialUpsertion]
+
+
+@message(api_key=51, kind="response", versions=(0, 0), flexible=0)
+class AlterUserScramCredentialsResponse:
+    """Answers: AlterUserScramCredentials."""
+
+    @struct
+    class AlterUserScramCredentialsResult:
+        user: string
+        error_code: int16
+        error_message: nullable[string]
+
+    throttle_time_ms: int32
+    results: array[AlterUserScramCredentialsResult]

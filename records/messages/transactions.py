@@ -1,0 +1,304 @@
+"""Transactions and idempotent producers (KIP-98, KIP-664, KIP-890)."""
+
+from records.schema import field, message, since, struct, until
+from records.wire import array, boolean, int8, int16, int32, int64, nullable, string, uuid
+
+
+@message(api_key=22, kind="request", versions=(0, 6), flexible=2)
+class InitProducerIdRequest:
+    """Asks: InitProducerId."""
+
+    transactional_id: nullable[string]
+    transaction_timeout_ms: int32
+    producer_id: int64 = since(3, default=-1)
+    producer_epoch: int16 = since(3, default=-1)
+    enable2_pc: boolean = since(6, default=False)
+    keep_prepared_txn: boolean = since(6, default=False)
+
+
+@message(api_key=22, kind="response", versions=(0, 6), flexible=2)
+class InitProducerIdResponse:
+    """Answers: InitProducerId."""
+
+    throttle_time_ms: int32 = field(ignorable=True)
+    error_code: int16
+    producer_id: int64 = -1
+    producer_epoch: int16
+    ongoing_txn_producer_id: int64 = since(6, default=-1)
+    ongoing_txn_producer_epoch: int16 = since(6, default=-1)
+
+
+@struct
+class AddPartitionsToTxnTopic:
+    name: string
+    partitions: array[int32]
+
+
+@message(api_key=24, kind="request", versions=(0, 5), flexible=3)
+class AddPartitionsToTxnRequest:
+    """Asks: AddPartitionsToTxn."""
+
+    @struct
+    class AddPartitionsToTxnTransaction:
+        transactional_id: string = since(4, default="")
+        producer_id: int64 = since(4, default=0)
+        producer_epoch: int16 = since(4, default=0)
+        verify_only: boolean = since(4, default=False)
+        topics: array[AddPartitionsToTxnTopic] = since(4, default=())
+
+    transactions: array[AddPartitionsToTxnTransaction] = since(4, default=())
+    v3_and_below_transactional_id: string = until(3, default="")
+    v3_and_below_producer_id: int64 = until(3, default=0)
+    v3_and_below_producer_epoch: int16 = until(3, default=0)
+    v3_and_below_topics: array[AddPartitionsToTxnTopic] = until(3, default=())
+
+
+@struct
+class AddPartitionsToTxnTopicResult:
+    @struct
+    class AddPartitionsToTxnPartitionResult:
+        partition_index: int32
+        partition_error_code: int16
+
+    name: string
+    results_by_partition: array[AddPartitionsToTxnPartitionResult]
+
+
+@message(api_key=24, kind="response", versions=(0, 5), flexible=3)
+class AddPartitionsToTxnResponse:
+    """Answers: AddPartitionsToTxn."""
+
+    @struct
+    class AddPartitionsToTxnResult:
+        transactional_id: string = since(4, default="")
+        topic_results: array[AddPartitionsToTxnTopicResult] = since(4, default=())
+
+    throttle_time_ms: int32
+    error_code: int16 = since(4, default=0, ignorable=True)
+    results_by_transaction: array[AddPartitionsToTxnResult] = since(4, default=())
+    results_by_topic_v3_and_below: array[AddPartitionsToTxnTopicResult] = until(3, default=())
+
+
+@message(api_key=25, kind="request", versions=(0, 4), flexible=3)
+class AddOffsetsToTxnRequest:
+    """Asks: AddOffsetsToTxn."""
+
+    transactional_id: string
+    producer_id: int64
+    producer_epoch: int16
+    group_id: string
+
+
+@message(api_key=25, kind="response", versions=(0, 4), flexible=3)
+class AddOffsetsToTxnResponse:
+    """Answers: AddOffsetsToTxn."""
+
+    throttle_time_ms: int32
+    error_code: int16
+
+
+@message(api_key=26, kind="request", versions=(0, 5), flexible=3)
+class EndTxnRequest:
+    """Asks: EndTxn."""
+
+    transactional_id: string
+    producer_id: int64
+    producer_epoch: int16
+    committed: boolean
+
+
+@message(api_key=26, kind="response", versions=(0, 5), flexible=3)
+class EndTxnResponse:
+    """Answers: EndTxn."""
+
+    throttle_time_ms: int32
+    error_code: int16
+    producer_id: int64 = since(5, default=-1, ignorable=True)
+    producer_epoch: int16 = since(5, default=-1, ignorable=True)
+
+
+@message(api_key=27, kind="request", versions=(0, 2), served=(1, 2), flexible=1)
+class WriteTxnMarkersRequest:
+    """Asks: WriteTxnMarkers."""
+
+    @struct
+    class WritableTxnMarker:
+        @struct
+        class WritableTxnMarkerTopic:
+            name: string
+            partition_indexes: array[int32]
+
+        producer_id: int64
+        producer_epoch: int16
+        transaction_result: boolean
+        topics: array[WritableTxnMarkerTopic]
+        coordinator_epoch: int32
+        transaction_version: int8 = since(2, default=0, ignorable=True)
+
+    markers: array[WritableTxnMarker]
+
+
+@message(api_key=27, kind="response", versions=(0, 2), served=(1, 2), flexible=1)
+class WriteTxnMarkersResponse:
+    """Answers: WriteTxnMarkers."""
+
+    @struct
+    class WritableTxnMarkerResult:
+        @struct
+        class WritableTxnMarkerTopicResult:
+            @struct
+            class WritableTxnMarkerPartitionResult:
+                partition_index: int32
+                error_code: int16
+
+            name: string
+            partitions: array[WritableTxnMarkerPartitionResult]
+
+        producer_id: int64
+        topics: array[WritableTxnMarkerTopicResult]
+
+    markers: array[WritableTxnMarkerResult]
+
+
+@message(api_key=28, kind="request", versions=(0, 6), flexible=3)
+class TxnOffsetCommitRequest:
+    """Asks: TxnOffsetCommit."""
+
+    @struct
+    class TxnOffsetCommitRequestTopic:
+        @struct
+        class TxnOffsetCommitRequestPartition:
+            partition_index: int32
+            committed_offset: int64
+            committed_leader_epoch: int32 = since(2, default=-1, ignorable=True)
+            committed_metadata: nullable[string]
+
+        name: string = until(5, default="", ignorable=True)
+        topic_id: uuid = since(6, default=bytes(16), ignorable=True)
+        partitions: array[TxnOffsetCommitRequestPartition]
+
+    transactional_id: string
+    group_id: string
+    producer_id: int64
+    producer_epoch: int16
+    generation_id_or_member_epoch: int32 = since(3, default=-1)
+    member_id: string = since(3, default="")
+    group_instance_id: nullable[string] = since(3, default=None)
+    topics: array[TxnOffsetCommitRequestTopic]
+
+
+@message(api_key=28, kind="response", versions=(0, 6), flexible=3)
+class TxnOffsetCommitResponse:
+    """Answers: TxnOffsetCommit."""
+
+    @struct
+    class TxnOffsetCommitResponseTopic:
+        @struct
+        class TxnOffsetCommitResponsePartition:
+            partition_index: int32
+            error_code: int16
+
+        name: string = until(5, default="", ignorable=True)
+        topic_id: uuid = since(6, default=bytes(16), ignorable=True)
+        partitions: array[TxnOffsetCommitResponsePartition]
+
+    throttle_time_ms: int32
+    topics: array[TxnOffsetCommitResponseTopic]
+
+
+@message(api_key=61, kind="request", versions=(0, 0), flexible=0)
+class DescribeProducersRequest:
+    """Asks: DescribeProducers."""
+
+    @struct
+    class TopicRequest:
+        name: string
+        partition_indexes: array[int32]
+
+    topics: array[TopicRequest]
+
+
+@message(api_key=61, kind="response", versions=(0, 0), flexible=0)
+class DescribeProducersResponse:
+    """Answers: DescribeProducers."""
+
+    @struct
+    class TopicResponse:
+        @struct
+        class PartitionResponse:
+            @struct
+            class ProducerState:
+                producer_id: int64
+                producer_epoch: int32
+                last_sequence: int32 = -1
+                last_timestamp: int64 = -1
+                coordinator_epoch: int32
+                current_txn_start_offset: int64 = -1
+
+            partition_index: int32
+            error_code: int16
+            error_message: nullable[string] = None
+            active_producers: array[ProducerState]
+
+        name: string
+        partitions: array[PartitionResponse]
+
+    throttle_time_ms: int32
+    topics: array[TopicResponse]
+
+
+@message(api_key=65, kind="request", versions=(0, 0), flexible=0)
+class DescribeTransactionsRequest:
+    """Asks: DescribeTransactions."""
+
+    transactional_ids: array[string]
+
+
+@message(api_key=65, kind="response", versions=(0, 0), flexible=0)
+class DescribeTransactionsResponse:
+    """Answers: DescribeTransactions."""
+
+    @struct
+    class TransactionState:
+        @struct
+        class TopicData:
+            topic: string
+            partitions: array[int32]
+
+        error_code: int16
+        transactional_id: string
+        transaction_state: string
+        transaction_timeout_ms: int32
+        transaction_start_time_ms: int64
+        producer_id: int64
+        producer_epoch: int16
+        topics: array[TopicData]
+
+    throttle_time_ms: int32
+    transaction_states: array[TransactionState]
+
+
+@message(api_key=66, kind="request", versions=(0, 2), flexible=0)
+class ListTransactionsRequest:
+    """Asks: ListTransactions."""
+
+    state_filters: array[string]
+    producer_id_filters: array[int64]
+    duration_filter: int64 = since(1, default=-1)
+    transactional_id_pattern: nullable[string] = since(2, default=None)
+
+
+@message(api_key=66, kind="response", versions=(0, 2), flexible=0)
+class ListTransactionsResponse:
+    """Answers: ListTransactions."""
+
+    @struct
+    class TransactionState:
+        transactional_id: string
+        producer_id: int64
+        transaction_state: string
+
+    throttle_time_ms: int32
+    error_code: int16
+    unknown_state_filters: array[string]
+    transaction_states: array[TransactionState]

@@ -1,0 +1,45 @@
+"""What a peer speaks: ApiVersions (KIP-35, KIP-584)."""
+
+from records.schema import message, since, struct, tagged
+from records.wire import array, boolean, int16, int32, int64, nullable, string
+
+
+@message(api_key=18, kind="request", versions=(0, 5), flexible=3)
+class ApiVersionsRequest:
+    """Asks: ApiVersions."""
+
+    client_software_name: string = since(3, default="", ignorable=True)
+    client_software_version: string = since(3, default="", ignorable=True)
+    cluster_id: nullable[string] = since(5, default=None, ignorable=True)
+    node_id: int32 = since(5, default=-1, ignorable=True)
+
+
+@message(api_key=18, kind="response", versions=(0, 5), flexible=3)
+class ApiVersionsResponse:
+    """Answers: ApiVersions."""
+
+    @struct
+    class ApiVersion:
+        api_key: int16
+        min_version: int16
+        max_version: int16
+
+    @struct
+    class SupportedFeatureKey:
+        name: string = since(3, default="")
+        min_version: int16 = since(3, default=0)
+        max_version: int16 = since(3, default=0)
+
+    @struct
+    class FinalizedFeatureKey:
+        name: string = since(3, default="")
+        max_version_level: int16 = since(3, default=0)
+        min_version_level: int16 = since(3, default=0)
+
+    error_code: int16
+    api_keys: array[ApiVersion]
+    throttle_time_ms: int32 = since(1, default=0, ignorable=True)
+    supported_features: array[SupportedFeatureKey] = tagged(0, default=(), since=3, ignorable=True)
+    finalized_features_epoch: int64 = tagged(1, default=-1, since=3, ignorable=True)
+    finalized_features: array[FinalizedFeatureKey] = tagged(2, default=(), since=3, ignorable=True)
+    zk_migration_ready: boolean = tagged(3, default=False, since=3, ignorable=True)

@@ -1,0 +1,101 @@
+"""Records of registered brokers and controllers (KIP-631, KIP-919)."""
+
+from records.schema import message, since, struct, tagged
+from records.wire import array, boolean, int8, int16, int32, int64, nullable, string, uint16, uuid
+
+
+@message(api_key=0, kind="metadata", versions=(0, 4), flexible=0)
+class RegisterBrokerRecord:
+    """Record 0."""
+
+    @struct
+    class BrokerEndpoint:
+        name: string
+        host: string
+        port: uint16
+        security_protocol: int16
+
+    @struct
+    class BrokerFeature:
+        name: string
+        min_supported_version: int16
+        max_supported_version: int16
+
+    broker_id: int32
+    is_migrating_zk_broker: boolean = since(2, default=False)
+    incarnation_id: uuid
+    broker_epoch: int64
+    end_points: array[BrokerEndpoint]
+    features: array[BrokerFeature]
+    rack: nullable[string]
+    fenced: boolean = True
+    in_controlled_shutdown: boolean = since(1, default=False)
+    log_dirs: array[uuid] = tagged(0, default=(), since=3)
+    cordoned_log_dirs: nullable[array[uuid]] = tagged(1, default=None, since=4)
+
+
+@message(api_key=1, kind="metadata", versions=(0, 0), flexible=0)
+class UnregisterBrokerRecord:
+    """Record 1."""
+
+    broker_id: int32
+    broker_epoch: int64
+
+
+@message(api_key=7, kind="metadata", versions=(0, 0), flexible=0)
+class FenceBrokerRecord:
+    """Record 7."""
+
+    id: int32
+    epoch: int64
+
+
+@message(api_key=8, kind="metadata", versions=(0, 0), flexible=0)
+class UnfenceBrokerRecord:
+    """Record 8."""
+
+    id: int32
+    epoch: int64
+
+
+@message(api_key=17, kind="metadata", versions=(0, 3), flexible=0)
+class BrokerRegistrationChangeRecord:
+    """Record 17."""
+
+    broker_id: int32
+    broker_epoch: int64
+    fenced: int8 = tagged(0, default=0)
+    in_controlled_shutdown: int8 = tagged(1, default=0, since=1)
+    log_dirs: array[uuid] = tagged(2, default=(), since=2)
+    cordoned_log_dirs: nullable[array[uuid]] = tagged(3, default=None, since=3)
+
+
+@message(api_key=27, kind="metadata", versions=(0, 0), flexible=0)
+class RegisterControllerRecord:
+    """Record 27."""
+
+    @struct
+    class ControllerEndpoint:
+        name: string
+        host: string
+        port: uint16
+        security_protocol: int16
+
+    @struct
+    class ControllerFeature:
+        name: string
+        min_supported_version: int16
+        max_supported_version: int16
+
+    controller_id: int32
+    incarnation_id: uuid
+    zk_migration_ready: boolean
+    end_points: array[ControllerEndpoint]
+    features: array[ControllerFeature]
+
+
+@message(api_key=29, kind="metadata", versions=(0, 0), flexible=0)
+class UnregisterControllerRecord:
+    """Record 29."""
+
+    controller_id: int32

@@ -1,0 +1,194 @@
+"""Which module holds which message: three tables, and classes that are imported when they are asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# api key: (name without Request and Response, module under records.messages)
+APIS: dict[int, tuple[str, str]] = {
+    0: ("Produce", "produce"),
+    1: ("Fetch", "fetch"),
+    2: ("ListOffsets", "offsets"),
+    3: ("Metadata", "cluster"),
+    4: ("LeaderAndIsr", "zookeeper"),
+    5: ("StopReplica", "zookeeper"),
+    6: ("UpdateMetadata", "zookeeper"),
+    7: ("ControlledShutdown", "zookeeper"),
+    8: ("OffsetCommit", "group_offsets"),
+    9: ("OffsetFetch", "group_offsets"),
+    10: ("FindCoordinator", "groups"),
+    11: ("JoinGroup", "groups"),
+    12: ("Heartbeat", "groups"),
+    13: ("LeaveGroup", "groups"),
+    14: ("SyncGroup", "groups"),
+    15: ("DescribeGroups", "groups"),
+    16: ("ListGroups", "groups"),
+    17: ("SaslHandshake", "sasl"),
+    18: ("ApiVersions", "versions"),
+    19: ("CreateTopics", "topics"),
+    20: ("DeleteTopics", "topics"),
+    21: ("DeleteRecords", "offsets"),
+    22: ("InitProducerId", "transactions"),
+    23: ("OffsetForLeaderEpoch", "offsets"),
+    24: ("AddPartitionsToTxn", "transactions"),
+    25: ("AddOffsetsToTxn", "transactions"),
+    26: ("EndTxn", "transactions"),
+    27: ("WriteTxnMarkers", "transactions"),
+    28: ("TxnOffsetCommit", "transactions"),
+    29: ("DescribeAcls", "acls"),
+    30: ("CreateAcls", "acls"),
+    31: ("DeleteAcls", "acls"),
+    32: ("DescribeConfigs", "configs"),
+    33: ("AlterConfigs", "configs"),
+    34: ("AlterReplicaLogDirs", "log_dirs"),
+    35: ("DescribeLogDirs", "log_dirs"),
+    36: ("SaslAuthenticate", "sasl"),
+    37: ("CreatePartitions", "topics"),
+    38: ("CreateDelegationToken", "tokens"),
+    39: ("RenewDelegationToken", "tokens"),
+    40: ("ExpireDelegationToken", "tokens"),
+    41: ("DescribeDelegationToken", "tokens"),
+    42: ("DeleteGroups", "groups"),
+    43: ("ElectLeaders", "reassignments"),
+    44: ("IncrementalAlterConfigs", "configs"),
+    45: ("AlterPartitionReassignments", "reassignments"),
+    46: ("ListPartitionReassignments", "reassignments"),
+    47: ("OffsetDelete", "group_offsets"),
+    48: ("DescribeClientQuotas", "quotas"),
+    49: ("AlterClientQuotas", "quotas"),
+    50: ("DescribeUserScramCredentials", "scram"),
+    51: ("AlterUserScramCredentials", "scram"),
+    52: ("Vote", "elections"),
+    53: ("BeginQuorumEpoch", "elections"),
+    54: ("EndQuorumEpoch", "elections"),
+    55: ("DescribeQuorum", "quorum"),
+    56: ("AlterPartition", "partitions"),
+    57: ("UpdateFeatures", "features"),
+    58: ("Envelope", "envelope"),
+    59: ("FetchSnapshot", "fetch_snapshot"),
+    60: ("DescribeCluster", "cluster"),
+    61: ("DescribeProducers", "transactions"),
+    62: ("BrokerRegistration", "brokers"),
+    63: ("BrokerHeartbeat", "brokers"),
+    64: ("UnregisterBroker", "brokers"),
+    65: ("DescribeTransactions", "transactions"),
+    66: ("ListTransactions", "transactions"),
+    67: ("AllocateProducerIds", "producer_ids"),
+    68: ("ConsumerGroupHeartbeat", "consumer_groups"),
+    69: ("ConsumerGroupDescribe", "consumer_groups"),
+    70: ("ControllerRegistration", "controllers"),
+    71: ("GetTelemetrySubscriptions", "telemetry"),
+    72: ("PushTelemetry", "telemetry"),
+    73: ("AssignReplicasToDirs", "partitions"),
+    74: ("ListConfigResources", "configs"),
+    75: ("DescribeTopicPartitions", "cluster"),
+    76: ("ShareGroupHeartbeat", "share_groups"),
+    77: ("ShareGroupDescribe", "share_groups"),
+    78: ("ShareFetch", "share_groups"),
+    79: ("ShareAcknowledge", "share_groups"),
+    80: ("AddRaftVoter", "voters"),
+    81: ("RemoveRaftVoter", "voters"),
+    82: ("UpdateRaftVoter", "voters"),
+    83: ("InitializeShareGroupState", "share_state"),
+    84: ("ReadShareGroupState", "share_state"),
+    85: ("WriteShareGroupState", "share_state"),
+    86: ("DeleteShareGroupState", "share_state"),
+    87: ("ReadShareGroupStateSummary", "share_state"),
+    88: ("StreamsGroupHeartbeat", "streams_groups"),
+    89: ("StreamsGroupDescribe", "streams_groups"),
+    90: ("DescribeShareGroupOffsets", "share_groups"),
+    91: ("AlterShareGroupOffsets", "share_groups"),
+    92: ("DeleteShareGroupOffsets", "share_groups"),
+    93: ("StreamsGroupTopologyDescriptionUpdate", "streams_topology"),
+    94: ("UnregisterController", "controllers"),
+}
+
+# record type: (class, module under records.metadata)
+METADATA_RECORDS: dict[int, tuple[str, str]] = {
+    0: ("RegisterBrokerRecord", "brokers"),
+    1: ("UnregisterBrokerRecord", "brokers"),
+    2: ("TopicRecord", "topics"),
+    3: ("PartitionRecord", "topics"),
+    4: ("ConfigRecord", "configs"),
+    5: ("PartitionChangeRecord", "topics"),
+    7: ("FenceBrokerRecord", "brokers"),
+    8: ("UnfenceBrokerRecord", "brokers"),
+    9: ("RemoveTopicRecord", "topics"),
+    10: ("DelegationTokenRecord", "security"),
+    11: ("UserScramCredentialRecord", "security"),
+    12: ("FeatureLevelRecord", "configs"),
+    14: ("ClientQuotaRecord", "configs"),
+    15: ("ProducerIdsRecord", "producer_ids"),
+    17: ("BrokerRegistrationChangeRecord", "brokers"),
+    18: ("AccessControlEntryRecord", "security"),
+    19: ("RemoveAccessControlEntryRecord", "security"),
+    20: ("NoOpRecord", "transactions"),
+    21: ("ZkMigrationStateRecord", "transactions"),
+    22: ("RemoveUserScramCredentialRecord", "security"),
+    23: ("BeginTransactionRecord", "transactions"),
+    24: ("EndTransactionRecord", "transactions"),
+    25: ("AbortTransactionRecord", "transactions"),
+    26: ("RemoveDelegationTokenRecord", "security"),
+    27: ("RegisterControllerRecord", "brokers"),
+    28: ("ClearElrRecord", "topics"),
+    29: ("UnregisterControllerRecord", "brokers"),
+}
+
+# Messages that are neither: class, module.
+OTHERS: dict[str, str] = {
+    "RequestHeader": "records.headers",
+    "ResponseHeader": "records.headers",
+    "ControlRecordTypeSchema": "records.control",
+    "LeaderChangeMessage": "records.control",
+    "SnapshotHeaderRecord": "records.control",
+    "SnapshotFooterRecord": "records.control",
+    "KRaftVersionRecord": "records.control",
+    "VotersRecord": "records.control",
+    "EndTxnMarker": "records.control",
+    "QuorumStateData": "records.data",
+    "DefaultPrincipalData": "records.data",
+    "AbortedTxn": "records.data",
+    "ConsumerProtocolSubscription": "records.data",
+    "ConsumerProtocolAssignment": "records.data",
+    "ListClientMetricsResourcesRequest": "records.messages.configs",
+    "ListClientMetricsResourcesResponse": "records.messages.configs",
+}
+
+
+@cache
+def request_class(api_key: int) -> type[Any]:
+    """The class of an API's request; raises KeyError where there is no such API."""
+    name, module = APIS[api_key]
+    return getattr(import_module(f"records.messages.{module}"), f"{name}Request")  # type: ignore[no-any-return]
+
+
+@cache
+def response_class(api_key: int) -> type[Any]:
+    """The class of an API's response; raises KeyError where there is no such API."""
+    name, module = APIS[api_key]
+    return getattr(import_module(f"records.messages.{module}"), f"{name}Response")  # type: ignore[no-any-return]
+
+
+@cache
+def metadata_class(record_type: int) -> type[Any]:
+    """The class of a metadata record; raises KeyError where there is no such type."""
+    name, module = METADATA_RECORDS[record_type]
+    return getattr(import_module(f"records.metadata.{module}"), name)  # type: ignore[no-any-return]
+
+
+@cache
+def class_named(name: str) -> type[Any]:
+    """The class of this name, of whatever kind; raises KeyError where there is none."""
+    if name in OTHERS:
+        return getattr(import_module(OTHERS[name]), name)  # type: ignore[no-any-return]
+    for api_key, (api, _) in APIS.items():
+        if name == f"{api}Request":
+            return request_class(api_key)
+        if name == f"{api}Response":
+            return response_class(api_key)
+    for record_type, (record, _) in METADATA_RECORDS.items():
+        if name == record:
+            return metadata_class(record_type)
+    raise KeyError(name)

@@ -1,0 +1,41 @@
+"""Kafka's uuids: 16 raw bytes here and on the wire, 22 characters of url-safe base64 in text (KIP-516)."""
+
+from __future__ import annotations
+
+from binascii import Error as Base64Error
+from binascii import a2b_base64, b2a_base64
+
+ZERO_UUID = bytes(16)
+METADATA_TOPIC_ID = bytes(15) + b"\x01"
+
+# Directory ids with a meaning of their own (KIP-858); the first 100 values are reserved.
+MIGRATING_DIRECTORY = bytes(16)
+UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"
+LOST_DIRECTORY = bytes(15) + b"\x02"
+RESERVED_MAX = 99
+
+_TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+
+
+def uuid_text(value: bytes) -> str:
+    """The 22 characters that Kafka prints for a uuid of 16 bytes."""
+    return b2a_base64(value, newline=False)[:22].translate(_TO_URL_SAFE).decode()
+
+
+def parse_uuid(text: str) -> bytes:
+    """The 16 bytes of a uuid in Kafka's text form; raises ValueError where the text is none."""
+    if len(text) > 24:
+        raise ValueError(f"uuid {text[:24]!r}… is longer than 22 characters")
+    try:
+        value = a2b_base64(text.rstrip("=").encode("ascii").translate(_FROM_URL_SAFE) + b"==")
+    except (Base64Error, UnicodeEncodeError):
+        raise ValueError(f"uuid {text!r} is not url-safe base64") from None
+    if len(value) != 16:
+        raise ValueError(f"uuid {text!r} has {len(value)} bytes, not 16")
+    return value
+
+
+def is_reserved(value: bytes) -> bool:
+    """Whether a directory id is one of the 100 that Kafka keeps for itself."""
+    return int.from_bytes(value, "big") <= RESERVED_MAX
