@@ -1,0 +1,28 @@
+"""What all tests share: the option that lets the tests against stock Kafka run, and bounded Hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A test must give the same verdict twice: examples are derived from the test, never from the clock or a database.
+settings.register_profile(
+    "ci", derandomize=True, database=None, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("search", settings.get_profile("ci"), derandomize=False, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+collect_ignore: list[str] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--interop", action="store_true", help="run the tests against stock Kafka (JDK 17+, Maven)")
+    parser.addoption("--rewrite", action="store_true", help="accept what the scenarios' commands now print")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes seconds; left out of `.ci/run quick`")
+    if not config.getoption("--interop"):
+        collect_ignore.append("interop")

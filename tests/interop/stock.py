@@ -1,0 +1,95 @@
+"""Stock Apache Kafka beside ours: its jars from Maven Central, its server and its tools as processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+HERE = Path(__file__).parent
+
+TOOLS = {
+    "storage": "kafka.tools.StorageTool",
+    "configs": "kafka.admin.ConfigCommand",
+    "dump-log": "org.apache.kafka.tools.DumpLogSegments",
+    "metadata-shell": "org.apache.kafka.shell.MetadataShell",
+    "metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "features": "org.apache.kafka.tools.FeatureCommand",
+    "cluster": "org.apache.kafka.tools.ClusterTool",
+    "topics": "org.apache.kafka.tools.TopicCommand",
+    "reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+}
+
+LOG4J2 = """\
+status = ERROR
+rootLogger.level = {level}
+rootLogger.appenderRef.out.ref = out
+appender.out.type = Console
+appender.out.name = out
+appender.out.target = {target}
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = [%d] %p %m (%c)%n
+"""
+
+
+def cache() -> Path:
+    """Where jars are kept between runs: `$KRAFT_CACHE`, else the user's cache."""
+    return Path(os.environ.get("KRAFT_CACHE", Path.home() / ".cache" / "kraft-quorum")) / "stock-kafka"
+
+
+@dataclass(frozen=True)
+class Stock:
+    """One release of Apache Kafka."""
+
+    version: str = "4.3.1"
+
+    @property
+    def jars(self) -> Path:
+        return cache() / self.version
+
+    def bring(self) -> None:
+        """Fetch the jars (about 57 MB), once per version."""
+        done = self.jars / ".whole"
+        if done.exists():
+            return
+        self.jars.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), f"-Dkafka.version={self.version}",
+             "dependency:copy-dependencies", f"-DoutputDirectory={self.jars}"],
+            check=True,
+        )  # fmt: skip
+        done.touch()
+
+    def java(self, main: str, *args: str, heap: str, level: str, target: str) -> list[str]:
+        """The command line of a class of Kafka's."""
+        self.bring()
+        config = self.jars / f"log4j2-{level}-{target}.properties"
+        config.write_text(LOG4J2.format(level=level, target=target))
+        flags = [*heap.split(), "-XX:TieredStopAtLevel=1", "-Xshare:auto", f"-Dlog4j2.configurationFile={config}"]
+        return ["java", *flags, "-cp", f"{self.jars}/*", main, *args]
+
+    def server(self, properties: Path, log: IO[bytes], heap: str = "-Xmx512m -XX:+UseSerialGC") -> subprocess.Popen[bytes]:
+        """Start a broker or controller; its log goes to `log`."""
+        command = self.java("kafka.Kafka", str(properties), heap=heap, level="INFO", target="SYSTEM_OUT")
+        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def tool_command(self, name: str, *args: str) -> list[str]:
+        main = TOOLS[name]
+        if name == "dump-log" and self.version.startswith("4.0"):
+            main = "kafka.tools.DumpLogSegments"
+        return self.java(main, *args, heap="-Xmx256m -XX:+UseSerialGC", level="WARN", target="SYSTEM_ERR")
+
+    def tool(
+        self, name: str, *args: str, stdin: str | None = None, seconds: float = 90
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command line tool to its end; stdin None: none."""
+        return subprocess.run(
+            self.tool_command(name, *args),
+            input=stdin or "", capture_output=True, text=True, timeout=seconds, check=False,
+        )  # fmt: skip
