@@ -17,10 +17,8 @@ class ReplicaKey(NamedTuple):
     directory_id: bytes = ZERO_UUID
 
     def matches(self, other: ReplicaKey) -> bool:
-        """Whether `other` may be this replica: an unknown directory id, here or there, matches any."""
-        if self.id != other.id:
-            return False
-        return ZERO_UUID in (self.directory_id, other.directory_id) or self.directory_id == other.directory_id
+        """Whether this key, as recorded, means the replica `other`: without a directory id it means any of that id."""
+        return self.id == other.id and self.directory_id in (ZERO_UUID, other.directory_id)
 
     def __str__(self) -> str:
         return f"{self.id}" if self.directory_id == ZERO_UUID else f"{self.id}@{uuid_text(self.directory_id)}"
@@ -52,7 +50,12 @@ class Voter:
 
 @dataclass(slots=True)
 class RaftConfig:
-    """Settings of the core; times in milliseconds, sizes in bytes. Names follow `controller.quorum.*`."""
+    """Settings of the core; times in milliseconds, sizes in bytes. Names follow `controller.quorum.*`.
+
+    Our own: first_election_timeout_ms is the election timeout of a voter that starts and knows of no leader (a pre-vote
+    cannot disturb one, so there is no need to wait for long); pre_vote_yield_ms is for how long one of several
+    Prospectives holds back for another. endpoints: where this node is reached, for peers that must be told.
+    """
 
     cluster_id: str
     listener: str = "CONTROLLER"
@@ -70,6 +73,9 @@ class RaftConfig:
     clean_interval_ms: int = 60000
     observer_session_ms: int = 300000
     pre_vote_on_lost_connection: bool = True
+    first_election_timeout_ms: int = 100
+    pre_vote_yield_ms: int = 100
+    kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True
     endpoints: tuple[Endpoint, ...] = ()
     bootstrap_servers: tuple[Endpoint, ...] = field(default=())

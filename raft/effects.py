@@ -2,6 +2,7 @@
 
 A driver starts them in the order of the list. Order is of starting only: a save or a flush ends later, and is then
 told by an input with the effect's number. What must rest on the disk first, the core itself holds back until then.
+A driver may end a save or a flush at once, but tells of it by a step of its own, after all effects of the list.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Send:
-    """Send a request to a peer; one is in flight per peer. endpoint: where it is reached now.
+    """Send a request to a peer. endpoint: where it is reached now.
 
     peer: a node id, or -2, -3 … for the bootstrap servers. The version is the highest that both sides have.
+    A `Send` to a peer of which an earlier one is unanswered makes that one void: its answer is not wanted and not
+    waited for, and the two never share a connection (the count of `ConfirmLeadership` rests on this).
     """
 
     peer: int
@@ -38,7 +41,8 @@ class Reply:
 @dataclass(slots=True)
 class ReplyRecords:
     """Answer a Fetch with whole batches from `start_offset` on, none at or above `end_offset`: at least one batch, then
-    as many as `bytes_max` holds. The driver puts them in the response's only partition."""
+    as many as `bytes_max` holds. The driver puts them in the response's only partition.
+    """
 
     source: Source
     response: Any
@@ -87,7 +91,10 @@ class Append:
 
 @dataclass(slots=True)
 class Truncate:
-    """Remove all batches at and above `end_offset`, a batch boundary; then `Flushed`."""
+    """Remove all batches that hold offsets at or above `end_offset`; then `Flushed`.
+
+    It is a batch boundary where the leader is honest; else the batch around it goes too, and `Flushed` names the end.
+    """
 
     number: int
     end_offset: int
@@ -110,8 +117,9 @@ class SaveEpochs:
 
 @dataclass(slots=True)
 class AdvanceLogStart:
-    """Delete segments wholly below `start_offset`, which is the end of a stored snapshot."""
+    """The log starts at `start_offset`, the end of a stored snapshot: delete segments wholly below; then `Flushed`."""
 
+    number: int
     start_offset: int
 
 
@@ -149,21 +157,24 @@ class DropSnapshotPart:
 
 @dataclass(slots=True)
 class HighWatermark:
-    """Everything below this offset is committed; the state machine may have it."""
+    """Everything below this offset is committed; the state machine may have all whole batches below it."""
 
     offset: int
 
 
 @dataclass(slots=True)
 class LoadSnapshot:
-    """The log no longer holds what the state machine lacks: it starts over from this snapshot."""
+    """The state machine starts over from this snapshot: at the start of the node, and whenever the log no longer holds
+    what it lacks. (0, 0) is what the formatter wrote: a bootstrap, not committed state (KIP-1170).
+    """
 
     id: SnapshotId
 
 
 @dataclass(slots=True)
 class LeaderChanged:
-    """Who leads, as the state machine should know it. leader_id: None where unknown.
+    """Who leads, as the state machine should know it. leader_id: None where unknown, and where this replica led
+    `epoch` until now and has resigned.
 
     For this replica itself it is told only when the first record of its epoch is committed and the `HighWatermark`
     before it in the list covers the whole log, so the state machine has all that it leads from: its next offset is

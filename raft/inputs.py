@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from raft.config import SnapshotId
+    from raft.voters import VoterSet
     from records.errors import Error
 
 
@@ -58,7 +59,8 @@ class Answered:
 @dataclass(slots=True)
 class Failed:
     """A `Send` came to nothing: BROKER_NOT_AVAILABLE (no connection, or it broke), UNSUPPORTED_VERSION (the peer lacks
-    a version that can carry the request), NETWORK_EXCEPTION (not authenticated)."""
+    a version that can carry the request), NETWORK_EXCEPTION (not authenticated).
+    """
 
     peer: int
     number: int
@@ -67,7 +69,7 @@ class Failed:
 
 @dataclass(slots=True)
 class Refused:
-    """The connection to a peer broke and a new one was refused at once: its process is gone."""
+    """A connection to a peer was refused, be it a first one or one in place of one that broke: its process is gone."""
 
     peer: int
 
@@ -81,9 +83,15 @@ class Saved:
 
 @dataclass(slots=True)
 class Flushed:
-    """Every `Append`, `Truncate` and `ResetLog` up to this number is on disk."""
+    """Every `Append`, `Truncate`, `ResetLog` and `AdvanceLogStart` up to this number is on disk.
+
+    end_offset: where the log ended after the operation of this number, -1 for where the core says; lower only after a
+    `Truncate` to an offset within a batch. log_bytes: the size of its segments together; -1 for unchanged.
+    """
 
     number: int
+    end_offset: int = -1
+    log_bytes: int = -1
 
 
 @dataclass(slots=True)
@@ -110,7 +118,8 @@ class ConfirmLeadership:
 @dataclass(slots=True)
 class SnapshotTaken:
     """The state machine wrote a snapshot of its committed state, and it is on disk. timestamp_ms: that of its last
-    record, from its header."""
+    record, from its header.
+    """
 
     id: SnapshotId
     size: int
@@ -135,7 +144,7 @@ class SnapshotStored:
     number: int
     size: int
     timestamp_ms: int = 0
-    voters: Any = None
+    voters: VoterSet | None = None
     kraft_version: int | None = None
     refused: bool = False
 

@@ -1,0 +1,207 @@
+"""The file operations that storage uses, as one object, so that a simulated disk can stand in their place."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from typing import Protocol
+
+from raft.storage.errors import StorageError
+
+# What is read at once where a whole file is gone through: large enough to be fast, small enough for the memory.
+WINDOW_BYTES = 1 << 20
+
+
+class Files(Protocol):
+    """Files by path, and open ones by a number. Each call does one thing to the disk, or raises OSError."""
+
+    def open(self, path: str, *, create: bool = False, mode: int = 0o666) -> int:
+        """Open for reading and writing; `create` makes the file where it is missing."""
+
+    def open_to_read(self, path: str) -> int: ...
+
+    def close(self, handle: int) -> None: ...
+
+    def read(self, handle: int, position: int, length: int) -> bytes:
+        """The bytes [position, position + length), fewer only where the file ends."""
+
+    def write(self, handle: int, position: int, data: bytes) -> None:
+        """Write all of `data`; after an OSError a part of it may be there."""
+
+    def truncate(self, handle: int, size: int) -> None: ...
+
+    def size(self, handle: int) -> int: ...
+
+    def sync(self, handle: int) -> None:
+        """fsync: data, size and all other metadata are on disk."""
+
+    def sync_data(self, handle: int) -> None:
+        """fdatasync: data and size are on disk."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Put `old` in the place of `new` at once."""
+
+    def remove(self, path: str) -> None: ...
+
+    def protect(self, path: str) -> None:
+        """Take the right to write from everyone."""
+
+    def exists(self, path: str) -> bool: ...
+
+    def list(self, directory: str) -> list[str]:
+        """Names of the regular files in a directory, in order."""
+
+    def make_directory(self, directory: str) -> None:
+        """Make a directory, if it is not there; its parent exists."""
+
+    def sync_directory(self, directory: str) -> None:
+        """The names in the directory are on disk: files made, renamed and removed."""
+
+    def lock(self, path: str) -> int | None:
+        """Open, make if need be, and lock a file against other processes; None where another holds it."""
+
+    def unlock(self, path: str, handle: int) -> None:
+        """Remove the locked file and let go of it."""
+
+
+# Locks of POSIX belong to the process: they do not keep one part of it from another.
+_LOCKED: set[tuple[int, int]] = set()
+
+
+class OsFiles:
+    """The real thing."""
+
+    def open(self, path: str, *, create: bool = False, mode: int = 0o666) -> int:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), mode)
+
+    def open_to_read(self, path: str) -> int:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self, handle: int) -> None:
+        os.close(handle)
+
+    def read(self, handle: int, position: int, length: int) -> bytes:
+        data = os.pread(handle, length, position)
+        if len(data) == length or not data:
+            return data
+        parts = [data]
+        have = len(data)
+        while have < length and (data := os.pread(handle, length - have, position + have)):
+            parts.append(data)
+            have += len(data)
+        return b"".join(parts)
+
+    def write(self, handle: int, position: int, data: bytes) -> None:
+        written = os.pwrite(handle, data, position)
+        while written < len(data):
+            # The disk was nearly full, or a quota was met: the next write tells which.
+            more = os.pwrite(handle, memoryview(data)[written:], position + written)
+            if more == 0:
+                raise OSError(errno.EIO, f"wrote {written} of {len(data)} bytes")
+            written += more
+
+    def truncate(self, handle: int, size: int) -> None:
+        os.ftruncate(handle, size)
+
+    def size(self, handle: int) -> int:
+        return os.fstat(handle).st_size
+
+    def sync(self, handle: int) -> None:
+        os.fsync(handle)
+
+    def sync_data(self, handle: int) -> None:
+        os.fdatasync(handle)
+
+    def rename(self, old: str, new: str) -> None:
+        os.rename(old, new)
+
+    def remove(self, path: str) -> None:
+        os.unlink(path)
+
+    def protect(self, path: str) -> None:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        os.chmod(path, mode & ~0o222)
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def list(self, directory: str) -> list[str]:
+        with os.scandir(directory) as entries:
+            return sorted(entry.name for entry in entries if entry.is_file())
+
+    def make_directory(self, directory: str) -> None:
+        try:
+            os.mkdir(directory)
+        except FileExistsError:
+            if not os.path.isdir(directory):
+                raise
+
+    def sync_directory(self, directory: str) -> None:
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def lock(self, path: str) -> int | None:
+        while True:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                found = os.fstat(handle)
+                inode = (found.st_dev, found.st_ino)
+                if inode in _LOCKED:
+                    # Closing this handle would let go of the lock that the process holds on the file; so it stays.
+                    return None
+                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                os.close(handle)
+                return None
+            # The holder before us may have removed the file between our open and our lock: then it is no longer the
+            # file that the next one would lock.
+            try:
+                there = os.stat(path)
+            except FileNotFoundError:
+                there = None
+            if there is not None and (there.st_dev, there.st_ino) == inode:
+                _LOCKED.add(inode)
+                return handle
+            os.close(handle)
+
+    def unlock(self, path: str, handle: int) -> None:
+        found = os.fstat(handle)
+        try:
+            os.unlink(path)
+        finally:
+            _LOCKED.discard((found.st_dev, found.st_ino))
+            os.close(handle)
+
+
+def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:
+    """The bytes of a small file; raises StorageError where it is larger than `bytes_max`, OSError where it is not."""
+    handle = files.open_to_read(path)
+    try:
+        size = files.size(handle)
+        if size > bytes_max:
+            raise StorageError(f"{path} has {size} bytes; at most {bytes_max} are expected")
+        return files.read(handle, 0, size)
+    finally:
+        files.close(handle)
+
+
+def replace_file(files: Files, path: str, data: bytes) -> None:
+    """Put a small file in the place of `path` so that after a crash the old or the new one is there, whole.
+
+    Kafka's way: `.tmp`, fsync, rename, fsync of the directory.
+    """
+    temporary = f"{path}.tmp"
+    handle = files.open(temporary, create=True)
+    try:
+        files.truncate(handle, 0)
+        files.write(handle, 0, data)
+        files.sync(handle)
+    finally:
+        files.close(handle)
+    files.rename(temporary, path)
+    files.sync_directory(path.rpartition("/")[0])

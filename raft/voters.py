@@ -1,0 +1,193 @@
+"""Who votes: voter sets, where their members are reached, and how sets and kraft.version follow the log (KIP-853)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from raft.config import Endpoint, ReplicaKey, Voter
+from records.batch import CorruptBatch, records_of
+from records.codec import decode, encode
+from records.control import KRaftVersionRecord, VotersRecord
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from records.batch import Batch
+
+T = TypeVar("T")
+
+KRAFT_VERSION = 5
+KRAFT_VOTERS = 6
+
+
+class VoterSet:
+    """The voters, ascending by id, one for each id. Taken as immutable."""
+
+    __slots__ = ("_by_id", "ids")
+
+    def __init__(self, voters: Iterable[Voter] = ()) -> None:
+        """Raises ValueError where an id comes twice."""
+        ordered = sorted(voters, key=lambda voter: voter.key)
+        self._by_id = {voter.key.id: voter for voter in ordered}
+        self.ids = tuple(self._by_id)
+        if len(self.ids) != len(ordered):
+            raise ValueError(f"a voter id comes twice among {[voter.key.id for voter in ordered]}")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Voter]:
+        return iter(self._by_id.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VoterSet) and self._by_id == other._by_id
+
+    def __hash__(self) -> int:
+        return hash(self.ids)
+
+    def __repr__(self) -> str:
+        return f"VoterSet({', '.join(str(voter.key) for voter in self)})"
+
+    @property
+    def majority(self) -> int:
+        """How many voters decide: more than half of them."""
+        return len(self.ids) // 2 + 1
+
+    def get(self, voter_id: int) -> Voter | None:
+        """The entry of an id, whatever the directory id."""
+        return self._by_id.get(voter_id)
+
+    def holds(self, key: ReplicaKey) -> bool:
+        """Whether this replica votes: an entry without a directory id is any directory's (KIP-853)."""
+        voter = self._by_id.get(key.id)
+        return voter is not None and voter.key.matches(key)
+
+    def is_only(self, key: ReplicaKey) -> bool:
+        """Whether this replica is the one and only voter."""
+        return len(self.ids) == 1 and self.holds(key)
+
+    def endpoints(self, voter_id: int) -> tuple[Endpoint, ...]:
+        """Where a voter is reached; empty where the id is none of theirs."""
+        voter = self._by_id.get(voter_id)
+        return () if voter is None else voter.endpoints
+
+    def updated(self, voter: Voter) -> VoterSet:
+        """The set with this voter's entry in place of the one of its id."""
+        assert voter.key.id in self._by_id, f"{voter.key} is not among {self}"
+        return VoterSet([*(other for other in self if other.key.id != voter.key.id), voter])
+
+
+def endpoint_of(endpoints: Iterable[Endpoint], listener: str) -> Endpoint | None:
+    """The endpoint of a listener; names differ in nothing but case."""
+    name = listener.upper()
+    return next((endpoint for endpoint in endpoints if endpoint.listener == name), None)
+
+
+def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
+    """The `name`, `host` and `port` of each item of a message, by listener: of two with one name the later counts."""
+    found = {}
+    for item in items:
+        name = item.name.upper()  # type: ignore[attr-defined]
+        found[name] = Endpoint(name, item.host, item.port)  # type: ignore[attr-defined]
+    return tuple(found.values())
+
+
+def read_voters(record: VotersRecord) -> VoterSet:
+    """The set that a KRAFT_VOTERS record holds. Raises ValueError where an id comes twice."""
+    return VoterSet(
+        Voter(
+            ReplicaKey(voter.voter_id, voter.voter_directory_id),
+            read_endpoints(voter.endpoints),
+            (voter.kraft_version_feature.min_supported_version, voter.kraft_version_feature.max_supported_version),
+        )
+        for voter in record.voters
+    )
+
+
+def voters_record(voters: VoterSet) -> VotersRecord:
+    """The KRAFT_VOTERS record of a set."""
+    return VotersRecord(
+        version=0,
+        voters=tuple(
+            VotersRecord.Voter(
+                voter_id=voter.key.id,
+                voter_directory_id=voter.key.directory_id,
+                endpoints=tuple(
+                    VotersRecord.Voter.Endpoint(name=end.listener, host=end.host, port=end.port)
+                    for end in voter.endpoints
+                ),
+                kraft_version_feature=VotersRecord.Voter.KRaftVersionFeature(
+                    min_supported_version=voter.kraft_versions[0], max_supported_version=voter.kraft_versions[1]
+                ),
+            )
+            for voter in voters
+        ),
+    )
+
+
+def control_key(kind: int) -> bytes:
+    """The key of a control record of this type."""
+    return b"\0\0" + kind.to_bytes(2, "big")
+
+
+def control_record(kind: int, message: object) -> tuple[bytes, bytes]:
+    """Key and value of a control record: the value is the body of schema version 0, with no version before it."""
+    return control_key(kind), encode(message, 0)
+
+
+def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]]:
+    """What a control batch says of the quorum: (offset, voter set or kraft.version) of each such record, in order.
+
+    Records of other types are passed over. Raises CorruptBatch where the batch or such a record cannot be read.
+    """
+    found: list[tuple[int, VoterSet | int]] = []
+    for record in records_of(data, batch):
+        kind = -1 if record.key is None or len(record.key) < 4 else int.from_bytes(record.key[2:4], "big", signed=True)
+        if kind < 0 or not record.value:
+            raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset} lacks key or value")
+        try:
+            if kind == KRAFT_VERSION:
+                found.append((record.offset, decode(KRaftVersionRecord, 0, record.value).kraft_version))
+            elif kind == KRAFT_VOTERS:
+                found.append((record.offset, read_voters(decode(VotersRecord, 0, record.value))))
+        except (DecodeError, ValueError) as error:
+            raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset}: {error}") from None
+    return found
+
+
+class History(Generic[T]):
+    """Values by the offset from which they hold, ascending. Offset -1 is that of the 0-0 snapshot."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: Iterable[tuple[int, T]] = ()) -> None:
+        self.entries: list[tuple[int, T]] = []
+        for offset, value in entries:
+            self.add(offset, value)
+
+    def add(self, offset: int, value: T) -> None:
+        assert not self.entries or offset > self.entries[-1][0], f"{offset} is not above {self.entries[-1][0]}"
+        self.entries.append((offset, value))
+
+    def last(self) -> tuple[int, T] | None:
+        """The newest value with its offset; None where there is none."""
+        return self.entries[-1] if self.entries else None
+
+    def at(self, offset: int) -> T | None:
+        """The value that holds at an offset: the newest at or before it."""
+        return next((value for start, value in reversed(self.entries) if start <= offset), None)
+
+    def truncate(self, end_offset: int) -> None:
+        """Forget what was said at and above `end_offset`."""
+        while self.entries and self.entries[-1][0] >= end_offset:
+            self.entries.pop()
+
+    def forget_before(self, offset: int) -> None:
+        """Forget all that no longer holds at `offset`."""
+        while len(self.entries) > 1 and self.entries[1][0] <= offset:
+            del self.entries[0]
+
+    def restart(self, offset: int, value: T | None) -> None:
+        """Forget everything, and hold what a snapshot that ends after `offset` says."""
+        self.entries = [] if value is None else [(offset, value)]
