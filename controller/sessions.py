@@ -1,0 +1,122 @@
+"""Sessions of brokers on the active controller: when each was heard of, and how far its metadata is (KIP-631).
+
+None of it is in the log: a new active controller starts with what the registrations say, and gives every unfenced
+broker a whole session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NO_OFFSET = -1
+LARGEST_OFFSET = 9223372036854775807
+
+
+@dataclass(slots=True)
+class Session:
+    """One registered broker as its heartbeats tell.
+
+    metadata_offset: how far it has published the metadata log. shutdown_offset: end of the batch that started its
+    controlled shutdown, NO_OFFSET where none is under way.
+    """
+
+    broker_id: int
+    fenced: bool
+    metadata_offset: int = NO_OFFSET
+    shutdown_offset: int = NO_OFFSET
+
+    @property
+    def is_shutting_down(self) -> bool:
+        return self.shutdown_offset >= 0
+
+    @property
+    def is_active(self) -> bool:
+        return not self.fenced and not self.is_shutting_down
+
+
+class Sessions:
+    """The sessions of all registered brokers. Times are monotonic milliseconds."""
+
+    __slots__ = ("_brokers", "_contacts", "timeout_ms")
+
+    def __init__(self, timeout_ms: int) -> None:
+        self.timeout_ms = timeout_ms
+        self._brokers: dict[int, Session] = {}
+        # (broker id, broker epoch) -> last contact. A fenced broker that goes on heartbeating has a contact too, and
+        # so keeps its id from being taken; an epoch that was never registered just expires.
+        self._contacts: dict[tuple[int, int], int] = {}
+
+    def __iter__(self) -> Iterator[Session]:
+        """All sessions, by ascending broker id."""
+        return iter([self._brokers[broker_id] for broker_id in sorted(self._brokers)])
+
+    def get(self, broker_id: int) -> Session | None:
+        return self._brokers.get(broker_id)
+
+    def heard(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
+        """Something came from a broker that says it has this epoch."""
+        self._contacts[broker_id, broker_epoch] = now_ms
+
+    def contact_ms(self, broker_id: int, broker_epoch: int) -> int | None:
+        """When the broker of this epoch was last heard of; None where it never was, or has expired."""
+        return self._contacts.get((broker_id, broker_epoch))
+
+    def is_valid(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
+        """Whether the broker was heard of within the session timeout."""
+        contact_ms = self._contacts.get((broker_id, broker_epoch))
+        return contact_ms is not None and not self._is_expired(contact_ms, now_ms)
+
+    def expired(self, now_ms: int) -> tuple[int, int] | None:
+        """The (broker id, broker epoch) heard of longest ago, where its session has ended."""
+        if not self._contacts:
+            return None
+        oldest = min(self._contacts, key=lambda key: (self._contacts[key], key))
+        return oldest if self._is_expired(self._contacts[oldest], now_ms) else None
+
+    def forget_contact(self, broker_id: int, broker_epoch: int) -> None:
+        self._contacts.pop((broker_id, broker_epoch), None)
+
+    def next_expiry_ms(self) -> int | None:
+        """When, unless more is heard, the first session has ended; None where there is none."""
+        return min(self._contacts.values()) + self.timeout_ms + 1 if self._contacts else None
+
+    def register(self, broker_id: int, *, fenced: bool) -> None:
+        """The registration now says this: a new one, or a changed one."""
+        session = self._brokers.get(broker_id)
+        if session is None:
+            self._brokers[broker_id] = Session(broker_id, fenced)
+        else:
+            self.touch(broker_id, fenced=fenced, metadata_offset=session.metadata_offset)
+
+    def touch(self, broker_id: int, *, fenced: bool, metadata_offset: int) -> None:
+        """A heartbeat was served: the broker is so far, and is fenced from now on or not."""
+        session = self._brokers[broker_id]
+        session.fenced = fenced
+        session.metadata_offset = metadata_offset
+        if fenced:
+            session.shutdown_offset = NO_OFFSET
+
+    def start_shutdown(self, broker_id: int, offset: int) -> None:
+        """The broker shuts down in a controlled way since this offset. Later calls do not move it (KIP-841)."""
+        session = self._brokers[broker_id]
+        assert not session.fenced, f"fenced broker {broker_id} cannot enter controlled shutdown"
+        if session.shutdown_offset < 0:
+            session.shutdown_offset = offset
+
+    def remove(self, broker_id: int) -> None:
+        self._brokers.pop(broker_id, None)
+
+    def lowest_active_offset(self) -> int:
+        """How far every active broker has come; LARGEST_OFFSET where none is active."""
+        return min((s.metadata_offset for s in self._brokers.values() if s.is_active), default=LARGEST_OFFSET)
+
+    def shutting_down(self) -> Iterable[int]:
+        """The brokers in controlled shutdown, ascending."""
+        return [session.broker_id for session in self if session.is_shutting_down]
+
+    def _is_expired(self, contact_ms: int, now_ms: int) -> bool:
+        return contact_ms + self.timeout_ms < now_ms
