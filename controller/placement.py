@@ -1,0 +1,156 @@
+"""Placement of replicas on brokers: striped over racks, then over the brokers of each (KIP-36; `StripedReplicaPlacer`).
+
+Leaders and followers go round the racks and round each rack's brokers, one step on for every partition; when every
+broker had its turn, racks and brokers are shuffled, so that the followers of one leader differ. A fenced broker gets
+replicas only when its rack has no other left, and never leads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableSequence
+
+
+class Luck(Protocol):
+    """What placement draws from: `random.Random`, or Kafka's own generator in a test of its vectors."""
+
+    def randrange(self, stop: int, /) -> int:
+        """A number from 0 to stop - 1."""
+        ...
+
+    def shuffle(self, items: MutableSequence[int] | MutableSequence[str | None], /) -> None:
+        """Put the items into a random order."""
+        ...
+
+
+class UsableBroker(NamedTuple):
+    """A broker that may get replicas. rack: None where it has none."""
+
+    id: int
+    rack: str | None
+    fenced: bool
+
+
+def place(brokers: Iterable[UsableBroker], partition_count: int, replica_count: int, luck: Luck) -> list[list[int]]:
+    """The replicas of each of the partitions, the leader first.
+
+    Raises ApiError(INVALID_REPLICATION_FACTOR) where the replication factor is not positive, no broker is unfenced, or
+    there are too few.
+    """
+    racks = _Racks(brokers, luck)
+    if replica_count <= 0:
+        raise _refusal(f"Invalid replication factor {replica_count}: the replication factor must be positive.")
+    if racks.unfenced_count == 0:
+        raise _refusal("All brokers are currently fenced, or have all their log directories cordoned.")
+    if replica_count > racks.broker_count:
+        raise _refusal(
+            f"The target replication factor of {replica_count} cannot be reached because only {racks.broker_count} "
+            "broker(s) are registered or some brokers have all their log directories cordoned."
+        )
+    return [racks.place(replica_count) for _ in range(partition_count)]
+
+
+def _refusal(text: str) -> ApiError:
+    return ApiError(Error.INVALID_REPLICATION_FACTOR, text)
+
+
+class _Brokers:
+    """Brokers of one rack that take turns: each round starts one further on."""
+
+    __slots__ = ("epoch", "ids", "index", "offset")
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.index = self.offset = self.epoch = 0
+
+    def start(self, luck: Luck) -> None:
+        if self.ids:
+            self.ids.sort()
+            self.offset = luck.randrange(len(self.ids))
+
+    def next(self, epoch: int) -> int | None:
+        """The next broker of this round; None where all had their turn."""
+        if not self.ids:
+            return None
+        # A list that was not asked in a round does not move on.
+        if self.epoch != epoch:
+            self.epoch = epoch
+            self.index = 0
+            self.offset = (self.offset + 1) % len(self.ids)
+        if self.index >= len(self.ids):
+            return None
+        broker = self.ids[(self.index + self.offset) % len(self.ids)]
+        self.index += 1
+        return broker
+
+
+class _Rack:
+    __slots__ = ("fenced", "unfenced")
+
+    def __init__(self) -> None:
+        self.fenced = _Brokers()
+        self.unfenced = _Brokers()
+
+    def next(self, epoch: int) -> int | None:
+        broker = self.unfenced.next(epoch)
+        return self.fenced.next(epoch) if broker is None else broker
+
+
+class _Racks:
+    __slots__ = ("broker_count", "epoch", "luck", "names", "offset", "racks", "unfenced_count")
+
+    def __init__(self, brokers: Iterable[UsableBroker], luck: Luck) -> None:
+        self.luck = luck
+        self.racks: dict[str | None, _Rack] = {}
+        self.broker_count = self.unfenced_count = self.epoch = 0
+        for broker in brokers:
+            rack = self.racks.setdefault(broker.rack, _Rack())
+            (rack.fenced if broker.fenced else rack.unfenced).ids.append(broker.id)
+            self.broker_count += 1
+            self.unfenced_count += not broker.fenced
+        for rack in self.racks.values():
+            rack.fenced.start(luck)
+            rack.unfenced.start(luck)
+        self.names: list[str | None] = sorted(self.racks, key=lambda name: (name is not None, name or ""))
+        self.offset = luck.randrange(len(self.names)) if self.names else 0
+
+    def place(self, replica_count: int) -> list[int]:
+        """One partition's replicas; there are enough brokers, and one of them is unfenced."""
+        if self.epoch == self.unfenced_count and self.unfenced_count > 1:
+            self.shuffle()
+            self.epoch = 0
+        if self.offset == len(self.names):
+            self.offset = 0
+        leader, leader_rack = self.place_leader()
+        brokers = [leader]
+        rack_index = self.offset
+        while len(brokers) < replica_count:
+            if rack_index == leader_rack:
+                leader_rack = -1  # its turn is the leader's, once
+            else:
+                broker = self.racks[self.names[rack_index]].next(self.epoch)
+                if broker is not None:
+                    brokers.append(broker)
+            rack_index = (rack_index + 1) % len(self.names)
+        self.epoch += 1
+        self.offset += 1
+        return brokers
+
+    def place_leader(self) -> tuple[int, int]:
+        """An unfenced broker, and the index of its rack: the first, from the offset on, that has one to give."""
+        rack_index = self.offset
+        while True:
+            broker = self.racks[self.names[rack_index]].unfenced.next(self.epoch)
+            if broker is not None:
+                return broker, rack_index
+            rack_index = (rack_index + 1) % len(self.names)
+
+    def shuffle(self) -> None:
+        self.luck.shuffle(self.names)
+        for rack in self.racks.values():
+            self.luck.shuffle(rack.fenced.ids)
+            self.luck.shuffle(rack.unfenced.ids)
