@@ -1,0 +1,1 @@
+"""Configuration: the keys of a node, of topics, groups and client metrics, and how their text becomes values."""

@@ -1,0 +1,116 @@
+"""What keys of groups must be to each other, on a node and on a GROUP resource (KIP-848, KIP-932, KIP-1071)."""
+
+from __future__ import annotations
+
+from controller.config.definition import ILLEGAL_ARGUMENT, ConfigError, Value
+
+_RELATIONS = {
+    ">=": "must be greater than or equal to",
+    "<=": "must be less than or equal to",
+    "<": "must be less than",
+    ">": "must be greater than",
+}
+
+# Key of the node, relation, key of the node; in stock's order.
+_BETWEEN_NODE_KEYS = (
+    *(
+        (f"group.{kind}.{left}", relation, f"group.{kind}.{right}")
+        for kind in ("consumer", "share", "streams")
+        for left, relation, right in (
+            ("max.heartbeat.interval.ms", ">=", "min.heartbeat.interval.ms"),
+            ("heartbeat.interval.ms", ">=", "min.heartbeat.interval.ms"),
+            ("heartbeat.interval.ms", "<=", "max.heartbeat.interval.ms"),
+            ("max.session.timeout.ms", ">=", "min.session.timeout.ms"),
+            ("session.timeout.ms", ">=", "min.session.timeout.ms"),
+            ("session.timeout.ms", "<=", "max.session.timeout.ms"),
+            ("heartbeat.interval.ms", "<", "session.timeout.ms"),
+            ("max.assignment.interval.ms", ">=", "min.assignment.interval.ms"),
+            ("assignment.interval.ms", ">=", "min.assignment.interval.ms"),
+            ("assignment.interval.ms", "<=", "max.assignment.interval.ms"),
+        )
+    ),
+    ("group.streams.num.standby.replicas", "<=", "group.streams.max.standby.replicas"),
+    ("group.share.max.delivery.count.limit", ">=", "group.share.delivery.count.limit"),
+    ("group.share.delivery.count.limit", ">=", "group.share.min.delivery.count.limit"),
+    ("group.share.max.partition.max.record.locks", ">=", "group.share.partition.max.record.locks"),
+    ("group.share.partition.max.record.locks", ">=", "group.share.min.partition.max.record.locks"),
+    ("group.share.record.lock.duration.ms", ">=", "group.share.min.record.lock.duration.ms"),
+    ("group.share.max.record.lock.duration.ms", ">=", "group.share.record.lock.duration.ms"),
+    ("group.share.max.share.sessions", ">=", "group.share.max.size"),
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+# Stock looks at the number of assignors between these of share groups.
+_ASSIGNORS_BEFORE = "group.share.max.assignment.interval.ms"
+
+# Key of the group, relation, key of the node that bounds it.
+_BOUNDED = (
+    ("consumer.heartbeat.interval.ms", ">=", "group.consumer.min.heartbeat.interval.ms"),
+    ("consumer.heartbeat.interval.ms", "<=", "group.consumer.max.heartbeat.interval.ms"),
+    ("consumer.session.timeout.ms", ">=", "group.consumer.min.session.timeout.ms"),
+    ("consumer.session.timeout.ms", "<=", "group.consumer.max.session.timeout.ms"),
+    ("consumer.assignment.interval.ms", ">=", "group.consumer.min.assignment.interval.ms"),
+    ("consumer.assignment.interval.ms", "<=", "group.consumer.max.assignment.interval.ms"),
+    ("share.heartbeat.interval.ms", ">=", "group.share.min.heartbeat.interval.ms"),
+    ("share.heartbeat.interval.ms", "<=", "group.share.max.heartbeat.interval.ms"),
+    ("share.session.timeout.ms", ">=", "group.share.min.session.timeout.ms"),
+    ("share.session.timeout.ms", "<=", "group.share.max.session.timeout.ms"),
+    ("share.record.lock.duration.ms", ">=", "group.share.min.record.lock.duration.ms"),
+    ("share.record.lock.duration.ms", "<=", "group.share.max.record.lock.duration.ms"),
+    ("share.delivery.count.limit", ">=", "group.share.min.delivery.count.limit"),
+    ("share.delivery.count.limit", "<=", "group.share.max.delivery.count.limit"),
+    ("share.partition.max.record.locks", ">=", "group.share.min.partition.max.record.locks"),
+    ("share.partition.max.record.locks", "<=", "group.share.max.partition.max.record.locks"),
+    ("share.assignment.interval.ms", ">=", "group.share.min.assignment.interval.ms"),
+    ("share.assignment.interval.ms", "<=", "group.share.max.assignment.interval.ms"),
+    ("streams.heartbeat.interval.ms", ">=", "group.streams.min.heartbeat.interval.ms"),
+    ("streams.heartbeat.interval.ms", "<=", "group.streams.max.heartbeat.interval.ms"),
+    ("streams.session.timeout.ms", ">=", "group.streams.min.session.timeout.ms"),
+    ("streams.session.timeout.ms", "<=", "group.streams.max.session.timeout.ms"),
+    ("streams.num.standby.replicas", "<=", "group.streams.max.standby.replicas"),
+    ("streams.assignment.interval.ms", ">=", "group.streams.min.assignment.interval.ms"),
+    ("streams.assignment.interval.ms", "<=", "group.streams.max.assignment.interval.ms"),
+)
+_BETWEEN_GROUP_KEYS = (
+    ("consumer.session.timeout.ms", ">", "consumer.heartbeat.interval.ms"),
+    ("share.session.timeout.ms", ">", "share.heartbeat.interval.ms"),
+    ("streams.session.timeout.ms", ">", "streams.heartbeat.interval.ms"),
+)
+
+
+def check_node(values: Mapping[str, Value]) -> None:
+    """Hold the keys of a node together. Raises ConfigError for the first that does not fit."""
+    for left, relation, right in _BETWEEN_NODE_KEYS:
+        if left == _ASSIGNORS_BEFORE:
+            assignors = values["group.share.assignors"]
+            assert isinstance(assignors, tuple), assignors
+            if len(assignors) != 1:
+                text = f"group.share.assignors must contain exactly one assignor, but found {len(assignors)}"
+                raise ConfigError(text, ILLEGAL_ARGUMENT)
+        if not _holds(values[left], relation, values[right]):
+            raise ConfigError(f"{left} {_RELATIONS[relation]} {right}", ILLEGAL_ARGUMENT)
+
+
+def check_group(group: Mapping[str, Value], node: Mapping[str, Value]) -> None:
+    """Hold all parsed keys of a group to the node's bounds and to each other. Raises ConfigError."""
+    for key, relation, bound in _BOUNDED:
+        if not _holds(group[key], relation, node[bound]):
+            raise ConfigError(f"{key} {_RELATIONS[relation]} {bound}")
+    for left, relation, right in _BETWEEN_GROUP_KEYS:
+        if not _holds(group[left], relation, group[right]):
+            raise ConfigError(f"{left} {_RELATIONS[relation]} {right}")
+
+
+def _holds(left: Value, relation: str, right: Value) -> bool:
+    assert isinstance(left, int), left
+    assert isinstance(right, int), right
+    match relation:
+        case ">=":
+            return left >= right
+        case "<=":
+            return left <= right
+        case "<":
+            return left < right
+    return left > right

@@ -1,0 +1,52 @@
+"""The keys of GROUP resources, and which keys of a node stand in for them (KIP-848, KIP-932, KIP-1071; 4.3.1)."""
+
+from __future__ import annotations
+
+from controller.config.definition import Definition, Importance, Key, Type
+from controller.config.group_values import OffsetReset
+from controller.config.valid import OneOf, at_least
+
+BOOLEAN = Type.BOOLEAN
+INT = Type.INT
+STRING = Type.STRING
+MEDIUM = Importance.MEDIUM
+
+# fmt: off
+KEYS = Definition(
+    Key("consumer.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
+    Key("consumer.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
+    Key("consumer.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+    Key("share.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
+    Key("share.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
+    Key("share.record.lock.duration.ms", INT, 30000, at_least(1000), MEDIUM),
+    Key("share.delivery.count.limit", INT, 5, at_least(2), MEDIUM),
+    Key("share.partition.max.record.locks", INT, 2000, at_least(100), MEDIUM),
+    Key("share.auto.offset.reset", STRING, "latest", OffsetReset(), MEDIUM),
+    Key("share.isolation.level", STRING, "read_uncommitted", OneOf("read_committed", "read_uncommitted"), MEDIUM),
+    Key("share.renew.acknowledge.enable", BOOLEAN, True, None, MEDIUM),
+    Key("share.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+    Key("streams.session.timeout.ms", INT, 45000, at_least(1), MEDIUM),
+    Key("streams.heartbeat.interval.ms", INT, 5000, at_least(1), MEDIUM),
+    Key("streams.num.standby.replicas", INT, 0, at_least(0), MEDIUM),
+    Key("streams.initial.rebalance.delay.ms", INT, 3000, at_least(0), MEDIUM),
+    Key("streams.assignment.interval.ms", INT, 1000, at_least(0), MEDIUM),
+)
+# fmt: on
+
+# Group key -> the key of a node whose value is the group's where it has none of its own.
+SYNONYMS: dict[str, str] = {
+    "consumer.session.timeout.ms": "group.consumer.session.timeout.ms",
+    "consumer.heartbeat.interval.ms": "group.consumer.heartbeat.interval.ms",
+    "consumer.assignment.interval.ms": "group.consumer.assignment.interval.ms",
+    "share.session.timeout.ms": "group.share.session.timeout.ms",
+    "share.heartbeat.interval.ms": "group.share.heartbeat.interval.ms",
+    "share.record.lock.duration.ms": "group.share.record.lock.duration.ms",
+    "share.delivery.count.limit": "group.share.delivery.count.limit",
+    "share.partition.max.record.locks": "group.share.partition.max.record.locks",
+    "share.assignment.interval.ms": "group.share.assignment.interval.ms",
+    "streams.session.timeout.ms": "group.streams.session.timeout.ms",
+    "streams.heartbeat.interval.ms": "group.streams.heartbeat.interval.ms",
+    "streams.num.standby.replicas": "group.streams.num.standby.replicas",
+    "streams.initial.rebalance.delay.ms": "group.streams.initial.rebalance.delay.ms",
+    "streams.assignment.interval.ms": "group.streams.assignment.interval.ms",
+}

@@ -1,0 +1,152 @@
+"""What a node is configured with: `NodeConfig`, from the text of a stock `controller.properties` (KIP-631, KIP-853)."""
+
+from __future__ import annotations
+
+from controller.config.definition import ConfigError, Type, Value
+from controller.config.group_checks import check_node
+from controller.config.keys import own, server
+from controller.config.listeners import (
+    PROTOCOL_MAP,
+    WILDCARD_HOST,
+    Endpoint,
+    normalised,
+    parse_listeners,
+    security_protocols,
+)
+from controller.config.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
+from controller.config.unknown_keys import unknown_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
+
+
+class NodeConfig:
+    """The checked configuration of one node, of whatever roles.
+
+    originals: key -> text, as given, `node.id` and `broker.id` standing in for each other.
+    values: every key of a node, and every one of ours, with its parsed value.
+    warnings: a line for each thing that is odd but not wrong, unknown keys among them.
+    listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
+    as others reach them; host None where the name of this machine must be filled in, port 0 where the bound one must.
+    voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters.
+    log_dirs: as given; metadata_log_dir: the one that holds `__cluster_metadata-0`.
+    """
+
+    __slots__ = (
+        "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs",
+        "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "values", "voters",
+        "warnings",
+    )  # fmt: skip
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        """Raises ConfigError for the first thing that is wrong, in stock's order and with its text."""
+        self.originals = with_synonyms(given)
+        self.warnings: list[str] = []
+        self.values: dict[str, Value] = server.KEYS.parse(self.originals, self.warnings)
+        self.values.update(own.KEYS.parse(self.originals, self.warnings))
+        check_node(self.values)
+        self.process_roles = self.list("process.roles")
+        self.node_id = self.number("node.id")
+        self.controller_listener_names = self.list("controller.listener.names")
+        self.security_protocols = security_protocols(
+            self.text(PROTOCOL_MAP) or "",
+            PROTOCOL_MAP in self.originals,
+            self.list("listeners"),
+            self.controller_listener_names,
+        )
+        self.listeners = parse_listeners(self.list("listeners"), self.security_protocols)
+        self.voters = parse_voters(self.list(VOTERS), routable=False)
+        self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
+        self.advertised_listeners = self._advertised()
+        self.log_dirs = self.list("log.dirs") or self.list("log.dir")
+        self.metadata_log_dir = self.text("metadata.log.dir") or self.log_dirs[0]
+        # Imported here, as the checks are written over this class.
+        from controller.config.node_checks import check
+
+        check(self)
+        self.warnings += unknown_keys(self.originals)
+
+    def number(self, key: str) -> int:
+        value = self.values[key]
+        assert type(value) is int, (key, value)
+        return value
+
+    def number_or_none(self, key: str) -> int | None:
+        return None if self.values[key] is None else self.number(key)
+
+    def fraction(self, key: str) -> float:
+        value = self.values[key]
+        assert isinstance(value, float), (key, value)
+        return value
+
+    def flag(self, key: str) -> bool:
+        value = self.values[key]
+        assert isinstance(value, bool), (key, value)
+        return value
+
+    def text(self, key: str) -> str | None:
+        value = self.values[key]
+        assert value is None or isinstance(value, str), (key, type(value))
+        return value
+
+    def list(self, key: str) -> tuple[str, ...]:
+        """The parts of a list; none where the key is not set."""
+        value = self.values[key]
+        assert value is None or isinstance(value, tuple), (key, value)
+        return value or ()
+
+    @property
+    def append_linger_ms(self) -> int:
+        """Ours is 0, not stock's 25, unless the key is set."""
+        return self.number(APPEND_LINGER_MS) if APPEND_LINGER_MS in self.originals else 0
+
+    @property
+    def controller_listeners(self) -> tuple[Endpoint, ...]:
+        """Those of `listeners` that are the controller's."""
+        return tuple(endpoint for endpoint in self.listeners if endpoint.name in self.controller_listener_names)
+
+    def _advertised(self) -> tuple[Endpoint, ...]:
+        advertised = self.list("advertised.listeners")
+        given = parse_listeners(advertised, self.security_protocols, distinct_ports=False)
+        given = tuple(endpoint for endpoint in given if endpoint.name in self.controller_listener_names)
+        found = []
+        for position, name in enumerate(self.controller_listener_names):
+            endpoint = _named(given, name) or self._bound(name, is_default=position == 0)
+            if endpoint is not None:
+                found.append(endpoint)
+        return tuple(found)
+
+    def _bound(self, name: str, is_default: bool) -> Endpoint | None:
+        """The bound endpoint as others reach it, where none is advertised under this name."""
+        bound = _named(self.controller_listeners, name)
+        if bound is None or bound.host not in {None, WILDCARD_HOST}:
+            return bound
+        voters = parse_voters(self.list(VOTERS)) if is_default else {}
+        if self.node_id in voters:
+            return Endpoint(bound.name, bound.protocol, *voters[self.node_id])
+        return Endpoint(bound.name, bound.protocol, None, bound.port)
+
+
+def with_synonyms(given: Mapping[str, str]) -> dict[str, str]:
+    """The keys as given, `node.id` and `broker.id` each standing in for the other where one is missing."""
+    found = dict(given)
+    if "broker.id" not in found and "node.id" in found:
+        found["broker.id"] = found["node.id"]
+    elif "broker.id" in found and "node.id" not in found:
+        found["node.id"] = found["broker.id"]
+    return found
+
+
+def _named(endpoints: tuple[Endpoint, ...], name: str) -> Endpoint | None:
+    return next((endpoint for endpoint in endpoints if endpoint.name == normalised(name)), None)
+
+
+def type_of(name: str) -> Type | None:
+    """The type of a key of a node, of stock's or ours; None where it is unknown."""
+    return server.KEYS.type_of(name) or server.BROKER_QUOTA_KEYS.type_of(name) or own.KEYS.type_of(name)
+
+
+__all__ = ["ConfigError", "Endpoint", "NodeConfig", "type_of", "with_synonyms"]

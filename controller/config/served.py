@@ -1,0 +1,49 @@
+"""What of a valid configuration this node can do: it is a controller alone, and some of stock's keys come later."""
+
+from __future__ import annotations
+
+from controller.config.definition import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+
+PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
+
+# Classes that a stock controller would run: to leave one out without a word would let through what it refuses.
+_CLASSES = ("create.topic.policy.class.name", "alter.config.policy.class.name", "client.quota.callback.class")
+
+
+def check_served(config: NodeConfig) -> None:
+    """Raises ConfigError, with one line that says what to do, for what this node would have to leave undone."""
+    if set(config.process_roles) != {"controller"}:
+        raise ConfigError(
+            f"process.roles={','.join(config.process_roles)}: this node is a KRaft controller and nothing else; set "
+            "process.roles=controller here, and run brokers with Apache Kafka"
+        )
+    for endpoint in config.listeners:
+        if endpoint.protocol != "PLAINTEXT":
+            raise ConfigError(
+                f"listener {endpoint.name} has security protocol {endpoint.protocol}: only PLAINTEXT is served here; "
+                "change listener.security.protocol.map"
+            )
+    if config.text("authorizer.class.name"):
+        raise ConfigError(
+            f"authorizer.class.name={config.text('authorizer.class.name')}: no authorizer is served here; remove the key, "
+            "and keep the controllers' listeners from whoever may not use them"
+        )
+    for key in _CLASSES:
+        if config.text(key) is not None:
+            raise ConfigError(
+                f"{key}={config.text(key)} names a Java class, which this node cannot run; remove the key"
+            )
+    if config.text("principal.builder.class") != PRINCIPAL_BUILDER:
+        raise ConfigError(
+            f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node cannot "
+            f"run; only {PRINCIPAL_BUILDER} is served"
+        )
+    if config.list("config.providers"):
+        raise ConfigError(
+            f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; write "
+            "them into the file"
+        )
