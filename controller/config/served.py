@@ -29,8 +29,8 @@ def check_served(config: NodeConfig) -> None:
             )
     if config.text("authorizer.class.name"):
         raise ConfigError(
-            f"authorizer.class.name={config.text('authorizer.class.name')}: no authorizer is served here; remove the key, "
-            "and keep the controllers' listeners from whoever may not use them"
+            f"authorizer.class.name={config.text('authorizer.class.name')}: no authorizer is served here; remove the "
+            "key, and keep the controllers' listeners from whoever may not use them"
         )
     for key in _CLASSES:
         if config.text(key) is not None:
@@ -39,11 +39,11 @@ def check_served(config: NodeConfig) -> None:
             )
     if config.text("principal.builder.class") != PRINCIPAL_BUILDER:
         raise ConfigError(
-            f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node cannot "
-            f"run; only {PRINCIPAL_BUILDER} is served"
+            f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node "
+            f"cannot run; only {PRINCIPAL_BUILDER} is served"
         )
     if config.list("config.providers"):
         raise ConfigError(
-            f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; write "
-            "them into the file"
+            f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; "
+            "write them into the file"
         )

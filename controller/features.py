@@ -1,0 +1,191 @@
+"""Features of a cluster: levels of metadata.version and of the others, what each needs, and what goes with a release.
+
+The tables are those of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022). Only plain values stand here: tools read them too.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+METADATA_VERSION = "metadata.version"
+KRAFT_VERSION = "kraft.version"
+TRANSACTION_VERSION = "transaction.version"
+GROUP_VERSION = "group.version"
+ELR_VERSION = "eligible.leader.replicas.version"
+SHARE_VERSION = "share.version"
+STREAMS_VERSION = "streams.version"
+
+Range = tuple[int, int]
+DISABLED: Range = (0, 0)
+
+
+class MetadataVersion:
+    """One level of metadata.version. changes_metadata: a downgrade across it would lose what is in records."""
+
+    __slots__ = ("changes_metadata", "level", "release", "revision")
+
+    def __init__(self, level: int, release: str, revision: str, changes_metadata: bool) -> None:
+        self.level = level
+        self.release = release
+        self.revision = revision
+        self.changes_metadata = changes_metadata
+
+    @property
+    def name(self) -> str:
+        return f"{self.release}-{self.revision}"
+
+    def __repr__(self) -> str:
+        return f"MetadataVersion({self.level}, {self.name})"
+
+
+# fmt: off
+METADATA_VERSIONS: tuple[MetadataVersion, ...] = (
+    MetadataVersion(7, "3.3", "IV3", True),    # InControlledShutdown of brokers (KIP-841)
+    MetadataVersion(8, "3.4", "IV0", True),    # migration from ZooKeeper (KIP-866)
+    MetadataVersion(9, "3.5", "IV0", False),   # tiered storage (KIP-405)
+    MetadataVersion(10, "3.5", "IV1", False),  # replica epoch in Fetch (KIP-903)
+    MetadataVersion(11, "3.5", "IV2", True),   # SCRAM credentials
+    MetadataVersion(12, "3.6", "IV0", False),  # no leader epoch bump when the ISR shrinks
+    MetadataVersion(13, "3.6", "IV1", True),   # metadata transactions (KIP-868)
+    MetadataVersion(14, "3.6", "IV2", True),   # delegation tokens
+    MetadataVersion(15, "3.7", "IV0", True),   # registration of controllers (KIP-919)
+    MetadataVersion(16, "3.7", "IV1", False),  # nothing
+    MetadataVersion(17, "3.7", "IV2", True),   # directories of replicas (KIP-858)
+    MetadataVersion(18, "3.7", "IV3", False),  # nothing
+    MetadataVersion(19, "3.7", "IV4", False),  # Fetch 16 (KIP-951)
+    MetadataVersion(20, "3.8", "IV0", False),  # nothing
+    MetadataVersion(21, "3.9", "IV0", False),  # dynamic voters may be (KIP-853)
+    MetadataVersion(22, "4.0", "IV0", False),  # group.version 1 (KIP-848)
+    MetadataVersion(23, "4.0", "IV1", True),   # records of eligible leader replicas (KIP-966)
+    MetadataVersion(24, "4.0", "IV2", False),  # transaction.version 1 and 2 (KIP-890)
+    MetadataVersion(25, "4.0", "IV3", False),  # ListOffsets 10 (KIP-1075)
+    MetadataVersion(26, "4.1", "IV0", False),  # eligible.leader.replicas.version 1 in new clusters
+    MetadataVersion(27, "4.1", "IV1", False),  # Fetch 18 (KIP-1166)
+    MetadataVersion(28, "4.2", "IV0", False),  # share.version 1 (KIP-932)
+    MetadataVersion(29, "4.2", "IV1", False),  # streams.version 1 (KIP-1071)
+    MetadataVersion(30, "4.3", "IV0", True),   # cordoned directories (KIP-1066)
+    # Not yet for production: asks for unstable.feature.versions.enable.
+    MetadataVersion(31, "4.4", "IV0", False),
+)
+# fmt: on
+MINIMUM = 7
+LATEST_PRODUCTION = 30
+LATEST_TESTING = 31
+_BY_LEVEL = {version.level: version for version in METADATA_VERSIONS}
+
+
+class Feature:
+    """A feature other than metadata.version.
+
+    levels: level -> the metadata.version from which a new cluster has it, in rising order.
+    needs: level -> the least level of each other feature that it rests on.
+    """
+
+    __slots__ = ("latest_production", "levels", "name", "needs")
+
+    def __init__(
+        self, name: str, levels: dict[int, int], latest_production: int, needs: dict[int, dict[str, int]] | None = None
+    ) -> None:
+        self.name = name
+        self.levels = levels
+        self.latest_production = latest_production
+        self.needs = needs or {}
+
+    @property
+    def latest_testing(self) -> int:
+        return max(self.levels)
+
+    def default_level(self, metadata_version: int) -> int:
+        """The level that a cluster formatted at this metadata.version has."""
+        return max((level for level, since in self.levels.items() if since <= metadata_version), default=0)
+
+    def __repr__(self) -> str:
+        return f"Feature({self.name})"
+
+
+# In the order in which stock's tools list them.
+FEATURES: tuple[Feature, ...] = (
+    Feature(KRAFT_VERSION, {0: MINIMUM, 1: 21}, 1),
+    Feature(TRANSACTION_VERSION, {0: MINIMUM, 1: 24, 2: 24}, 2),
+    Feature(GROUP_VERSION, {0: MINIMUM, 1: 22}, 1),
+    Feature(ELR_VERSION, {0: MINIMUM, 1: 26}, 1, needs={1: {METADATA_VERSION: 23}}),
+    Feature(SHARE_VERSION, {0: MINIMUM, 1: 28}, 1),
+    Feature(STREAMS_VERSION, {0: MINIMUM, 1: 29}, 1),
+)
+_BY_NAME = {feature.name: feature for feature in FEATURES}
+
+
+def metadata_version(level: int) -> MetadataVersion:
+    """The row of a level. Raises ValueError, with stock's text."""
+    if level not in _BY_LEVEL:
+        raise ValueError(
+            f"No MetadataVersion with feature level {level}. Valid feature levels are from {MINIMUM} to "
+            f"{LATEST_TESTING}."
+        )
+    return _BY_LEVEL[level]
+
+
+def metadata_version_named(text: str, unstable: bool = False) -> MetadataVersion:
+    """The row for `4.3-IV0`, or for `4.3` and `4.3.1` the last one of that release that is for production.
+
+    unstable: take also what is not yet for production. Raises ValueError, with stock's text.
+    """
+    parts = text.rstrip(".").split(".")
+    name = text if len(parts) <= 2 else ".".join(parts[:2])
+    found = None
+    for version in METADATA_VERSIONS:
+        is_of_release = version.release == name and version.level <= LATEST_PRODUCTION
+        if (version.name == name or is_of_release) and (unstable or version.level <= LATEST_PRODUCTION):
+            found = version
+    if found is None:
+        known = ", ".join(v.name for v in METADATA_VERSIONS if unstable or v.level <= LATEST_PRODUCTION)
+        raise ValueError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}")
+    return found
+
+
+def changes_metadata_between(high: int, low: int) -> bool:
+    """Whether a level above `low`, up to `high`, has put into records what a node at `low` would lose."""
+    return any(low < version.level <= high and version.changes_metadata for version in METADATA_VERSIONS)
+
+
+def feature_named(name: str) -> Feature:
+    """The feature of this name, metadata.version not among them. Raises ValueError, with stock's text."""
+    if name not in _BY_NAME:
+        raise ValueError(f"Feature {name} not found.")
+    return _BY_NAME[name]
+
+
+def check_needs(name: str, level: int, levels: Mapping[str, int]) -> None:
+    """Hold a feature, not metadata.version, to what it rests on.
+
+    levels: of all features, as they would be. Raises ValueError, with stock's text, for what is missing.
+    """
+    feature = feature_named(name)
+    if level not in feature.levels:
+        raise ValueError(f"No feature:{name} with feature level {level}")
+    if level >= 1 and levels.get(METADATA_VERSION, 0) < MINIMUM:
+        raise ValueError(
+            f"{name} could not be set to {level} because it depends on metadata.version={MINIMUM} "
+            f"({metadata_version(MINIMUM).name})"
+        )
+    for needed, least in feature.needs.get(level, {}).items():
+        if levels.get(needed, 0) < least:
+            raise ValueError(f"{name} could not be set to {level} because it depends on {needed} level {least}")
+
+
+def supported_features(unstable: bool = False) -> dict[str, Range]:
+    """Name -> least and greatest level that this software supports. unstable: also what is not for production yet."""
+    found = {METADATA_VERSION: (MINIMUM, LATEST_TESTING if unstable else LATEST_PRODUCTION)}
+    for feature in FEATURES:
+        found[feature.name] = (0, feature.latest_testing if unstable else feature.latest_production)
+    return found
+
+
+def range_text(levels: Range) -> str:
+    """A range of levels as stock prints it."""
+    low, high = levels
+    if low == high:
+        return str(low)
+    return f"{low}+" if high == 32767 else f"{low}-{high}"
