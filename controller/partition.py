@@ -95,7 +95,7 @@ def merged(partition: Partition, change: PartitionChangeRecord) -> Partition:
     leader_epoch = partition.leader_epoch
     if change.leader != NO_LEADER_CHANGE:
         leader = change.leader
-        leader_epoch += 1
+        leader_epoch = next_epoch(leader_epoch)
     recovery_state = partition.recovery_state
     if change.leader_recovery_state != NO_RECOVERY_CHANGE:
         recovery_state = _recovery_state(change.leader_recovery_state)
@@ -106,7 +106,7 @@ def merged(partition: Partition, change: PartitionChangeRecord) -> Partition:
         partition.isr if change.isr is None else tuple(change.isr),
         leader,
         leader_epoch,
-        partition.partition_epoch + 1,
+        next_epoch(partition.partition_epoch),
         directories,
         partition.removing if change.removing_replicas is None else tuple(change.removing_replicas),
         partition.adding if change.adding_replicas is None else tuple(change.adding_replicas),
@@ -140,6 +140,11 @@ def partition_record(
         eligible_leader_replicas=(partition.elr or None) if elr and version >= 2 else None,
         last_known_elr=(partition.last_known_elr or None) if elr and version >= 2 else None,
     )
+
+
+def next_epoch(epoch: int) -> int:
+    """The epoch after this one; an int32 that wraps, as in Java."""
+    return epoch + 1 if epoch != 0x7FFFFFFF else -0x80000000
 
 
 def _directories(directories: tuple[bytes, ...], replica_count: int) -> tuple[bytes, ...]:

@@ -1,0 +1,232 @@
+"""Partitions as columns: one numpy array for each field, one row for each partition.
+
+At replication factor 3 a partition takes 57 bytes. What few partitions have stands in a dict by row: `Rare`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from controller.partition import RECOVERED, Partition
+from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Int32s = NDArray[np.int32]
+
+NOBODY = -1  # in a column of broker ids or directories: the list is shorter than that
+NO_TOPIC = -1  # in the column of topics: the row holds no partition
+
+# What a row has in `rare`, and why; 0 for a row without an entry.
+HAS_ELR = 1  # eligible leader replicas, or a last known leader
+REASSIGNING = 2
+IS_RECOVERING = 4
+IS_WIDE = 8  # lists that do not fit in the columns; the columns then hold what fits
+
+MIGRATING = 0
+UNASSIGNED = 1
+LOST = 2
+
+POSITIONS_MAX = 8
+_CAPACITY_MIN = 1024
+
+
+class Rare(NamedTuple):
+    """What few partitions have. lists: replicas, ISR and directories in whole, of a row that is wide."""
+
+    removing: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+    recovery_state: int = RECOVERED
+    lists: tuple[tuple[int, ...], tuple[int, ...], tuple[bytes, ...]] | None = None
+
+    def flags(self) -> int:
+        return (
+            (HAS_ELR if self.elr or self.last_known_elr else 0)
+            | (REASSIGNING if self.removing or self.adding else 0)
+            | (IS_RECOVERING if self.recovery_state != RECOVERED else 0)
+            | (IS_WIDE if self.lists is not None else 0)
+        )
+
+
+class DirectoryIds:
+    """The number of each directory id in the columns. Numbers are given once and stay."""
+
+    __slots__ = ("ids", "numbers")
+
+    def __init__(self) -> None:
+        self.ids = [MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY]
+        self.numbers = {id_: number for number, id_ in enumerate(self.ids)}
+
+    def number(self, id_: bytes) -> int:
+        """The number of a directory id, a new one where it has none yet."""
+        number = self.numbers.get(id_)
+        if number is None:
+            number = self.numbers[id_] = len(self.ids)
+            self.ids.append(id_)
+        return number
+
+
+class Columns:
+    """The columns, and scalar access to them.
+
+    end: the rows that were ever used, exclusive; `topic` is NO_TOPIC in those that hold no partition. replicas, isr and
+    directories: one column a position in the list. Arrays have room beyond `end`; use `[:end]`. Arrays are replaced
+    when they grow, so none is kept across a change of the state.
+    """
+
+    __slots__ = (
+        "_cells", "_directory_cells", "_isr_cells", "_replica_cells", "capacity", "directories", "directory_ids", "end",
+        "flags", "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "rare", "replicas", "topic",
+    )  # fmt: skip
+
+    def __init__(self, positions: int = 3) -> None:
+        self.end = 0
+        self.capacity = 0
+        self.directory_ids = DirectoryIds()
+        self.rare: dict[int, Rare] = {}
+        self.topic = _column()
+        self.partition_id = _column()
+        self.leader = _column()
+        self.leader_epoch = _column()
+        self.partition_epoch = _column()
+        self.flags: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self.replicas = [_column() for _ in range(positions)]
+        self.isr = [_column() for _ in range(positions)]
+        self.directories = [_column() for _ in range(positions)]
+        self._grow(_CAPACITY_MIN)
+
+    @property
+    def positions(self) -> int:
+        return len(self.replicas)
+
+    def bytes_per_row(self) -> int:
+        return 5 * 4 + 1 + 3 * 4 * self.positions
+
+    def get(self, row: int) -> Partition:
+        """The partition in a row."""
+        leader, leader_epoch, partition_epoch, flags = self._cells
+        replicas = _listed([cell[row] for cell in self._replica_cells])
+        isr = _listed([cell[row] for cell in self._isr_cells])
+        ids = self.directory_ids.ids
+        directories = tuple([ids[cell[row]] for cell in self._directory_cells[: len(replicas)]])
+        if not flags[row]:
+            return Partition(replicas, isr, leader[row], leader_epoch[row], partition_epoch[row], directories)
+        rare = self.rare[row]
+        if rare.lists is not None:
+            replicas, isr, directories = rare.lists
+        return Partition(
+            replicas, isr, leader[row], leader_epoch[row], partition_epoch[row], directories,
+            rare.removing, rare.adding, rare.elr, rare.last_known_elr, rare.recovery_state,
+        )  # fmt: skip
+
+    def set(self, row: int, partition: Partition) -> None:
+        """Write a partition to a row that is below `end`."""
+        leader, leader_epoch, partition_epoch, flags = self._cells
+        leader[row] = partition.leader
+        leader_epoch[row] = partition.leader_epoch
+        partition_epoch[row] = partition.partition_epoch
+        replicas = partition.replicas
+        isr = partition.isr
+        # A reassignment holds more replicas for a while; the columns are not widened for it.
+        width = max(len(replicas), len(isr))
+        if width > self.positions and width <= POSITIONS_MAX and not partition.is_reassigning:
+            self.widen(width)
+        is_wide = width > self.positions or (replicas and min(replicas) < 0) or (isr and min(isr) < 0)
+        number = self.directory_ids.number
+        _write(self._replica_cells, row, replicas)
+        _write(self._isr_cells, row, isr)
+        _write(self._directory_cells, row, [number(directory) for directory in partition.directories])
+        flag = 0
+        if is_wide or partition[6:] != _COMMON:
+            lists = (replicas, isr, partition.directories) if is_wide else None
+            rare = self.rare[row] = Rare(*partition[6:], lists)
+            flag = rare.flags()
+        elif flags[row]:
+            self.rare.pop(row, None)
+        flags[row] = flag
+
+    def clear_row(self, row: int) -> None:
+        """Forget what is in a row beyond its columns; it is to be used anew."""
+        self.rare.pop(row, None)
+        self.flags[row] = 0
+
+    def append(self, count: int) -> int:
+        """Make room for `count` more rows at the end and return the first."""
+        first = self.end
+        self.end += count
+        if self.end > self.capacity:
+            self._grow(max(self.end, self.capacity * 2))
+        return first
+
+    def widen(self, positions: int) -> None:
+        """Have at least so many positions for replicas, ISR and directories."""
+        for columns in (self.replicas, self.isr, self.directories):
+            columns.extend(np.full(self.capacity, NOBODY, np.int32) for _ in range(positions - len(columns)))
+        self.take_cells()
+
+    def copy(self) -> Columns:
+        """The used rows as they are now, independent of later changes. Directory numbers are shared: they only grow."""
+        other = Columns.__new__(Columns)
+        other.end = other.capacity = self.end
+        other.directory_ids = self.directory_ids
+        other.rare = self.rare.copy()
+        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "flags"):
+            setattr(other, name, getattr(self, name)[: self.end].copy())
+        for name in ("replicas", "isr", "directories"):
+            setattr(other, name, [column[: self.end].copy() for column in getattr(self, name)])
+        other.take_cells()
+        return other
+
+    def _grow(self, capacity: int) -> None:
+        # Column by column, so that no more than one is in memory twice; room that was never written takes no memory.
+        self.topic = _grown(self.topic, capacity)
+        self.partition_id = _grown(self.partition_id, capacity)
+        self.leader = _grown(self.leader, capacity)
+        self.leader_epoch = _grown(self.leader_epoch, capacity)
+        self.partition_epoch = _grown(self.partition_epoch, capacity)
+        flags = np.zeros(capacity, np.uint8)
+        flags[: len(self.flags)] = self.flags
+        self.flags = flags
+        for columns in (self.replicas, self.isr, self.directories):
+            for position, column in enumerate(columns):
+                columns[position] = _grown(column, capacity)
+        self.capacity = capacity
+        self.take_cells()
+
+    def take_cells(self) -> None:
+        """Scalar access goes by memoryviews: twice as fast as by arrays, and it gives ints of Python."""
+        self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.flags.data)
+        self._replica_cells = [column.data for column in self.replicas]
+        self._isr_cells = [column.data for column in self.isr]
+        self._directory_cells = [column.data for column in self.directories]
+
+
+_COMMON = ((), (), (), (), RECOVERED)
+
+
+def _column() -> Int32s:
+    return np.empty(0, np.int32)
+
+
+def _grown(column: Int32s, capacity: int) -> Int32s:
+    grown = np.empty(capacity, np.int32)
+    grown[: len(column)] = column
+    return grown
+
+
+def _listed(cells: list[int]) -> tuple[int, ...]:
+    """The list that the positions of a row hold."""
+    if cells[-1] == NOBODY:
+        return tuple(cells[: cells.index(NOBODY)])
+    return tuple(cells)
+
+
+def _write(cells: list[memoryview], row: int, values: tuple[int, ...] | list[int]) -> None:
+    count = len(values)
+    for position, cell in enumerate(cells):
+        cell[row] = values[position] if position < count else NOBODY

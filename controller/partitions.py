@@ -1,0 +1,289 @@
+"""All partitions: their rows, and questions about many of them at once."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from controller.columns import HAS_ELR, IS_WIDE, NO_TOPIC, REASSIGNING, Columns
+from controller.partition import NO_LEADER, Partition
+from controller.tables.topics import NO_ROW, Topic
+from controller.undo import Undo, Undoable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.intp]
+
+
+class Placed(NamedTuple):
+    """A partition with its place, as the undo log keeps one that was taken away."""
+
+    topic: Topic
+    partition_id: int
+    partition: Partition
+
+
+class Counts(NamedTuple):
+    """Figures for metrics. offline: without a leader; imbalanced: not led by their preferred leader."""
+
+    partitions: int
+    offline: int
+    imbalanced: int
+
+
+class Partitions(Undoable):
+    """The partitions of all topics. Written by replay functions alone.
+
+    A row stays with its partition. The rows of a topic that was deleted are used anew when its deletion can no longer
+    be taken back.
+    """
+
+    __slots__ = (
+        "_counted",
+        "_counts",
+        "_free_rows",
+        "_free_topics",
+        "_graves",
+        "columns",
+        "count",
+        "topics",
+        "version",
+    )
+
+    def __init__(self, undo: Undo) -> None:
+        super().__init__(undo)
+        self.columns = Columns()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all partitions, and which of them were uncommitted."""
+        self.uncommitted.clear()
+        self.latest = -1
+        self.columns = Columns()
+        self.topics: list[Topic | None] = []
+        self.count = 0
+        self.version = 0
+        self._free_rows = array("i")
+        self._free_topics: list[int] = []
+        # What was taken away, by the offset of that: nothing in the undo log can bring it back once that is stable.
+        self._graves: dict[Topic | int, int] = {}
+        self._counts = Counts(0, 0, 0)
+        self._counted = 0
+
+    # Reading one.
+
+    def get(self, row: int) -> Partition:
+        """The partition in a row."""
+        return self.columns.get(row)
+
+    def find(self, topic: Topic | None, partition_id: int) -> Partition | None:
+        """A partition of a topic; None where there is none."""
+        row = NO_ROW if topic is None else topic.row(partition_id)
+        return None if row == NO_ROW else self.columns.get(row)
+
+    def topic_at(self, row: int) -> Topic:
+        """The topic of a partition."""
+        topic: Topic | None = self.topics[int(self.columns.topic[row])]
+        assert topic is not None, row
+        return topic
+
+    def partition_id_at(self, row: int) -> int:
+        return int(self.columns.partition_id[row])
+
+    def of_topic(self, topic: Topic) -> Iterator[tuple[int, Partition]]:
+        """Partition id and partition, ascending."""
+        for partition_id in topic.partition_ids():
+            yield partition_id, self.columns.get(topic.row(partition_id))
+
+    def __iter__(self) -> Iterator[tuple[Topic, int, Partition]]:
+        for row in self._living(np.arange(self.columns.end)):
+            row = int(row)
+            yield self.topic_at(row), self.partition_id_at(row), self.columns.get(row)
+
+    # Reading many: rows, ascending.
+
+    def in_isr(self, broker_id: int) -> Rows:
+        """The partitions that have the broker in their ISR."""
+        return self._listing(self.columns.isr, broker_id, lambda partition: broker_id in partition.isr)
+
+    def with_replica(self, broker_id: int) -> Rows:
+        """The partitions that have the broker among their replicas."""
+        return self._listing(self.columns.replicas, broker_id, lambda partition: broker_id in partition.replicas)
+
+    def in_directory(self, directory: bytes) -> Rows:
+        """The partitions with a replica in the directory."""
+        number = self.columns.directory_ids.numbers.get(directory)
+        if number is None:
+            return _NO_ROWS
+        return self._listing(self.columns.directories, number, lambda partition: directory in partition.directories)
+
+    def in_elr(self, broker_id: int) -> Rows:
+        """The partitions that have the broker among their eligible leader replicas."""
+        rare = self.columns.rare
+        rows = self._living(self._flagged(HAS_ELR))
+        return rows[[broker_id in rare[row].elr for row in rows.tolist()]] if len(rows) else rows
+
+    def with_elr(self) -> Rows:
+        """The partitions that have eligible leader replicas or a last known leader."""
+        return self._living(self._flagged(HAS_ELR))
+
+    def led_by(self, broker_id: int) -> Rows:
+        """The partitions that the broker leads."""
+        return self._living(np.flatnonzero(self.columns.leader[: self.columns.end] == broker_id))
+
+    def leaderless(self) -> Rows:
+        return self.led_by(NO_LEADER)
+
+    def imbalanced(self) -> Rows:
+        """The partitions not led by their preferred leader; those without a leader are among them."""
+        columns, end = self.columns, self.columns.end
+        return self._living(np.flatnonzero(columns.leader[:end] != columns.replicas[0][:end]))
+
+    def reassigning(self) -> Rows:
+        return self._living(self._flagged(REASSIGNING))
+
+    def counts(self) -> Counts:
+        """Figures for metrics, counted anew when partitions changed."""
+        if self._counted != self.version:
+            self._counted = self.version
+            self._counts = Counts(self.count, len(self.leaderless()), len(self.imbalanced()))
+        return self._counts
+
+    def _living(self, rows: Rows) -> Rows:
+        living: Rows = rows[self.columns.topic[rows] != NO_TOPIC]
+        return living
+
+    def _flagged(self, flag: int) -> Rows:
+        return np.flatnonzero(self.columns.flags[: self.columns.end] & flag)
+
+    def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
+        end = self.columns.end
+        found = lists[0][:end] == member
+        for column in lists[1:]:
+            found |= column[:end] == member
+        for row in self._flagged(IS_WIDE).tolist():
+            found[row] = contains(self.columns.get(row))
+        return self._living(np.flatnonzero(found))
+
+    # Writing.
+
+    def put(self, topic: Topic, partition_id: int, partition: Partition) -> None:
+        """Add or replace a partition of a topic that is there."""
+        row = topic.row(partition_id)
+        if row == NO_ROW:
+            row = self._free_rows.pop() if self._free_rows else self.columns.append(1)
+            if self.undo.recording:
+                self.undo.note(self, row, None)
+            self._place(row, Placed(topic, partition_id, partition))
+        else:
+            self.change(row, self.columns.get(row), partition)
+
+    def change(self, row: int, old: Partition, new: Partition) -> None:
+        """Replace the partition in a row; `old` is what is there."""
+        if self.undo.recording:
+            self.undo.note(self, row, old)
+        self.columns.set(row, new)
+        self.version += 1
+
+    def swap(self, key: int, value: Any) -> Any:
+        row = key
+        columns = self.columns
+        if isinstance(value, Placed):
+            self._graves.pop(row, None)
+            self._place(row, value)
+            return None
+        old = columns.get(row)
+        if value is None:
+            topic = self.topic_at(row)
+            partition_id = self.partition_id_at(row)
+            topic.discard(partition_id)
+            columns.topic[row] = NO_TOPIC
+            self.count -= 1
+            self.version += 1
+            self._bury(row)
+            return Placed(topic, partition_id, old)
+        columns.set(row, value)
+        self.version += 1
+        return old
+
+    def _place(self, row: int, placed: Placed) -> None:
+        columns = self.columns
+        columns.set(row, placed.partition)
+        columns.topic[row] = placed.topic.index
+        columns.partition_id[row] = placed.partition_id
+        placed.topic.add(placed.partition_id, row)
+        self.count += 1
+        self.version += 1
+
+    # Topics and their rows, as the table of topics comes and goes.
+
+    def number(self, topic: Topic) -> None:
+        """Give a new topic its index in the column of topics."""
+        if self._free_topics:
+            topic.index = self._free_topics.pop()
+            self.topics[topic.index] = topic
+        else:
+            topic.index = len(self.topics)
+            self.topics.append(topic)
+
+    def hide(self, topic: Topic) -> None:
+        """Take a topic's partitions away."""
+        rows = rows_of(topic)
+        self.columns.topic[rows] = NO_TOPIC
+        self.count -= len(rows)
+        self.version += 1
+        self._bury(topic)
+
+    def show(self, topic: Topic) -> None:
+        """Bring a hidden topic's partitions back."""
+        del self._graves[topic]
+        rows = rows_of(topic)
+        self.columns.topic[rows] = topic.index
+        self.count += len(rows)
+        self.version += 1
+
+    def sweep(self, below: int) -> None:
+        """Use anew what was taken away by records of offsets below `below`, which are stable."""
+        while self._graves:
+            gone, offset = next(iter(self._graves.items()))
+            if offset >= below:
+                break
+            del self._graves[gone]
+            self._release(gone)
+
+    def _bury(self, gone: Topic | int) -> None:
+        if self.undo.recording:
+            self._graves[gone] = self.undo.offset
+        else:
+            self._release(gone)
+
+    def _release(self, gone: Topic | int) -> None:
+        if isinstance(gone, int):
+            self.columns.clear_row(gone)
+            self._free_rows.append(gone)
+            return
+        rows = rows_of(gone)
+        for row in rows[self.columns.flags[rows] != 0].tolist():
+            self.columns.clear_row(row)
+        # The last row first, so that they are taken again in ascending order.
+        self._free_rows.extend(rows[::-1].tolist())
+        self.topics[gone.index] = None
+        self._free_topics.append(gone.index)
+
+
+def rows_of(topic: Topic) -> Rows:
+    """The rows of a topic's partitions."""
+    rows = topic.rows
+    if isinstance(rows, range):
+        return np.arange(rows.start, rows.stop)
+    found: Rows = np.fromiter(rows.values() if isinstance(rows, dict) else rows, np.intp, len(rows))
+    there: Rows = found[found != NO_ROW]
+    return there
+
+
+_NO_ROWS: Rows = np.empty(0, np.intp)

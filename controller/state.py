@@ -1,0 +1,208 @@
+"""The state of the controller: all tables, replay of records, and taking back what was not committed.
+
+For handlers, who read and never write:
+
+    state.features            name -> level                    state.metadata_version, state.elr_enabled
+    state.brokers             id -> Broker                     .is_active, .has_online(dir), .default_directory, …
+    state.registration_offsets   broker id -> offset of its RegisterBrokerRecord
+    state.directory_owners    directory id -> broker id
+    state.controllers         id -> Controller
+    state.topic_ids           name -> topic id;   state.topic(name) -> Topic or None
+    state.topics              topic id -> Topic                .name, .topic_id, .partition_ids(), .partition_count()
+    state.similar_names       similar_name(name) -> names of topics that have '.' or '_'
+    state.configs             (resource type, name) -> {key: value}
+    state.quotas              entity -> {key: value}
+    state.acls, state.scram, state.tokens, state.producer_ids
+    state.partitions          .find(topic, partition id) -> Partition or None; .of_topic(topic);
+                              topic.row(id), .get(row), .topic_at(row), .partition_id_at(row); .counts(); rows by
+                              .in_isr(broker), .in_elr(broker), .led_by(broker), .leaderless(), .imbalanced(),
+                              .reassigning(), .in_directory(id)
+
+    x.changed_at(key)         of any table, and of `partitions` by row: offset of the last uncommitted change, or -1;
+    x.last_change()           the same for the whole table
+
+For the controller:
+
+    state.replay(record, offset)        on the active node when it appends, on a standby when it is committed
+    state.commit(end_offset)            all below is committed
+    state.revert()                      leadership is lost: back to what is committed
+    state.replay_changes(changes, base_offset)   many PartitionChangeRecords at once: `controller.bulk_changes`, whose
+                                        `PartitionChanges` may stand among the records of a result: len(changes)
+                                        records, changes.encode(first_delta) -> their framed bytes in a batch
+    state.end_offset, state.committed_end_offset, state.stable_end_offset, state.transaction_start
+
+Offsets: `end_offset`s are exclusive. What is committed within an open metadata transaction is not stable yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.partitions import Partitions
+from controller.replay import REPLAY
+from controller.tables.features import ELR_VERSION, METADATA_VERSION
+from controller.tables.table import Table
+from controller.tables.topics import Topic, Topics
+from controller.tables.transactions import OPEN, Span
+from controller.undo import Undo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from controller.tables.acls import Acl
+    from controller.tables.brokers import Broker
+    from controller.tables.controllers import Controller
+    from controller.tables.producer_ids import ProducerIds
+    from controller.tables.quotas import Entity
+    from controller.tables.scram import ScramCredential
+    from controller.tables.tokens import DelegationToken
+
+
+class ReplayError(Exception):
+    """A record that contradicts the state: the log is wrong, or we are. Nobody may go on with such a state."""
+
+    def __init__(self, offset: int, record: Any, reason: str) -> None:
+        self.offset = offset
+        self.record = record
+        self.reason = reason
+        # The record is named and not shown: it may hold a secret.
+        super().__init__(f"{type(record).__name__} at offset {offset} cannot be replayed: {reason}")
+
+
+class State:
+    """All metadata as of `end_offset`.
+
+    supported_features: the levels (min, max) that this software supports, by name, others supporting 0 alone; None
+    accepts all. knows_config: whether this software knows a config key, by resource type and name.
+    """
+
+    def __init__(
+        self,
+        *,
+        supported_features: Mapping[str, tuple[int, int]] | None = None,
+        knows_config: Callable[[int, str], bool] = lambda _type, _name: True,
+    ) -> None:
+        self.supported_features = supported_features
+        self.knows_config = knows_config
+        self.undo = undo = Undo()
+        self.features: Table[str, int] = Table(undo)
+        self.brokers: Table[int, Broker] = Table(undo)
+        self.registration_offsets: Table[int, int] = Table(undo)
+        self.directory_owners: Table[bytes, int] = Table(undo)
+        self.controllers: Table[int, Controller] = Table(undo)
+        self.partitions = Partitions(undo)
+        self.topics = Topics(undo, self.partitions)
+        self.topic_ids: Table[str, bytes] = Table(undo)
+        self.similar_names: Table[str, tuple[str, ...]] = Table(undo)
+        self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo)
+        self.quotas: Table[Entity, Mapping[str, float]] = Table(undo)
+        self.producer_ids: Table[str, ProducerIds] = Table(undo)
+        self.acls: Table[bytes, Acl] = Table(undo)
+        self.scram: Table[tuple[str, int], ScramCredential] = Table(undo)
+        self.tokens: Table[str, DelegationToken] = Table(undo)
+        self.transaction: Table[str, int] = Table(undo)
+        # Transactions that may yet be taken back or reopened; the last may be open.
+        self.spans: list[Span] = []
+        self.loading = False
+        self.end_offset = 0
+        self.committed_end_offset = 0
+        self.stable_end_offset = 0
+
+    def tables(self) -> dict[str, Table[Any, Any]]:
+        """The tables by name, partitions not among them."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, Table)}
+
+    @property
+    def metadata_version(self) -> int:
+        """The level of metadata.version; 0 as long as there is none."""
+        return self.features.get(METADATA_VERSION, 0)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """Whether eligible leader replicas are kept (KIP-966)."""
+        return self.features.get(ELR_VERSION, 0) >= 1
+
+    @property
+    def transaction_start(self) -> int:
+        """The offset at which the open metadata transaction began; -1 where none is open."""
+        return self.transaction.get(OPEN, -1)
+
+    def topic(self, name: str) -> Topic | None:
+        """The topic of this name."""
+        topic_id = self.topic_ids.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def contents(self) -> dict[str, Any]:
+        """All that the records made of the state, as plain values: equal for equal states, however they came about.
+
+        What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, and
+        which broker got the last producer ids.
+        """
+        found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _DERIVED}
+        found["topics"] = {
+            topic.topic_id: (topic.name, dict(self.partitions.of_topic(topic))) for topic in self.topics.values()
+        }
+        found["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
+        found["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
+        return found
+
+    def replay(self, record: Any, offset: int) -> None:
+        """Take a record in. Raises ReplayError where it contradicts the state, which must not be used after that."""
+        self.begin_record(offset)
+        try:
+            REPLAY[type(record)](self, record, offset)
+        except ValueError as error:
+            raise ReplayError(offset, record, str(error)) from error
+        self.end_offset = offset + 1
+
+    def begin_record(self, offset: int) -> None:
+        """What follows is done by the record of this offset."""
+        undo = self.undo
+        undo.offset = offset
+        undo.recording = offset >= self.committed_end_offset or bool(self.transaction)
+
+    def commit(self, end_offset: int) -> None:
+        """All records below `end_offset` are committed; those not replayed yet are to be replayed as such."""
+        end_offset = self.committed_end_offset = max(self.committed_end_offset, end_offset)
+        self.spans = [span for span in self.spans if span.close == -1 or span.close >= end_offset]
+        if self.spans:
+            end_offset = min(end_offset, self.spans[0].begin)
+        # What is committed but not replayed yet is not in the state, so a view cannot be said to be of there.
+        self.stable_end_offset = max(self.stable_end_offset, min(end_offset, self.end_offset))
+        self.undo.forget(end_offset)
+        self.partitions.sweep(end_offset)
+
+    def revert(self) -> None:
+        """Take back all that is not committed."""
+        start = self.committed_end_offset
+        if self.end_offset <= start:
+            return
+        self.undo.revert(start)
+        self.spans = [span for span in self.spans if span.begin < start]
+        for span in self.spans:
+            if span.close >= start:
+                span.close = -1
+        self.end_offset = start
+
+    def begin_load(self, end_offset: int) -> None:
+        """Forget all; the records of a snapshot follow, which holds the state as of `end_offset`.
+
+        They are replayed with the last offset that the snapshot contains.
+        """
+        self.undo.clear()
+        for table in self.tables().values():
+            table.reset()
+        self.partitions.reset()
+        self.spans = []
+        self.end_offset = self.committed_end_offset = end_offset
+        self.stable_end_offset = 0
+        self.loading = True
+
+    def end_load(self) -> None:
+        """The snapshot was replayed whole."""
+        self.loading = False
+        self.stable_end_offset = self.end_offset = self.committed_end_offset
+        self.undo.forget(self.stable_end_offset)
+
+
+_DERIVED = {"registration_offsets"}

@@ -1,0 +1,125 @@
+"""The undo log: how uncommitted changes of the state are taken back, and which there are.
+
+The active controller replays its records when it appends them, so they may be lost with its leadership; the records of
+an open metadata transaction (KIP-868) may be aborted on every node. Each change therefore leaves an entry with the
+offset of its record and what was there before. Entries are dropped from the old end when their change is stable, and
+run backwards from the new end when it is lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+
+class Undoable:
+    """A part of the state whose changes are logged.
+
+    uncommitted: key -> offset of the last change that is not stable yet. latest: the greatest offset that a change here
+    ever had.
+    """
+
+    __slots__ = ("latest", "uncommitted", "undo")
+
+    def __init__(self, undo: Undo) -> None:
+        self.undo = undo
+        self.uncommitted: dict[Any, int] = {}
+        self.latest = -1
+
+    def swap(self, key: Any, value: Any) -> Any:
+        """Put `value`, which may be what an earlier swap returned, and return what it takes to undo that."""
+        raise NotImplementedError
+
+    def changed_at(self, key: Any) -> int:
+        """The offset of the last uncommitted change of this key; -1 where there is none."""
+        return self.uncommitted.get(key, -1)
+
+    def last_change(self) -> int:
+        """An offset at or above the last uncommitted change of any key; -1 where there is none."""
+        return self.latest if self.uncommitted else -1
+
+
+class Entry:
+    """One change. before: the offset of the change of this key before it, -1 where there was none."""
+
+    __slots__ = ("before", "key", "offset", "old", "part")
+
+    def __init__(self, offset: int, part: Undoable, key: Any, old: Any, before: int) -> None:
+        self.offset = offset
+        self.part = part
+        self.key = key
+        self.old = old
+        self.before = before
+
+
+class Undo:
+    """The log. offset: of the record being replayed; recording: whether its changes may yet be taken back."""
+
+    __slots__ = ("_entries", "_stable", "offset", "recording")
+
+    def __init__(self) -> None:
+        self._entries: deque[Entry] = deque()
+        self._stable = 0
+        self.offset = -1
+        self.recording = False
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def note(self, part: Undoable, key: Any, old: Any) -> None:
+        """Log a change made by the current record; `part.swap(key, old)` is to undo it. Only while recording."""
+        offset = self.offset
+        before = part.uncommitted.get(key, -1)
+        part.uncommitted[key] = offset
+        part.latest = offset
+        self._entries.append(Entry(offset, part, key, old, before))
+
+    def forget(self, below: int) -> None:
+        """Drop the entries of offsets below `below`: their changes are stable."""
+        entries = self._entries
+        self._stable = max(self._stable, below)
+        while entries and entries[0].offset < below:
+            entry = entries.popleft()
+            uncommitted = entry.part.uncommitted
+            if uncommitted.get(entry.key) == entry.offset:
+                del uncommitted[entry.key]
+
+    def revert(self, start: int) -> None:
+        """Take back all changes of offsets from `start` on: as if their records had never been."""
+        entries = self._entries
+        self.recording = False
+        while entries and entries[-1].offset >= start:
+            entry = entries.pop()
+            part = entry.part
+            part.swap(entry.key, entry.old)
+            if entry.before >= self._stable:
+                part.uncommitted[entry.key] = entry.before
+            else:
+                part.uncommitted.pop(entry.key, None)
+            part.latest = min(part.latest, start - 1)
+
+    def abort(self, start: int) -> None:
+        """Take back all changes of offsets from `start` on, as changes that the current record makes.
+
+        While recording they can so be taken back themselves: the record that aborts a transaction may be lost too.
+        """
+        if not self.recording:
+            self.revert(start)
+            return
+        for entry in reversed([entry for entry in self._entries if entry.offset >= start]):
+            self.note(entry.part, entry.key, entry.part.swap(entry.key, entry.old))
+
+    def since(self, start: int) -> list[Entry]:
+        """The entries of offsets from `start` on, the last first: what leads a copy of the state back to `start`."""
+        found = []
+        for entry in reversed(self._entries):
+            if entry.offset < start:
+                break
+            found.append(entry)
+        return found
+
+    def clear(self) -> None:
+        """Forget all, without taking anything back: the whole state is replaced."""
+        self._entries.clear()
+        self._stable = 0
+        self.recording = False
