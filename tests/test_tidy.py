@@ -162,7 +162,9 @@ def test_the_project_stands_alone() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
-    pattern = re.compile(r"(^|[^A-Za-z0-9._/-])/(work|farm|root)/|\.\./shared|https?://[^ \"]*(/simple|/maven2|/packages/)")
+    pattern = re.compile(
+        r"(^|[^A-Za-z0-9._/-])/(work|farm|root)/|\.\./shared|https?://[^ \"]*(/simple|/maven2|/packages/)"
+    )
     wrong = []
     for name in listed.stdout.splitlines():
         path = ROOT / name
@@ -177,12 +179,25 @@ def test_the_project_stands_alone() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("tool", ["controller.tools.storage", "controller.tools.dump_log", "controller.tools.metadata_shell"])
+@pytest.mark.parametrize(
+    "tool", ["controller.tools.storage", "controller.tools.dump_log", "controller.tools.metadata_shell"]
+)
 def test_tools_import_only_what_they_use(tool: str) -> None:
     code = f"import sys, {tool}; print(' '.join(sorted(sys.modules)))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()  # fmt: skip
 
-    heavy = {"asyncio", "numpy", "structlog", "rich", "grpc", "uvloop", "dataclasses", "prompt_toolkit", "logging", "ssl"}
+    heavy = {
+        "asyncio",
+        "numpy",
+        "structlog",
+        "rich",
+        "grpc",
+        "uvloop",
+        "dataclasses",
+        "prompt_toolkit",
+        "logging",
+        "ssl",
+    }
     assert heavy.isdisjoint(loaded)

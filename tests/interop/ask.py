@@ -29,9 +29,7 @@ def ask_on(connection: socket.socket, request: Any, version: int, correlation: i
     body = encode(header, 2 if flexible else 1) + encode(request, version)
     connection.sendall(len(body).to_bytes(4, "big") + body)
     frame = receive(connection)
-    answer_header, position = decode_prefix(
-        ResponseHeader, 1 if flexible and schema.api_key != 18 else 0, frame, 0
-    )
+    answer_header, position = decode_prefix(ResponseHeader, 1 if flexible and schema.api_key != 18 else 0, frame, 0)
     assert answer_header.correlation_id == correlation
     answer, end = decode_prefix(response_class(schema.api_key), version, frame, position)
     assert end == len(frame)

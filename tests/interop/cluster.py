@@ -59,6 +59,7 @@ class NodeProcess:
     properties: Path
     log: Path
     stock: Stock
+    heap: str = ""
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -68,7 +69,7 @@ class NodeProcess:
 
     def _open(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
         if self.kind == STOCK:
-            return self.stock.server(self.properties, log)
+            return self.stock.server(self.properties, log, *([self.heap] if self.heap else []))
         command = [str(BIN / "kraftctl"), "start", "-c", str(self.properties)]
         return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
@@ -104,6 +105,7 @@ class Cluster:
     controllers: dict[int, NodeProcess] = field(default_factory=dict)
     brokers: dict[int, NodeProcess] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    heap: str = ""
 
     @property
     def voters(self) -> str:
@@ -131,7 +133,7 @@ class Cluster:
         directory = self.root / f"node-{number}"
         return NodeProcess(
             number, role, kind, port, directory, self.root / f"node-{number}.properties",
-            self.root / f"node-{number}.log", self.stock,
+            self.root / f"node-{number}.log", self.stock, self.heap,
         )  # fmt: skip
 
     def _write(self, node: NodeProcess) -> None:
@@ -152,7 +154,9 @@ class Cluster:
             **self.settings,
         }
         if node.role == "controller":
-            settings = {key: value for key, value in settings.items() if not key.startswith(("offsets.", "transaction."))}
+            settings = {
+                key: value for key, value in settings.items() if not key.startswith(("offsets.", "transaction."))
+            }
         node.properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
 
     def format(self, *options: str, controllers_by: str = OURS) -> None:

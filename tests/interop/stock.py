@@ -26,6 +26,9 @@ TOOLS = {
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
 }
 
+# A heap and a compiler for many processes on few cores; figures are taken with stock's own flags.
+SMALL = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
 LOG4J2 = """\
 status = ERROR
 rootLogger.level = {level}
@@ -71,10 +74,10 @@ class Stock:
         self.bring()
         config = self.jars / f"log4j2-{level}-{target}.properties"
         config.write_text(LOG4J2.format(level=level, target=target))
-        flags = [*heap.split(), "-XX:TieredStopAtLevel=1", "-Xshare:auto", f"-Dlog4j2.configurationFile={config}"]
+        flags = [*heap.split(), "-Xshare:auto", f"-Dlog4j2.configurationFile={config}"]
         return ["java", *flags, "-cp", f"{self.jars}/*", main, *args]
 
-    def server(self, properties: Path, log: IO[bytes], heap: str = "-Xmx512m -XX:+UseSerialGC") -> subprocess.Popen[bytes]:
+    def server(self, properties: Path, log: IO[bytes], heap: str = SMALL) -> subprocess.Popen[bytes]:
         """Start a broker or controller; its log goes to `log`."""
         command = self.java("kafka.Kafka", str(properties), heap=heap, level="INFO", target="SYSTEM_OUT")
         return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
@@ -83,7 +86,9 @@ class Stock:
         main = TOOLS[name]
         if name == "dump-log" and self.version.startswith("4.0"):
             main = "kafka.tools.DumpLogSegments"
-        return self.java(main, *args, heap="-Xmx256m -XX:+UseSerialGC", level="WARN", target="SYSTEM_ERR")
+        return self.java(
+            main, *args, heap="-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1", level="WARN", target="SYSTEM_ERR"
+        )
 
     def tool(
         self, name: str, *args: str, stdin: str | None = None, seconds: float = 90

@@ -1,0 +1,33 @@
+"""`python -m tests.benchmarks`: our figures, and stock Kafka's from the same run, in one table."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.benchmarks.quorum import OURS, STOCK, Trial, measure
+from tests.interop.stock import Stock
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--partitions", type=int, default=100_000, help="for the large figures (default 100000)")
+    parser.add_argument("--rounds", type=int, default=5, help="kills of the active controller (default 5)")
+    parser.add_argument("--only", choices=["ours", "stock", "stock-0"], action="append", help="one column (repeatable)")
+    options = parser.parse_args()
+    stock = Stock("4.3.1")
+    stock.bring()
+    columns = {
+        "ours": lambda: Trial(OURS, stock),
+        "stock": lambda: Trial(STOCK, stock),
+        "stock-0": lambda: Trial(STOCK, stock, {"controller.quorum.append.linger.ms": "0"}),
+    }
+    chosen = options.only or list(columns)
+    figures = {name: measure(columns[name](), options.partitions, options.rounds) for name in chosen}
+    print(f"| work | {' | '.join(chosen)} |")
+    print("|---|" + "---|" * len(chosen))
+    for row in figures[chosen[0]]:
+        print(f"| {row} | {' | '.join(figures[name].get(row, '') for name in chosen)} |")
+
+
+if __name__ == "__main__":
+    main()

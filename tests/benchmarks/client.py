@@ -1,0 +1,123 @@
+"""A client that measures: one blocking connection, and brokers that exist only as registrations and heartbeats."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.topics import CreateTopicsRequest
+from tests.interop.ask import ask_on
+from tests.interop.cluster import CLUSTER_ID
+
+if TYPE_CHECKING:
+    from tests.interop.cluster import Cluster
+
+# What a 4.3 broker offers; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.3.
+FEATURES = {
+    "metadata.version": (7, 30), "kraft.version": (0, 1), "transaction.version": (0, 2), "group.version": (0, 1),
+    "eligible.leader.replicas.version": (0, 1), "share.version": (0, 1), "streams.version": (0, 1),
+}  # fmt: skip
+
+
+class Connection:
+    """Asks one controller, one request at a time."""
+
+    def __init__(self, port: int, seconds: float = 30.0) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.correlation = 0
+
+    def ask(self, request: Any, version: int) -> Any:
+        self.correlation += 1
+        return ask_on(self.socket, request, version, self.correlation)
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def create_topics(names: list[str], partitions: int = 1, replication: int = 1) -> CreateTopicsRequest:
+    topics = tuple(
+        CreateTopicsRequest.CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication, assignments=(), configs=()
+        )
+        for name in names
+    )
+    return CreateTopicsRequest(topics=topics, timeout_ms=60000, validate_only=False)
+
+
+class Broker:
+    """A broker by name: registered, unfenced, and kept so by heartbeats."""
+
+    def __init__(self, number: int, port: int) -> None:
+        self.id = number
+        self.connection = Connection(port)
+        self.epoch = self._register(number)
+        self.longest_ms = 0.0
+        self.latencies_ms: list[float] = []
+
+    def _register(self, number: int) -> int:
+        incarnation = number.to_bytes(16, "big")
+        listener = BrokerRegistrationRequest.Listener(
+            name="PLAINTEXT", host="127.0.0.1", port=9000 + number % 1000, security_protocol=0
+        )
+        features = tuple(
+            BrokerRegistrationRequest.Feature(name=name, min_supported_version=low, max_supported_version=high)
+            for name, (low, high) in FEATURES.items()
+        )
+        request = BrokerRegistrationRequest(
+            broker_id=number, cluster_id=CLUSTER_ID, incarnation_id=incarnation, listeners=(listener,),
+            features=features, rack=None, log_dirs=((7 << 64 | number).to_bytes(16, "big"),),
+        )  # fmt: skip
+        answer = self.connection.ask(request, 4)
+        assert answer.error_code == 0, answer
+        return int(answer.broker_epoch)
+
+    def heartbeat(self) -> Any:
+        # The offset is beyond any registration: this broker claims to have read all.
+        request = BrokerHeartbeatRequest(
+            broker_id=self.id, broker_epoch=self.epoch, current_metadata_offset=1 << 50, want_fence=False,
+            want_shut_down=False,
+        )  # fmt: skip
+        begin = time.perf_counter()
+        answer = self.connection.ask(request, 1)
+        took = (time.perf_counter() - begin) * 1000
+        self.latencies_ms.append(took)
+        self.longest_ms = max(self.longest_ms, took)
+        assert answer.error_code == 0, answer
+        return answer
+
+
+class Fleet:
+    """Brokers that heartbeat from one thread, each every `interval` seconds, until told to stop."""
+
+    def __init__(self, cluster: Cluster, ids: list[int], interval: float = 0.2) -> None:
+        port = cluster.controllers[cluster.await_leader()].port
+        self.brokers = {number: Broker(number, port) for number in ids}
+        self.interval = interval
+        self.silent: set[int] = set()
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        for broker in self.brokers.values():
+            assert not broker.heartbeat().is_fenced
+        self._thread.start()
+
+    def _beat(self) -> None:
+        while not self._ending.wait(self.interval / len(self.brokers)):
+            for broker in self.brokers.values():
+                if broker.id not in self.silent and not self._ending.is_set():
+                    broker.heartbeat()
+
+    def forget(self) -> None:
+        """Begin the latencies anew."""
+        for broker in self.brokers.values():
+            broker.longest_ms = 0.0
+            broker.latencies_ms.clear()
+
+    def end(self) -> None:
+        self._ending.set()
+        self._thread.join(30)
+        for broker in self.brokers.values():
+            broker.connection.close()

@@ -1,0 +1,257 @@
+"""Figures of a three-node quorum, ours and stock Kafka's, measured alike and in one run."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.client import Connection, Fleet, create_topics
+from tests.interop.ask import describe_quorum
+from tests.interop.cluster import OURS, STOCK, Cluster, eventually
+
+if TYPE_CHECKING:
+    from tests.interop.cluster import NodeProcess
+    from tests.interop.stock import Stock
+
+Figures = dict[str, str]
+
+# The heap that stock Kafka's own start script asks for.
+STOCK_HEAP = "-Xms1G -Xmx1G -XX:+UseG1GC -XX:MaxGCPauseMillis=20"
+
+
+class Trial:
+    """One quorum under measurement. kind: OURS or STOCK; settings: more lines of the properties."""
+
+    def __init__(self, kind: str, stock: Stock, settings: dict[str, str] | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix=f"bench-{kind}-"))
+        self.cluster = Cluster(self.root, stock, settings={"broker.session.timeout.ms": "3000", **(settings or {})})
+        self.cluster.heap = STOCK_HEAP
+        self.cluster.plan([kind] * 3, 0)
+        self.cluster.format(controllers_by=kind)
+        self.figures: Figures = {}
+
+    @property
+    def leader(self) -> NodeProcess:
+        return self.cluster.controllers[self.cluster.await_leader()]
+
+    def start(self) -> None:
+        """Cold start of three formatted nodes up to the first answered write."""
+        begin = time.perf_counter()
+        self.cluster.start()
+        self.await_write(begin + 60)
+        self.figures["cold start → first commit (s)"] = f"{time.perf_counter() - begin:.2f}"
+        time.sleep(1)
+        sizes = [resident_mib(node) for node in self.cluster.controllers.values()]
+        self.figures["resident memory, empty (MiB)"] = f"{min(sizes):.0f}–{max(sizes):.0f}"
+
+    def await_write(self, until: float) -> None:
+        """Ask every node in turn, without pause, until one registers a broker: that answer is a committed write."""
+        fleet_id = 1
+        while time.perf_counter() < until:
+            for node in self.cluster.controllers.values():
+                try:
+                    Fleet(self.cluster_of(node), [fleet_id], interval=60).end()
+                except (OSError, AssertionError):
+                    continue
+                return
+            time.sleep(0.005)
+        raise AssertionError("no write was answered")
+
+    def cluster_of(self, node: NodeProcess) -> Cluster:
+        return _OneNode(node)  # type: ignore[return-value]
+
+    def commits(self, count: int) -> None:
+        """CreateTopics of one topic with one partition, one client, one after the other."""
+        fleet = Fleet(self.cluster, [11])
+        connection = Connection(self.leader.port)
+        warm = 300
+        taken = []
+        for number in range(count + warm):
+            request = create_topics([f"t-{number}"])
+            begin = time.perf_counter()
+            answer = connection.ask(request, 7)
+            taken.append((time.perf_counter() - begin) * 1000)
+            assert answer.topics[0].error_code == 0, answer
+        taken = taken[warm:]
+        connection.close()
+        fleet.end()
+        self.figures["commit of CreateTopics, p50 / p99 (ms)"] = (
+            f"{statistics.median(taken):.2f} / {quantile(taken, 99):.2f}"
+        )
+
+    def throughput(self, clients: int, seconds: float) -> None:
+        """The same from several clients at once."""
+        fleet = Fleet(self.cluster, [12])
+        port = self.leader.port
+        done = [0] * clients
+        end = time.perf_counter() + seconds
+
+        def work(index: int) -> None:
+            connection = Connection(port)
+            while time.perf_counter() < end:
+                connection.ask(create_topics([f"c-{index}-{done[index]}"]), 7)
+                done[index] += 1
+            connection.close()
+
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        fleet.end()
+        self.figures[f"commits per second, {clients} clients"] = f"{sum(done) / seconds:.0f}"
+
+    def heartbeats_beside_a_writer(self, seconds: float) -> None:
+        """Heartbeats that change nothing, while one client creates topics without pause."""
+        fleet = Fleet(self.cluster, [13], interval=0.01)
+        port = self.leader.port
+        time.sleep(1)
+        fleet.forget()
+        connection = Connection(port)
+        number = 0
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            connection.ask(create_topics([f"h-{number}"]), 7)
+            number += 1
+        latencies = list(fleet.brokers[13].latencies_ms)
+        connection.close()
+        fleet.end()
+        self.figures["heartbeat beside a writer, p50 / p99 (ms)"] = (
+            f"{statistics.median(latencies):.2f} / {quantile(latencies, 99):.2f}"
+        )
+
+    def failovers(self, rounds: int) -> None:
+        """SIGKILL of the active controller, then ask the others until one answers a write."""
+        taken = []
+        for _ in range(rounds):
+            node = self.leader
+            # The others follow, and have what the leader has.
+            eventually(lambda: self._followers_are_level(node), "level followers")
+            begin = time.perf_counter()
+            node.kill()
+            self.await_write(begin + 30)
+            taken.append((time.perf_counter() - begin) * 1000)
+            node.start()
+            eventually(lambda: self._followers_are_level(self.leader), "the killed node back")
+            time.sleep(1.5)
+        self.figures["SIGKILL → next commit, median [min–max] (ms)"] = (
+            f"{statistics.median(taken):.0f} [{min(taken):.0f}–{max(taken):.0f}]"
+        )
+
+    def _followers_are_level(self, leader: NodeProcess) -> bool:
+        found = describe_quorum(leader.port)
+        ends = [voter.log_end_offset for voter in found.current_voters]
+        return found.error_code == 0 and len(ends) == 3 and min(ends) >= found.high_watermark - 2
+
+    def partitions(self, count: int, brokers: int) -> Fleet:
+        """Create `count` partitions in topics of 100, RF 3, over brokers of a name's existence."""
+        fleet = Fleet(self.cluster, list(range(21, 21 + brokers)))
+        connection = Connection(self.leader.port, seconds=120)
+        begin = time.perf_counter()
+        for number in range(count // 100):
+            answer = connection.ask(create_topics([f"big-{number}"], partitions=100, replication=3), 7)
+            assert answer.topics[0].error_code == 0, answer
+        self.figures[f"create {count:,} partitions, 1 × 100 a request (s)"] = f"{time.perf_counter() - begin:.1f}"
+        sizes = [resident_mib(node) for node in self.cluster.controllers.values()]
+        self.figures["… resident memory then (MiB)"] = f"{min(sizes):.0f}–{max(sizes):.0f}"
+        connection.close()
+        return fleet
+
+    def fence(self, fleet: Fleet) -> None:
+        """One broker falls silent: from the first of its records to the high watermark above the last."""
+        leader = self.leader
+        before = describe_quorum(leader.port).high_watermark
+        fleet.forget()
+        silent = min(fleet.brokers)
+        last_contact = time.perf_counter()
+        fleet.silent.add(silent)
+        # The expiry is seen as the high watermark's jump by thousands; no-op records move it by ones.
+        first = last = 0.0
+        mark = before
+        end = time.perf_counter() + 30
+        while time.perf_counter() < end:
+            seen = describe_quorum(leader.port)
+            now = time.perf_counter()
+            ends = max(voter.log_end_offset for voter in seen.current_voters)
+            if not first and ends > mark + 1000:
+                first = now
+            if first and seen.high_watermark >= ends and seen.high_watermark > before + 1000:
+                last = last or now
+                if now - last > 0.5:
+                    break
+                if seen.high_watermark > mark + 1000:
+                    last = now
+            mark = max(mark, int(seen.high_watermark))
+            time.sleep(0.001)
+        stall = max(broker.longest_ms for number, broker in fleet.brokers.items() if number != silent)
+        self.figures["fence one of 10 brokers: records"] = f"{mark - before:,}"
+        self.figures["… first record seen → high watermark above the last (ms)"] = f"{(last - first) * 1000:.0f}"
+        self.figures["… since its last heartbeat, less the session (ms)"] = f"{(last - last_contact - 3) * 1000:.0f}"
+        self.figures["… longest heartbeat of another broker meanwhile (ms)"] = f"{stall:.0f}"
+
+    def restart_standby(self) -> None:
+        """A standby starts anew with the whole log, until its log end is the leader's."""
+        leader = self.leader
+        node = next(node for node in self.cluster.controllers.values() if node is not leader)
+        node.stop()
+        begin = time.perf_counter()
+        node.start()
+
+        def level() -> bool:
+            found = describe_quorum(leader.port)
+            ends = {voter.replica_id: voter.log_end_offset for voter in found.current_voters}
+            at = {voter.replica_id: voter.last_fetch_timestamp for voter in found.current_voters}
+            return ends.get(node.id, -1) >= found.high_watermark and at[node.id] > started_ms
+
+        started_ms = time.time() * 1000
+        eventually(level, "the standby level")
+        self.figures["restart of a standby with that log → its log is level (s)"] = f"{time.perf_counter() - begin:.2f}"
+
+    def end(self) -> None:
+        self.cluster.end()
+
+
+class _OneNode:
+    """What a Fleet needs of a cluster, of one node that may or may not lead."""
+
+    def __init__(self, node: NodeProcess) -> None:
+        self.controllers = {node.id: node}
+        self.id = node.id
+
+    def await_leader(self) -> int:
+        return self.id
+
+
+def quantile(values: list[float], percent: int) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
+
+
+def resident_mib(node: NodeProcess) -> float:
+    """Resident memory of a process as the kernel counts it."""
+    assert node.process is not None
+    pages = int(Path(f"/proc/{node.process.pid}/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
+
+
+def measure(trial: Trial, partitions: int, rounds: int) -> Figures:
+    try:
+        trial.start()
+        trial.commits(700)
+        trial.throughput(16, 4)
+        trial.heartbeats_beside_a_writer(3)
+        trial.failovers(rounds)
+        fleet = trial.partitions(partitions, 10)
+        trial.fence(fleet)
+        fleet.end()
+        trial.restart_standby()
+    finally:
+        trial.end()
+    return trial.figures
+
+
+__all__ = ["OURS", "STOCK", "Figures", "Trial", "measure"]
