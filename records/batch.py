@@ -8,8 +8,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, NamedTuple
 
-from crc32c import crc32c
-
+from records.crc import crc32c
 from records.wire import read_zigzag, zigzag
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _LENGTH_AT = 8
 _CRC_FROM = 21
 
 
-class CorruptBatch(ValueError):
+class CorruptBatch(ValueError):  # noqa: N818 - named for the thing found, beside CorruptRecordException
     """Bytes in a log that are no record batch, or whose CRC does not fit.
 
     offset: the base offset that the bytes claim, -1 where they claim none; position: byte position of the batch.
@@ -94,7 +93,7 @@ def build_batch(
         n = zigzag(len(value))
         size = len(d) + len(n) + len(value) + 4
         add((zigzag(size), b"\0\0", d, b"\1", n, value, b"\0"))
-    return seal(b"".join(parts), len(values), base_offset, leader_epoch, timestamp_ms, attributes)
+    return seal(b"".join(parts), len(values), base_offset, leader_epoch, timestamp_ms, attributes=attributes)
 
 
 def build_control_batch(
@@ -106,10 +105,12 @@ def build_control_batch(
     for delta, (key, value) in enumerate(records):
         body = b"".join((b"\0\0", zigzag(delta), zigzag(len(key)), key, zigzag(len(value)), value, b"\0"))
         parts.append(zigzag(len(body)) + body)
-    return seal(b"".join(parts), len(records), base_offset, leader_epoch, timestamp_ms, CONTROL_ATTRIBUTE)
+    return seal(b"".join(parts), len(records), base_offset, leader_epoch, timestamp_ms, attributes=CONTROL_ATTRIBUTE)
 
 
-def seal(body: bytes, count: int, base_offset: int, leader_epoch: int, timestamp_ms: int, attributes: int = 0) -> bytes:
+def seal(
+    body: bytes, count: int, base_offset: int, leader_epoch: int, timestamp_ms: int, *, attributes: int = 0
+) -> bytes:
     """Put the header, with its CRC, before the encoded records."""
     checked = _CHECKED.pack(attributes, count - 1, timestamp_ms, timestamp_ms, -1, -1, -1, count)
     crc = crc32c(body, crc32c(checked))

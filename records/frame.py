@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from records.codec import MALFORMED, decode_prefix, encode_into
 from records.registry import metadata_class
 from records.schema import schema_of
-from records.wire import DecodeError, read_uvarint, uvarint
+from records.wire import TYPE_CHECKING, DecodeError, read_uvarint, uvarint
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FRAME_VERSION = 1
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
-from typing import Any
+
+from records.wire import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # api key: (name without Request and Response, module under records.messages)
 APIS: dict[int, tuple[str, str]] = {
@@ -157,38 +160,61 @@ OTHERS: dict[str, str] = {
 }
 
 
-@cache
+_known: dict[tuple[str, int] | str, type[Any]] = {}
+
+
 def request_class(api_key: int) -> type[Any]:
     """The class of an API's request; raises KeyError where there is no such API."""
-    name, module = APIS[api_key]
-    return getattr(import_module(f"records.messages.{module}"), f"{name}Request")  # type: ignore[no-any-return]
+    found = _known.get(("request", api_key))
+    if found is None:
+        name, module = APIS[api_key]
+        found = _known["request", api_key] = _imported(f"records.messages.{module}", f"{name}Request")
+    return found
 
 
-@cache
 def response_class(api_key: int) -> type[Any]:
     """The class of an API's response; raises KeyError where there is no such API."""
-    name, module = APIS[api_key]
-    return getattr(import_module(f"records.messages.{module}"), f"{name}Response")  # type: ignore[no-any-return]
+    found = _known.get(("response", api_key))
+    if found is None:
+        name, module = APIS[api_key]
+        found = _known["response", api_key] = _imported(f"records.messages.{module}", f"{name}Response")
+    return found
 
 
-@cache
 def metadata_class(record_type: int) -> type[Any]:
     """The class of a metadata record; raises KeyError where there is no such type."""
-    name, module = METADATA_RECORDS[record_type]
-    return getattr(import_module(f"records.metadata.{module}"), name)  # type: ignore[no-any-return]
+    found = _known.get(("metadata", record_type))
+    if found is None:
+        name, module = METADATA_RECORDS[record_type]
+        found = _known["metadata", record_type] = _imported(f"records.metadata.{module}", name)
+    return found
 
 
-@cache
 def class_named(name: str) -> type[Any]:
     """The class of this name, of whatever kind; raises KeyError where there is none."""
+    found = _known.get(name)
+    if found is None:
+        found = _known[name] = _imported(_module_of(name), name)
+    return found
+
+
+def every_name() -> list[str]:
+    """The names of all message classes: requests and responses by API key, metadata records by type, the others."""
+    apis = [f"{api}{side}" for api, _ in APIS.values() for side in ("Request", "Response")]
+    return [*apis, *(record for record, _ in METADATA_RECORDS.values()), *OTHERS]
+
+
+def _module_of(name: str) -> str:
     if name in OTHERS:
-        return getattr(import_module(OTHERS[name]), name)  # type: ignore[no-any-return]
-    for api_key, (api, _) in APIS.items():
-        if name == f"{api}Request":
-            return request_class(api_key)
-        if name == f"{api}Response":
-            return response_class(api_key)
-    for record_type, (record, _) in METADATA_RECORDS.items():
+        return OTHERS[name]
+    for api, module in APIS.values():
+        if name in (f"{api}Request", f"{api}Response"):
+            return f"records.messages.{module}"
+    for record, module in METADATA_RECORDS.values():
         if name == record:
-            return metadata_class(record_type)
+            return f"records.metadata.{module}"
     raise KeyError(name)
+
+
+def _imported(module: str, name: str) -> type[Any]:
+    return getattr(import_module(module), name)  # type: ignore[no-any-return]

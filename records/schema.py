@@ -13,14 +13,18 @@ a message module is imported: a constructor is made at the first instance, a cod
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
-
-from records.wire import Array, Nullable, Primitive
+from records.wire import TYPE_CHECKING, Array, Nullable, Primitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, TypeVar, dataclass_transform
 
-T = TypeVar("T")
+    T = TypeVar("T")
+else:
+
+    def dataclass_transform(**_):
+        return lambda decorator: decorator
+
 
 LATEST = 32767
 REQUIRED: Any = type("Required", (), {"__repr__": lambda _: "required", "__slots__": ()})()
@@ -32,12 +36,13 @@ class Field:
     since, until: first and last version on the wire, inclusive. tag: None for an ordinary field; tagged fields are
     tagged in all of their versions. null_since, null_until: the versions in which None may be written; null_since is
     LATEST + 1 where never. ignorable: a value that the version lacks is dropped in place of refused. compact: False
-    for the one string, a header's client id, whose length stays an int16 in flexible versions.
+    for the one string, a header's client id, whose length stays an int16 in flexible versions. formerly: the JSON name
+    that the field had up to a version, and that version, where Kafka 4.4 renamed it.
     """
 
     __slots__ = (
-        "compact", "default", "element", "ignorable", "is_array", "json_name", "name", "null_since", "null_until", "required",
-        "since", "tag", "type", "until",
+        "compact", "default", "element", "formerly", "ignorable", "is_array", "json_name", "name", "null_since",
+        "null_until", "required", "since", "tag", "type", "until",
     )  # fmt: skip
 
     def __init__(
@@ -45,11 +50,13 @@ class Field:
         default: object = REQUIRED,
         since: int = 0,
         until: int = LATEST,
+        *,
         tag: int | None = None,
         ignorable: bool = False,
         null_since: int | None = None,
         null_until: int | None = None,
         compact: bool = True,
+        formerly: tuple[str, int] | None = None,
     ) -> None:
         self.default = default
         self.since = since
@@ -57,6 +64,7 @@ class Field:
         self.tag = tag
         self.ignorable = ignorable
         self.compact = compact
+        self.formerly = formerly
         self.null_since = LATEST + 1 if null_since is None else null_since
         self.null_until = until if null_until is None else null_until
         self.name = self.json_name = ""
@@ -93,6 +101,10 @@ class Field:
         """Whether the field is on the wire in this version."""
         return self.since <= version <= self.until
 
+    def json_name_at(self, version: int) -> str:
+        """The name in the JSON form of this version."""
+        return self.formerly[0] if self.formerly and version <= self.formerly[1] else self.json_name
+
     def nullable_at(self, version: int) -> bool:
         return self.null_since <= version <= self.null_until
 
@@ -108,15 +120,20 @@ class Schema:
 
     kind: `request`, `response`, `metadata`, `data`, `header`, or `struct` for a struct inside another. versions: all
     that the codec knows, inclusive. served: those that Kafka 4.x still speaks; None where it speaks none. flexible:
-    the first flexible version, LATEST + 1 where there is none.
+    the first flexible version, LATEST + 1 where there is none. decoders and encoders: functions by version, generated
+    when first used (`records.codec`).
     """
 
-    __slots__ = ("api_key", "cls", "fields", "flexible", "kind", "name", "served", "versions")
+    __slots__ = (
+        "api_key", "careful_decoders", "cls", "decoders", "encoders", "fields", "flexible", "kind", "name",
+        "part_encoders", "served", "versions",
+    )  # fmt: skip
 
     def __init__(
         self,
         cls: type,
         fields: tuple[Field, ...],
+        *,
         kind: str,
         api_key: int | None,
         versions: tuple[int, int],
@@ -131,6 +148,10 @@ class Schema:
         self.versions = versions
         self.served = served
         self.flexible = LATEST + 1 if flexible is None else flexible
+        self.decoders: dict[int, Any] = {}
+        self.careful_decoders: dict[int, Any] = {}
+        self.encoders: dict[int, Any] = {}
+        self.part_encoders: dict[int, Any] = {}
 
     def is_flexible(self, version: int) -> bool:
         return version >= self.flexible
@@ -155,7 +176,7 @@ class Message:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return self.unknown_tags == other.unknown_tags and all(  # type: ignore[attr-defined]
+        return self.unknown_tags == other.unknown_tags and all(
             getattr(self, field.name) == getattr(other, field.name) for field in self.__schema__.fields
         )
 
@@ -197,7 +218,7 @@ def field(*, default: object = REQUIRED, **options: Any) -> Any:
 @dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged, field))
 def struct(cls: type[T]) -> type[T]:
     """A struct inside a message. Its versions and flexibility are those of the message around it."""
-    return _build(cls, "struct", None, (0, LATEST), None, None)
+    return _build(cls, kind="struct", api_key=None, versions=(0, LATEST), served=None, flexible=None)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(since, until, tagged, field))
@@ -212,20 +233,22 @@ def message(
     """A request, response, record or other top-level message; see `Schema` for the arguments."""
 
     def decorate(cls: type[T]) -> type[T]:
-        return _build(cls, kind, api_key, versions, versions if served == (-1, -1) else served, flexible)
+        spoken = versions if served == (-1, -1) else served
+        return _build(cls, kind=kind, api_key=api_key, versions=versions, served=spoken, flexible=flexible)
 
     return decorate
 
 
 def _build(
     cls: type[T],
+    *,
     kind: str,
     api_key: int | None,
     versions: tuple[int, int],
     served: tuple[int, int] | None,
     flexible: int | None,
 ) -> type[T]:
-    annotations = cls.__dict__.get("__annotations__", {})
+    annotations = cls.__annotations__
     fields = []
     members = dict(cls.__dict__)
     for name, annotation in annotations.items():
@@ -237,7 +260,10 @@ def _build(
     members.pop("__weakref__", None)
     members["__slots__"] = tuple(annotations)
     built: Any = type(cls.__name__, (Message,), members)
-    built.__schema__ = Schema(built, tuple(fields), kind, api_key, versions, served, flexible)
+    built.__qualname__ = cls.__qualname__
+    built.__schema__ = Schema(
+        built, tuple(fields), kind=kind, api_key=api_key, versions=versions, served=served, flexible=flexible
+    )
     return built  # type: ignore[no-any-return]
 
 
@@ -297,5 +323,5 @@ def make_constructor(cls: type) -> None:
         [f"def __init__(self, {', '.join([*parameters, 'unknown_tags=()'])}):", *lines,
          "    self.unknown_tags = unknown_tags"]
     )  # fmt: skip
-    exec(source, names)
+    exec(source, names)  # noqa: S102 - source made above, of the names of fields
     cls.__init__ = names["__init__"]  # type: ignore[misc]

@@ -7,10 +7,14 @@ A wire type is an annotation in a message class: to the type checker `int32` is 
 from __future__ import annotations
 
 from struct import Struct as Layout
-from typing import TYPE_CHECKING
+
+# To import `typing` costs a tool more than all of this; type checkers take the name for true.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+STRING_MAX = 32767  # bytes of UTF-8, in every version
 
 
 class DecodeError(ValueError):
@@ -51,6 +55,27 @@ class Primitive:
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """The least and greatest integer of the type, inclusive; None for what is no integer."""
+        if self.code not in ("b", "h", "H", "i", "q"):
+            return None
+        bits = 8 * self.size
+        return (0, (1 << bits) - 1) if self.code == "H" else (-1 << bits - 1, (1 << bits - 1) - 1)
+
+    def admits(self, value: object) -> bool:
+        """Whether a value can be written as this type."""
+        if self.range is not None:
+            index = getattr(value, "__index__", None)
+            return index is not None and self.range[0] <= index() <= self.range[1]
+        if self.name == "string":
+            return isinstance(value, str) and len(value.encode(errors="replace")) <= STRING_MAX
+        if self.name == "float64":
+            return isinstance(value, int | float)
+        if self.name == "bool":
+            return True
+        return isinstance(value, bytes | bytearray | memoryview) and (self.name != "uuid" or len(value) == 16)
 
 
 class Array:
@@ -104,8 +129,8 @@ if TYPE_CHECKING:
     uuid = bytes
     blob = bytes
     record_bytes = bytes
-    array: TypeAlias = tuple[T, ...]
-    nullable: TypeAlias = T | None
+    array: TypeAlias = tuple[T, ...]  # noqa: PYI042 - named as the wire type
+    nullable: TypeAlias = T | None  # noqa: PYI042
 else:
     int8 = Primitive("int8", "b", 1, 0)
     int16 = Primitive("int16", "h", 2, 0)

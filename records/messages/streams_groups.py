@@ -113,7 +113,7 @@ class StreamsGroupHeartbeatResponse:
     member_id: string
     member_epoch: int32
     heartbeat_interval_ms: int32
-    acceptable_recovery_lag_legacy: int32 = until(0, default=0)
+    acceptable_recovery_lag_legacy: int32 = until(0, default=0, formerly=("acceptableRecoveryLag", 0))
     task_offset_interval_ms: int32
     acceptable_recovery_lag: int64 = since(1, default=-1, ignorable=True)
     status: nullable[array[Status]]

@@ -181,7 +181,7 @@ class TxnOffsetCommitRequest:
     group_id: string
     producer_id: int64
     producer_epoch: int16
-    generation_id_or_member_epoch: int32 = since(3, default=-1)
+    generation_id_or_member_epoch: int32 = since(3, default=-1, formerly=("generationId", 5))
     member_id: string = since(3, default="")
     group_instance_id: nullable[string] = since(3, default=None)
     topics: array[TxnOffsetCommitRequestTopic]
