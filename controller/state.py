@@ -85,22 +85,22 @@ class State:
         self.supported_features = supported_features
         self.knows_config = knows_config
         self.undo = undo = Undo()
-        self.features: Table[str, int] = Table(undo)
-        self.brokers: Table[int, Broker] = Table(undo)
-        self.registration_offsets: Table[int, int] = Table(undo)
-        self.directory_owners: Table[bytes, int] = Table(undo)
-        self.controllers: Table[int, Controller] = Table(undo)
+        self.features: Table[str, int] = Table(undo, "features")
+        self.brokers: Table[int, Broker] = Table(undo, "brokers")
+        self.registration_offsets: Table[int, int] = Table(undo, "registration_offsets")
+        self.directory_owners: Table[bytes, int] = Table(undo, "directory_owners")
+        self.controllers: Table[int, Controller] = Table(undo, "controllers")
         self.partitions = Partitions(undo)
         self.topics = Topics(undo, self.partitions)
-        self.topic_ids: Table[str, bytes] = Table(undo)
-        self.similar_names: Table[str, tuple[str, ...]] = Table(undo)
-        self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo)
-        self.quotas: Table[Entity, Mapping[str, float]] = Table(undo)
-        self.producer_ids: Table[str, ProducerIds] = Table(undo)
-        self.acls: Table[bytes, Acl] = Table(undo)
-        self.scram: Table[tuple[str, int], ScramCredential] = Table(undo)
-        self.tokens: Table[str, DelegationToken] = Table(undo)
-        self.transaction: Table[str, int] = Table(undo)
+        self.topic_ids: Table[str, bytes] = Table(undo, "topic_ids")
+        self.similar_names: Table[str, tuple[str, ...]] = Table(undo, "similar_names")
+        self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo, "configs")
+        self.quotas: Table[Entity, Mapping[str, float]] = Table(undo, "quotas")
+        self.producer_ids: Table[str, ProducerIds] = Table(undo, "producer_ids")
+        self.acls: Table[bytes, Acl] = Table(undo, "acls")
+        self.scram: Table[tuple[str, int], ScramCredential] = Table(undo, "scram")
+        self.tokens: Table[str, DelegationToken] = Table(undo, "tokens")
+        self.transaction: Table[str, int] = Table(undo, "transaction")
         # Transactions that may yet be taken back or reopened; the last may be open.
         self.spans: list[Span] = []
         self.loading = False
@@ -110,7 +110,7 @@ class State:
 
     def tables(self) -> dict[str, Table[Any, Any]]:
         """The tables by name, partitions not among them."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, Table)}
+        return {value.log.name: value for value in vars(self).values() if isinstance(value, Table)}
 
     @property
     def metadata_version(self) -> int:
@@ -167,8 +167,9 @@ class State:
         self.spans = [span for span in self.spans if span.close == -1 or span.close >= end_offset]
         if self.spans:
             end_offset = min(end_offset, self.spans[0].begin)
-        # What is committed but not replayed yet is not in the state, so a view cannot be said to be of there.
-        self.stable_end_offset = max(self.stable_end_offset, min(end_offset, self.end_offset))
+        # What is committed but not replayed yet is not in the state, and may begin a transaction.
+        end_offset = min(end_offset, self.end_offset)
+        self.stable_end_offset = max(self.stable_end_offset, end_offset)
         self.undo.forget(end_offset)
         self.partitions.sweep(end_offset)
 

@@ -53,7 +53,7 @@ class Entry:
 
 
 class Undo:
-    """The log. offset: of the record being replayed; recording: whether its changes may yet be taken back."""
+    """The log. offset: of the record that makes the changes of now; recording: whether they may yet be taken back."""
 
     __slots__ = ("_entries", "_stable", "offset", "recording")
 
@@ -87,16 +87,19 @@ class Undo:
     def revert(self, start: int) -> None:
         """Take back all changes of offsets from `start` on: as if their records had never been."""
         entries = self._entries
-        self.recording = False
         while entries and entries[-1].offset >= start:
             entry = entries.pop()
             part = entry.part
+            # What the key is now, it became by the change before; that one may be taken back in its turn.
+            self.offset = entry.before
+            self.recording = entry.before >= self._stable
             part.swap(entry.key, entry.old)
-            if entry.before >= self._stable:
+            if self.recording:
                 part.uncommitted[entry.key] = entry.before
             else:
                 part.uncommitted.pop(entry.key, None)
             part.latest = min(part.latest, start - 1)
+        self.recording = False
 
     def abort(self, start: int) -> None:
         """Take back all changes of offsets from `start` on, as changes that the current record makes.

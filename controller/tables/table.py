@@ -18,9 +18,9 @@ class Table(dict[K, V], Generic[K, V]):
 
     __slots__ = ("log",)
 
-    def __init__(self, undo: Undo) -> None:
+    def __init__(self, undo: Undo, name: str) -> None:
         super().__init__()
-        self.log = TableLog(self, undo)
+        self.log = TableLog(self, undo, name)
 
     def put(self, key: K, value: V) -> None:
         """Add or replace a value."""
@@ -69,12 +69,13 @@ class Table(dict[K, V], Generic[K, V]):
 
 
 class TableLog(Undoable):
-    """What the undo log knows of a table."""
+    """What the undo log knows of a table. name: that of the table in the state."""
 
-    __slots__ = ("table",)
+    __slots__ = ("name", "table")
 
-    def __init__(self, table: Table[Any, Any], undo: Undo) -> None:
+    def __init__(self, table: Table[Any, Any], undo: Undo, name: str) -> None:
         super().__init__(undo)
+        self.name = name
         self.table = table
 
     def swap(self, key: Any, value: Any) -> Any:

@@ -108,7 +108,7 @@ class Topics(Table[bytes, Topic]):
     __slots__ = ("partitions",)
 
     def __init__(self, undo: Undo, partitions: Partitions) -> None:
-        super().__init__(undo)
+        super().__init__(undo, "topics")
         self.partitions = partitions
 
     def put(self, key: bytes, value: Topic) -> None:
