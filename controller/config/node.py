@@ -62,7 +62,10 @@ class NodeConfig:
         self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
         self.advertised_listeners = self._advertised()
         self.log_dirs = self.list("log.dirs") or self.list("log.dir")
-        self.metadata_log_dir = self.text("metadata.log.dir") or self.log_dirs[0]
+        metadata_log_dir = self.text("metadata.log.dir")
+        if metadata_log_dir == "":
+            raise ConfigError("metadata.log.dir must not be empty")
+        self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
         # Imported here, as the checks are written over this class.
         from controller.config.node_checks import check
 

@@ -288,4 +288,5 @@ def _check_connections(config: NodeConfig) -> None:
 
 
 def _set_text(ids: Iterable[int]) -> str:
-    return f"Set({', '.join(map(str, ids))})"
+    shown = sorted(ids)
+    return f"{'HashSet' if len(shown) > 4 else 'Set'}({', '.join(map(str, shown))})"

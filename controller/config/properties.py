@@ -31,7 +31,8 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     for number, raw in enumerate(natural, start=1):
         line = raw.lstrip(_BLANKS)
         # A line that goes on another one is neither blank nor a comment, whatever it begins with.
-        if pending is None and (not line or line[0] in "#!"):
+        if (pending is None or not pending[1]) and (not line or line[0] in "#!"):
+            pending = None if line else pending
             continue
         backslashes = len(line) - len(line.rstrip("\\"))
         begin, so_far = pending or (number, "")
@@ -40,7 +41,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
         else:
             lines.append((begin, so_far + line))
             pending = None
-    if pending is not None and pending[1]:
+    if pending is not None:
         lines.append(pending)
     return lines
 

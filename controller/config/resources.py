@@ -1,0 +1,119 @@
+"""Resources that have a configuration: their types, their names, and what a controller takes for each (KIP-133)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from controller.config.client_metrics import INVALID_REQUEST, check_subscription
+from controller.config.definition import ConfigError
+from controller.config.group_checks import check_group
+from controller.config.keys import client_metrics, group, server, topic
+from controller.config.text import parse_integer
+from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
+from records.errors import ApiError, Error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.config.definition import Definition, Value
+
+INVALID_TOPIC_CHARACTERS = "'{}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+TOPIC_NAME_LENGTH_MAX = 249
+_TOPIC_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
+
+
+class ResourceType(IntEnum):
+    """The types of resources, by Kafka's codes."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+DEFINITIONS: dict[ResourceType, Definition] = {
+    ResourceType.BROKER: server.KEYS,
+    ResourceType.TOPIC: topic.KEYS,
+    ResourceType.GROUP: group.KEYS,
+    ResourceType.CLIENT_METRICS: client_metrics.KEYS,
+}
+
+_ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.INVALID_CONFIG}
+
+
+def resource_type(code: int) -> ResourceType:
+    """The type of this code; UNKNOWN where it is none."""
+    return ResourceType(code) if code in ResourceType._value2member_map_ else ResourceType.UNKNOWN
+
+
+def check_topic_name(name: str) -> None:
+    """Raises ApiError(INVALID_TOPIC_EXCEPTION), with stock's text, for a name that no topic may have."""
+    if not name:
+        reason = "the empty string is not allowed"
+    elif name in {".", ".."}:
+        reason = f"'{name}' is not allowed"
+    elif len(name) > TOPIC_NAME_LENGTH_MAX:
+        reason = f"the length of '{name}' is longer than the max allowed length {TOPIC_NAME_LENGTH_MAX}"
+    elif not set(name) <= _TOPIC_CHARACTERS:
+        reason = INVALID_TOPIC_CHARACTERS.format(name)
+    else:
+        return
+    raise ApiError(Error.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+
+
+def check_broker_name(name: str) -> None:
+    """Raises ApiError(INVALID_REQUEST) unless the name is empty, for all brokers, or a node id."""
+    if not name:
+        return
+    node_id = parse_integer(name)
+    if node_id is None or not -(1 << 31) <= node_id < 1 << 31:
+        raise ApiError(Error.INVALID_REQUEST, "Unable to parse broker name as a base 10 number.")
+    if node_id < 0:
+        raise ApiError(Error.INVALID_REQUEST, "Invalid negative broker ID.")
+
+
+def check_resource(
+    kind: ResourceType, name: str, given: Mapping[str, str], existing: Mapping[str, str], node: Mapping[str, Value]
+) -> None:
+    """Hold the whole configuration that a resource would have to what its type takes.
+
+    existing: as it is; node: all parsed values of this node, which give bounds and defaults. Values of BROKER resources
+    are not looked at: the broker that sends them on has done that. Raises ApiError.
+    """
+    try:
+        match kind:
+            case ResourceType.TOPIC:
+                if not name:
+                    raise ApiError(Error.INVALID_REQUEST, "Default topic resources are not allowed.")
+                check_topic_name(name)
+                remote_storage = node["remote.log.storage.system.enable"] is True
+                check_topic(given, existing, topic_defaults(node), remote_storage)
+            case ResourceType.BROKER:
+                check_broker_name(name)
+            case ResourceType.CLIENT_METRICS:
+                if not name:
+                    raise ApiError(Error.INVALID_REQUEST, "Subscription name can't be empty")
+                check_subscription(given)
+            case ResourceType.GROUP:
+                if not name:
+                    raise ApiError(Error.INVALID_REQUEST, "Default group resources are not allowed.")
+                _check_group(given, node)
+            case _:
+                raise ApiError(Error.INVALID_REQUEST, f"Unknown resource type {kind.name}")
+    except ConfigError as error:
+        raise ApiError(_ERRORS.get(error.exception, Error.INVALID_CONFIG), error.text) from error
+
+
+def _check_group(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
+    for name in given:
+        if name not in group.KEYS:
+            raise ConfigError(f"Unknown group config name: {name}")
+    check_group(group.KEYS.parse({**group_defaults(node), **given}), node)
+
+
+def group_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
+    """Group key -> value, for each that a node has a key for. node: all its parsed values."""
+    return {key: node[name] for key, name in group.SYNONYMS.items()}

@@ -1,0 +1,102 @@
+"""The configuration of topics: what a node gives as defaults, and what the keys of one must be to each other."""
+
+from __future__ import annotations
+
+from controller.config.definition import ConfigError, invalid
+from controller.config.keys import topic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.config.definition import Value
+
+INVALID_CONFIGURATION = "org.apache.kafka.common.errors.InvalidConfigurationException"
+DERIVED = -2
+UNLIMITED = -1
+
+
+def topic_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
+    """Topic key -> value, for each that a node has a key for. node: all its parsed values."""
+    defaults: dict[str, Value] = {}
+    for key, synonyms in topic.SYNONYMS.items():
+        for name, unit_ms in synonyms:
+            value = node[name]
+            if value is not None:
+                defaults[key] = value * unit_ms if isinstance(value, int) and unit_ms != 1 else value
+                break
+    # Any negative retention is no bound.
+    retention_ms = defaults["retention.ms"]
+    assert isinstance(retention_ms, int), retention_ms
+    defaults["retention.ms"] = max(retention_ms, UNLIMITED)
+    return defaults
+
+
+def check_topic(
+    given: Mapping[str, str], existing: Mapping[str, str], defaults: Mapping[str, Value], remote_storage: bool
+) -> None:
+    """Hold the configuration of a topic to its definition, as a controller does before it takes it.
+
+    given: all keys of the topic, as they would be; existing: as they are; defaults: of `topic_defaults`.
+    remote_storage: whether the node has `remote.log.storage.system.enable`. Raises ConfigError.
+    """
+    for name in given:
+        if name not in topic.KEYS:
+            raise ConfigError(f"Unknown topic config name: {name}", INVALID_CONFIGURATION)
+    values = topic.KEYS.parse({**defaults, **given})
+    least, most = _number(values, "min.compaction.lag.ms"), _number(values, "max.compaction.lag.ms")
+    if least > most:
+        raise ConfigError(
+            f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})",
+            INVALID_CONFIGURATION,
+        )
+    if values["remote.storage.enable"]:
+        if not remote_storage:
+            raise ConfigError(
+                "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log "
+                "storage."
+            )
+        _check_remote(values)
+    elif existing.get("remote.storage.enable", "").lower() == "true" and not values["remote.log.delete.on.disable"]:
+        raise ConfigError(
+            "It is invalid to disable remote storage without deleting remote data. If you want to keep the remote data "
+            "and turn to read only, please set `remote.storage.enable=true,remote.log.copy.disable=true`. If you want "
+            "to disable remote storage and delete all remote data, please set "
+            "`remote.storage.enable=false,remote.log.delete.on.disable=true`.",
+            INVALID_CONFIGURATION,
+        )
+
+
+def _check_remote(values: Mapping[str, Value]) -> None:
+    """Tiered storage (KIP-405, KIP-950)."""
+    if values["cleanup.policy"] not in {(), ("delete",)}:
+        raise ConfigError(
+            "Remote log storage only supports topics with cleanup.policy=delete or cleanup.policy being an empty list."
+        )
+    for unit in ("bytes", "ms"):
+        total, local = _number(values, f"retention.{unit}"), _number(values, f"local.retention.{unit}")
+        is_bounded = total > UNLIMITED if unit == "bytes" else total != UNLIMITED
+        if not is_bounded or local == DERIVED:
+            continue
+        if local == UNLIMITED:
+            reason = f"Value must not be -1 as retention.{unit} value is set as {total}."
+            raise invalid(f"local.retention.{unit}", local, reason)
+        if local > total:
+            reason = f"Value must not be more than retention.{unit} property value: {total}"
+            raise invalid(f"local.retention.{unit}", local, reason)
+    if not values["remote.log.copy.disable"]:
+        return
+    for unit in ("bytes", "ms"):
+        local = _number(values, f"local.retention.{unit}")
+        if local not in {DERIVED, _number(values, f"retention.{unit}")}:
+            raise ConfigError(
+                f"When `remote.log.copy.disable` is set to true, the `local.retention.{unit}` and `retention.{unit}` must "
+                "be set to the identical value because there will be no more logs copied to the remote storage.",
+                INVALID_CONFIGURATION,
+            )
+
+
+def _number(values: Mapping[str, Value], key: str) -> int:
+    value = values[key]
+    assert isinstance(value, int), (key, value)
+    return value

@@ -1,0 +1,83 @@
+"""The tables of keys hold what Kafka 4.3.1 has, row by row."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from controller.config.definition import Definition, Key, Required, value_text
+from controller.config.keys import client_metrics, group, own, server, topic
+
+DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
+
+DEFINITIONS = {
+    "server": server.KEYS,
+    "topic": topic.KEYS,
+    "group": group.KEYS,
+    "client-metrics": client_metrics.KEYS,
+}
+
+
+def stock_rows() -> list[tuple[str, ...]]:
+    """resource, name, type, default, valid values, importance, internal."""
+    lines = (DATA / "configs.tsv").read_text().splitlines()[1:]
+    return [tuple(line.split("\t")) + ("",) * (7 - len(line.split("\t"))) for line in lines]
+
+
+def our_row(resource: str, key: Key) -> tuple[str, ...]:
+    default = "(required)" if isinstance(key.default, Required) else value_text(key.default)
+    return (
+        resource,
+        key.name,
+        key.type.name,
+        "null" if default is None else default,
+        "" if key.check is None else str(key.check),
+        key.importance.name,
+        "internal" if key.internal else "",
+    )
+
+
+@pytest.mark.parametrize("resource", DEFINITIONS)
+def test_each_key_of_stock_is_here_with_its_type_default_and_valid_values(resource: str) -> None:
+    ours = sorted(our_row(resource, key) for key in DEFINITIONS[resource])
+
+    assert ours == sorted(row for row in stock_rows() if row[0] == resource)
+
+
+def test_a_default_is_valid_itself() -> None:
+    definitions = [*DEFINITIONS.values(), server.BROKER_QUOTA_KEYS, own.KEYS]
+
+    for key in (key for definition in definitions for key in definition if not isinstance(key.default, Required)):
+        assert key.parse(key.default) == key.default
+        assert key.parse(value_text(key.default)) == key.default
+
+
+def test_what_stands_in_for_a_key_of_a_topic_is_a_key_of_a_node_of_the_same_type() -> None:
+    for name, synonyms in topic.SYNONYMS.items():
+        for synonym, unit_ms in synonyms:
+            of_topic, of_node = topic.KEYS.get(name), server.KEYS.get(synonym)
+            assert of_topic is not None
+            assert of_node is not None
+            assert of_node.type is of_topic.type or unit_ms > 1
+
+
+def test_a_group_takes_its_defaults_from_keys_of_the_node() -> None:
+    for name, synonym in group.SYNONYMS.items():
+        assert group.KEYS.type_of(name) is server.KEYS.type_of(synonym)
+
+
+def test_our_own_keys_are_such_as_stock_ignores() -> None:
+    assert all(key.name.startswith(own.PREFIX) for key in own.KEYS)
+
+
+def test_a_key_stands_in_a_table_once() -> None:
+    with pytest.raises(AssertionError):
+        Definition(*topic.KEYS, *topic.KEYS)
+
+
+def test_there_is_no_key_of_a_class_that_is_not_named_in_full() -> None:
+    for key in server.KEYS:
+        if key.type.name == "CLASS" and key.default is not None:
+            assert re.fullmatch(r"[a-z.]+\.[A-Z][A-Za-z]+", str(key.default))

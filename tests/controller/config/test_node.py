@@ -1,0 +1,163 @@
+"""A node's configuration is taken or refused as stock does it, with its texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controller.config.definition import ConfigError
+from controller.config.file import read_config
+from controller.config.listeners import Endpoint
+from controller.config.node import NodeConfig
+from controller.config.served import check_served
+
+DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
+
+NODE = {
+    "process.roles": "controller",
+    "node.id": "1",
+    "listeners": "CONTROLLER://127.0.0.1:9093",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "1@127.0.0.1:9093",
+    "log.dirs": "/data/1",
+}
+
+# Where we say something else than stock, and why.
+OURS = {
+    # Stock finds out when it binds.
+    "CONTROLLER://h:-1": "port -1 of CONTROLLER://h:-1 is not within 0 to 65535",
+    # Stock takes the working directory.
+    'metadata.log.dir": ""': "metadata.log.dir must not be empty",
+    # Stock says "/ by zero".
+    'log.cleaner.threads": "0"': "log.cleaner.threads must not be 0",
+    # The order of Scala's HashSet.
+    "5@h:1,4@h:1,3@h:1": "controller.quorum.voters=HashSet(2, 3, 4, 5, 6, 7)",
+}
+
+
+def node(**changes: str) -> NodeConfig:
+    return NodeConfig(NODE | {key.replace("_", "."): value for key, value in changes.items()})
+
+
+def endpoints(found: tuple[Endpoint, ...]) -> str:
+    return ",".join(
+        f"{endpoint.name}|{endpoint.protocol}|{'null' if endpoint.host is None else endpoint.host}|{endpoint.port}"
+        for endpoint in found
+    )
+
+
+def answer(given: dict[str, str]) -> list[str]:
+    try:
+        config = NodeConfig(given)
+    except ConfigError as error:
+        return ["error", error.exception, error.text]
+    advertised = endpoints(config.advertised_listeners)
+    return ["ok", endpoints(config.listeners), advertised, config.metadata_log_dir, str(config.node_id)]
+
+
+def test_stock_takes_and_refuses_the_same_files_with_the_same_words() -> None:
+    different = []
+    for line in (DATA / "nodes.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        given = {key: value for key, value in (NODE | case["set"]).items() if key not in case["unset"]}
+        ours = answer(given)
+        departs = next((text for mark, text in OURS.items() if mark in line), None)
+        if departs is not None:
+            assert departs in ours[2]
+        elif ours != case["answer"]:
+            different.append((line, ours))
+
+    assert different == []
+
+
+def test_every_departure_from_stock_is_met() -> None:
+    lines = (DATA / "nodes.jsonl").read_text()
+
+    assert [mark for mark in OURS if mark not in lines] == []
+
+
+def test_a_file_is_read_with_overrides_over_it(tmp_path: Path) -> None:
+    path = tmp_path / "controller.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in NODE.items()))
+
+    config = read_config(str(path), {"broker.session.timeout.ms": "20000"})
+
+    assert config.node_id == 1
+    assert config.number("broker.session.timeout.ms") == 20000
+    assert config.voters == {1: ("127.0.0.1", 9093)}
+    assert config.log_dirs == ("/data/1",)
+    assert config.metadata_log_dir == "/data/1"
+    assert config.warnings == []
+
+
+def test_a_file_that_is_no_properties_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"a=\\uzz")
+
+    with pytest.raises(ConfigError, match="Malformed"):
+        read_config(str(path))
+
+
+def test_an_unknown_key_is_a_warning_that_names_what_was_perhaps_meant() -> None:
+    config = NodeConfig(
+        NODE | {"controller.quorum.voter": "x", "zookeeper.connect": "h:2181", "kraft.log.levl": "INFO"}
+    )
+
+    assert config.warnings == [
+        "controller.quorum.voter is not a known configuration key (did you mean controller.quorum.voters?); it is ignored",
+        "zookeeper.connect is not a known configuration key; it is ignored",
+        "kraft.log.levl is not a known configuration key (did you mean kraft.log.level?); it is ignored",
+    ]
+
+
+def test_a_heartbeat_interval_near_the_session_timeout_is_a_warning() -> None:
+    config = node(broker_heartbeat_interval_ms="5000")
+
+    assert [text.split(" must")[0] for text in config.warnings] == ["broker.heartbeat.interval.ms (5000 ms)"]
+
+
+def test_appends_do_not_linger_unless_that_is_asked_for() -> None:
+    assert node().append_linger_ms == 0
+    assert node(controller_quorum_append_linger_ms="25").append_linger_ms == 25
+
+
+def test_our_own_keys_are_checked() -> None:
+    with pytest.raises(ConfigError, match=r"Invalid value xml for configuration kraft\.log\.format"):
+        node(kraft_log_format="xml")
+
+
+def test_a_controller_alone_on_plaintext_is_served() -> None:
+    check_served(node())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"process.roles": "broker,controller", "listeners": "PLAINTEXT://h:9092,CONTROLLER://h:9093"},
+            "process.roles=broker,controller: this node is a KRaft controller and nothing else",
+        ),
+        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener CONTROLLER has security protocol SSL"),
+        ({"authorizer.class.name": "a.B"}, "authorizer.class.name=a.B"),
+        ({"create.topic.policy.class.name": "a.B"}, "create.topic.policy.class.name=a.B names a Java class"),
+        ({"principal.builder.class": "a.B"}, "principal.builder.class=a.B names a Java class"),
+        ({"config.providers": "file"}, "config.providers=file"),
+    ],
+)
+def test_what_this_node_cannot_do_is_refused_in_one_line(changes: dict[str, str], said: str) -> None:
+    config = NodeConfig(NODE | changes)
+
+    with pytest.raises(ConfigError) as error:
+        check_served(config)
+
+    assert str(error.value).startswith(said)
+    assert "\n" not in str(error.value)
+
+
+def test_a_secret_is_not_shown() -> None:
+    config = NodeConfig(NODE | {"ssl.keystore.password": "hush", "delegation.token.secret.key": "hush"})
+
+    assert "hush" not in repr(config)
+    assert "hush" not in "".join(config.warnings)

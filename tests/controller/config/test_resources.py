@@ -1,0 +1,71 @@
+"""The configuration of topics, groups and client metrics is taken or refused as a stock controller does it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.config.java_pattern import is_java_pattern
+from controller.config.node import NodeConfig
+from controller.config.resources import ResourceType, check_resource, resource_type
+from controller.config.topic_values import topic_defaults
+from records.errors import ApiError
+from tests.controller.config.test_node import DATA, NODE, node
+
+assert isinstance(DATA, Path)
+
+# Java refuses two groups of one name, and knows names of characters; to us both are well formed, or not.
+PATTERNS_LET_THROUGH = {r"(?<n>a)(?<n>b)"}
+PATTERNS_REFUSED = {r"\N{DIGIT ONE}"}
+
+
+def test_stock_takes_and_refuses_the_same_configurations_with_the_same_words() -> None:
+    nodes = {
+        remote: NodeConfig(NODE | {"remote.log.storage.system.enable": str(remote)}).values for remote in (False, True)
+    }
+    different = []
+    for line in (DATA / "resources.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        ours = ["ok"]
+        try:
+            kind = ResourceType[case["type"]]
+            check_resource(kind, case["name"], case["given"], case["existing"], nodes[case["remote"]])
+        except ApiError as error:
+            ours = [error.code.name, error.text]
+        if ours != case["answer"]:
+            different.append((line, ours))
+
+    assert different == []
+
+
+def test_a_pattern_is_one_where_java_says_so() -> None:
+    rows = [line.partition("\t") for line in (DATA / "patterns.tsv").read_text().splitlines()]
+
+    different = {text: verdict for verdict, _, text in rows if is_java_pattern(text) != (verdict == "true")}
+
+    assert different == dict.fromkeys(PATTERNS_LET_THROUGH, "false") | dict.fromkeys(PATTERNS_REFUSED, "true")
+
+
+@given(st.text(alphabet=r"\ab1[](){}?*+,^$|&<>:-QEpLd", max_size=30))
+def test_any_text_is_a_pattern_or_not(text: str) -> None:
+    is_java_pattern(text)
+
+
+def test_a_topic_takes_its_defaults_from_the_node_in_the_order_of_their_units() -> None:
+    defaults = topic_defaults(
+        node(log_retention_hours="2", log_retention_minutes="3", log_roll_hours="1", log_flush_interval_ms="7").values
+    )
+
+    assert defaults["retention.ms"] == 180_000
+    assert defaults["segment.ms"] == 3_600_000
+    assert defaults["flush.ms"] == 7
+    assert defaults["segment.jitter.ms"] == 0
+    assert topic_defaults(node(log_retention_ms="-5").values)["retention.ms"] == -1
+
+
+def test_an_unknown_type_of_resource_is_one_too() -> None:
+    assert resource_type(2) is ResourceType.TOPIC
+    assert resource_type(77) is ResourceType.UNKNOWN
