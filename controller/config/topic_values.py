@@ -90,8 +90,8 @@ def _check_remote(values: Mapping[str, Value]) -> None:
         local = _number(values, f"local.retention.{unit}")
         if local not in {DERIVED, _number(values, f"retention.{unit}")}:
             raise ConfigError(
-                f"When `remote.log.copy.disable` is set to true, the `local.retention.{unit}` and `retention.{unit}` must "
-                "be set to the identical value because there will be no more logs copied to the remote storage.",
+                f"When `remote.log.copy.disable` is set to true, the `local.retention.{unit}` and `retention.{unit}` "
+                "must be set to the identical value because there will be no more logs copied to the remote storage.",
                 INVALID_CONFIGURATION,
             )
 
