@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
 
 
 @dataclass(slots=True)
@@ -10,7 +14,8 @@ class Settings:
     """Times in milliseconds but where the name says otherwise. Defaults are those of Kafka 4.3.
 
     metadata_max_idle_interval_ms: 0 for no NoOp records. metadata_log_max_snapshot_interval_ms: 0 for none by time.
-    metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas: from the static file.
+    metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas, unclean_leader_election_enable: from the
+    static file, for topics of which nothing else is known.
     """
 
     broker_session_timeout_ms: int = 9000
@@ -22,7 +27,30 @@ class Settings:
     leader_imbalance_check_interval_seconds: int = 300
     unclean_leader_election_interval_ms: int = 300_000
     min_insync_replicas: int = 1
+    unclean_leader_election_enable: bool = False
     metadata_max_idle_interval_ms: int = 500
     metadata_log_max_record_bytes_between_snapshots: int = 20_971_520
     metadata_log_max_snapshot_interval_ms: int = 3_600_000
     metadata_max_batch_size_in_bytes: int = 8_388_608
+
+
+def settings_of(config: NodeConfig) -> Settings:
+    """What the configuration of a node says."""
+    return Settings(
+        broker_session_timeout_ms=config.number("broker.session.timeout.ms"),
+        broker_heartbeat_interval_ms=config.number("broker.heartbeat.interval.ms"),
+        default_replication_factor=config.number("default.replication.factor"),
+        num_partitions=config.number("num.partitions"),
+        delete_topic_enable=config.flag("delete.topic.enable"),
+        auto_leader_rebalance_enable=config.flag("auto.leader.rebalance.enable"),
+        leader_imbalance_check_interval_seconds=config.number("leader.imbalance.check.interval.seconds"),
+        unclean_leader_election_interval_ms=config.number("unclean.leader.election.interval.ms"),
+        min_insync_replicas=config.number("min.insync.replicas"),
+        unclean_leader_election_enable=config.flag("unclean.leader.election.enable"),
+        metadata_max_idle_interval_ms=config.number("metadata.max.idle.interval.ms"),
+        metadata_log_max_record_bytes_between_snapshots=config.number(
+            "metadata.log.max.record.bytes.between.snapshots"
+        ),
+        metadata_log_max_snapshot_interval_ms=config.number("metadata.log.max.snapshot.interval.ms"),
+        metadata_max_batch_size_in_bytes=config.number("internal.metadata.max.batch.size.in.bytes"),
+    )
