@@ -1,0 +1,83 @@
+"""Java's .properties format: what `Properties.load` reads from a file (ISO 8859-1 with escapes)."""
+
+from __future__ import annotations
+
+_BLANKS = " \t\f"
+_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
+
+
+class PropertiesError(Exception):
+    """The text is not in the format; the message names the line."""
+
+
+def parse_properties(data: bytes) -> dict[str, str]:
+    """The keys and values of a file, in its order; of a key that stands twice the last value counts.
+
+    Raises PropertiesError for a malformed unicode escape, which is all that Java refuses.
+    """
+    found: dict[str, str] = {}
+    for number, line in _logical_lines(data.decode("latin-1")):
+        key, value = _split(line)
+        found.pop(_unescape(key, number), None)
+        found[_unescape(key, number)] = _unescape(value, number)
+    return found
+
+
+def _logical_lines(text: str) -> list[tuple[int, str]]:
+    """Lines without comments and blank ones, those that end in an odd number of backslashes joined with the next."""
+    lines: list[tuple[int, str]] = []
+    pending: tuple[int, str] | None = None
+    natural = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, raw in enumerate(natural, start=1):
+        line = raw.lstrip(_BLANKS)
+        # A line that goes on another one is neither blank nor a comment, whatever it begins with.
+        if (pending is None or not pending[1]) and (not line or line[0] in "#!"):
+            pending = None if line else pending
+            continue
+        backslashes = len(line) - len(line.rstrip("\\"))
+        begin, so_far = pending or (number, "")
+        if backslashes % 2:
+            pending = begin, so_far + line[:-1]
+        else:
+            lines.append((begin, so_far + line))
+            pending = None
+    if pending is not None:
+        lines.append(pending)
+    return lines
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Key and value, still escaped: they part at the first `=`, `:` or blank that no backslash precedes."""
+    end = 0
+    while end < len(line) and line[end] not in "=:" + _BLANKS:
+        end += 2 if line[end] == "\\" else 1
+    end = min(end, len(line))
+    rest = line[end:].lstrip(_BLANKS)
+    if rest[:1] in {"=", ":"}:
+        rest = rest[1:].lstrip(_BLANKS)
+    return line[:end], rest
+
+
+def _unescape(text: str, number: int) -> str:
+    if "\\" not in text:
+        return text
+    parts: list[str] = []
+    position = 0
+    while position < len(text):
+        character = text[position]
+        position += 1
+        if character != "\\":
+            parts.append(character)
+            continue
+        escaped = text[position : position + 1]
+        position += 1
+        if escaped != "u":
+            parts.append(_ESCAPES.get(escaped, escaped))
+            continue
+        digits = text[position : position + 4]
+        if len(digits) != 4 or not set(digits) <= set("0123456789abcdefABCDEF"):
+            raise PropertiesError(f"Malformed \\uxxxx encoding in line {number}: \\u{digits}")
+        parts.append(chr(int(digits, 16)))
+        position += 4
+    # A character outside of the basic plane is written as two escapes, a surrogate pair.
+    return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
