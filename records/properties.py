@@ -1,4 +1,4 @@
-"""Java's .properties format: what `Properties.load` reads from a file (ISO 8859-1 with escapes)."""
+"""Java's .properties format: what `Properties.load` reads (ISO 8859-1 with escapes), and `store` writes to a writer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,26 @@ _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
 
 class PropertiesError(Exception):
     """The text is not in the format; the message names the line."""
+
+
+_STORED_ESCAPES = {
+    "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f", "\\": "\\\\", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!",
+}  # fmt: skip
+
+
+def properties_text(values: dict[str, str], comments: tuple[str, ...] = ()) -> str:
+    """The lines that Java stores: the comments, then the values, in their order."""
+    lines = [f"#{comment}" for comment in comments]
+    lines += [f"{_stored(key, is_key=True)}={_stored(value, is_key=False)}" for key, value in values.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _stored(text: str, *, is_key: bool) -> str:
+    """A blank is escaped where it would be lost: anywhere in a key, at the start of a value."""
+    parts = [_STORED_ESCAPES.get(character, character) for character in text]
+    blanks = len(text) if is_key else 1
+    parts[:blanks] = ["\\ " if part == " " else part for part in parts[:blanks]]
+    return "".join(parts)
 
 
 def parse_properties(data: bytes) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.definition import ConfigError
 from controller.config.node import NodeConfig
-from controller.config.properties import PropertiesError, parse_properties
+from records.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config.properties import PropertiesError, parse_properties
+from records.properties import PropertiesError, parse_properties
 
-DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
+DATA = Path(__file__).parents[1] / "data" / "kafka-configs"
 
 
 def utf16(text: str) -> str:
