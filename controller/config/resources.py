@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
-from controller.config.definition import ConfigError
+from controller.config.definition import ConfigError, Required
 from controller.config.group_checks import check_group
 from controller.config.keys import client_metrics, group, server, topic
 from controller.config.text import parse_integer
@@ -41,12 +41,22 @@ DEFINITIONS: dict[ResourceType, Definition] = {
     ResourceType.CLIENT_METRICS: client_metrics.KEYS,
 }
 
+# What a node has whose file says nothing of all this.
+STOCK_VALUES: dict[str, Value] = {key.name: key.default for key in server.KEYS if not isinstance(key.default, Required)}
+
 _ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.INVALID_CONFIG}
 
 
 def resource_type(code: int) -> ResourceType:
     """The type of this code; UNKNOWN where it is none."""
     return ResourceType(code) if code in ResourceType._value2member_map_ else ResourceType.UNKNOWN
+
+
+def knows_config(code: int, key: str) -> bool:
+    """Whether this software knows a key of resources of this type: others in the log are passed over (4.3)."""
+    kind = resource_type(code)
+    # Keys of nodes may be a listener's or a plug-in's, of any name.
+    return kind is ResourceType.BROKER or (kind in DEFINITIONS and key in DEFINITIONS[kind])
 
 
 def check_topic_name(name: str) -> None:

@@ -1,0 +1,113 @@
+"""Which value of a topic's key is in effect, and where it is from (KIP-226, KIP-525)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from controller.config.definition import Required, value_text
+from controller.config.keys import topic
+from controller.config.text import java_trim, parse_integer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from controller.config.definition import Key
+
+
+class ConfigSource(IntEnum):
+    """Where a value is from, by Kafka's codes."""
+
+    UNKNOWN = 0
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class Effective:
+    """One key of a topic with the value in effect, None for none."""
+
+    __slots__ = ("key", "source", "value")
+
+    def __init__(self, key: Key, value: str | None, source: ConfigSource) -> None:
+        self.key = key
+        self.value = value
+        self.source = source
+
+    @property
+    def name(self) -> str:
+        return self.key.name
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.key.sensitive
+
+    @property
+    def read_only(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"Effective({self.name}, {'[hidden]' if self.is_sensitive else self.value}, {self.source.name})"
+
+
+class Layers:
+    """The values that may count for a topic, the strongest first: all are key -> text.
+
+    own: of the topic. node: dynamic ones of this node. cluster: dynamic ones of all nodes. static: of this node's file.
+    """
+
+    __slots__ = ("cluster", "node", "own", "static")
+
+    def __init__(
+        self,
+        own: Mapping[str, str],
+        node: Mapping[str, str],
+        cluster: Mapping[str, str],
+        static: Mapping[str, str],
+    ) -> None:
+        self.own = own
+        self.node = node
+        self.cluster = cluster
+        self.static = static
+
+    def one(self, key: Key) -> Effective:
+        """The value of one key that is in effect."""
+        if key.name in self.own:
+            return Effective(key, self.own[key.name], ConfigSource.TOPIC)
+        synonyms = topic.SYNONYMS.get(key.name, ())
+        for values, source in (
+            (self.node, ConfigSource.DYNAMIC_BROKER),
+            (self.cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (self.static, ConfigSource.STATIC_BROKER),
+        ):
+            for name, unit_ms in synonyms:
+                if name in values:
+                    return Effective(key, _in_units(values[name], unit_ms), source)
+        assert not isinstance(key.default, Required), key
+        return Effective(key, value_text(key.default), ConfigSource.DEFAULT)
+
+    def named(self, name: str) -> Effective:
+        """The value of one key of topics, by name."""
+        key = topic.KEYS.get(name)
+        assert key is not None, name
+        return self.one(key)
+
+    def all(self) -> Iterable[Effective]:
+        """All keys by name; internal ones only where the topic has them."""
+        for name in sorted(topic.KEYS.keys):
+            key = topic.KEYS.keys[name]
+            if not key.internal or name in self.own:
+                yield self.one(key)
+
+
+def _in_units(text: str, unit_ms: int) -> str:
+    """Hours and minutes as milliseconds; as stock does, what is no number counts as none."""
+    if unit_ms == 1:
+        return text
+    number = parse_integer(java_trim(text))
+    return str((0 if number is None or abs(number) >= 1 << 31 else number) * unit_ms)
