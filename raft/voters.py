@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from raft.config import Endpoint, ReplicaKey, Voter
 from records.batch import CorruptBatch, records_of
-from records.codec import decode, encode
 from records.control import KRaftVersionRecord, VotersRecord
+from records.control_batch import KRAFT_VERSION, KRAFT_VOTERS, control_type, decode_control
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from records.batch import Batch
 
 T = TypeVar("T")
-
-KRAFT_VERSION = 5
-KRAFT_VOTERS = 6
 
 
 class VoterSet:
@@ -71,6 +68,13 @@ class VoterSet:
         """Where a voter is reached; empty where the id is none of theirs."""
         voter = self._by_id.get(voter_id)
         return () if voter is None else voter.endpoints
+
+    def has_current(self, voter: Voter) -> bool:
+        """Whether the entry of this voter says what it says of itself."""
+        entry = self._by_id.get(voter.key.id)
+        return entry is not None and (entry.key, sorted(entry.endpoints), entry.kraft_versions) == (
+            voter.key, sorted(voter.endpoints), voter.kraft_versions,
+        )  # fmt: skip
 
     def updated(self, voter: Voter) -> VoterSet:
         """The set with this voter's entry in place of the one of its id."""
@@ -126,31 +130,20 @@ def voters_record(voters: VoterSet) -> VotersRecord:
     )
 
 
-def control_key(kind: int) -> bytes:
-    """The key of a control record of this type."""
-    return b"\0\0" + kind.to_bytes(2, "big")
-
-
-def control_record(kind: int, message: object) -> tuple[bytes, bytes]:
-    """Key and value of a control record: the value is the body of schema version 0, with no version before it."""
-    return control_key(kind), encode(message, 0)
-
-
 def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]]:
     """What a control batch says of the quorum: (offset, voter set or kraft.version) of each such record, in order.
 
-    Records of other types are passed over. Raises CorruptBatch where the batch or such a record cannot be read.
+    Records of other types, known or not, are passed over. Raises CorruptBatch where the batch, or a record that is not
+    passed over, cannot be read.
     """
     found: list[tuple[int, VoterSet | int]] = []
     for record in records_of(data, batch):
-        kind = -1 if record.key is None or len(record.key) < 4 else int.from_bytes(record.key[2:4], "big", signed=True)
-        if kind < 0 or not record.value:
-            raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset} lacks key or value")
         try:
-            if kind == KRAFT_VERSION:
-                found.append((record.offset, decode(KRaftVersionRecord, 0, record.value).kraft_version))
-            elif kind == KRAFT_VOTERS:
-                found.append((record.offset, read_voters(decode(VotersRecord, 0, record.value))))
+            if control_type(record.key) not in {KRAFT_VERSION, KRAFT_VOTERS}:
+                continue
+            _, message = decode_control(record.key, record.value)
+            is_version = isinstance(message, KRaftVersionRecord)
+            found.append((record.offset, message.kraft_version if is_version else read_voters(message)))
         except (DecodeError, ValueError) as error:
             raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset}: {error}") from None
     return found

@@ -1,0 +1,200 @@
+"""BeginQuorumEpoch and EndQuorumEpoch: a leader tells the voters that it leads, or no longer does (KIP-595)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from raft.checks import (
+    is_meant,
+    is_our_cluster,
+    leader_endpoint,
+    leader_id_or_none,
+    only_partition,
+    refusal_of_voter_request,
+)  # fmt: skip
+from raft.config import METADATA_TOPIC, ReplicaKey
+from raft.discovery import learn, said_by, take_answer, unexpected
+from raft.effects import Reply
+from raft.roles import Follower, Leader, Resigned
+from raft.voters import read_endpoints
+from records.errors import Error
+from records.messages.elections import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from raft.inputs import Requested
+    from raft.replica import Replica
+
+Begin = BeginQuorumEpochRequest.TopicData
+End = EndQuorumEpochRequest.TopicData
+Response = TypeVar("Response", BeginQuorumEpochResponse, EndQuorumEpochResponse)
+
+
+def on_begin_request(replica: Replica, requested: Requested, now_ms: int) -> None:
+    """BeginQuorumEpoch: somebody was elected; this replica follows it, as it votes or as it may come to."""
+    request: BeginQuorumEpochRequest = requested.request
+    partition = _take(replica, requested, BeginQuorumEpochResponse, now_ms)
+    if partition is None:
+        return
+    error = Error.NONE
+    if not is_meant(replica, request.voter_id, partition.voter_directory_id):
+        replica.note("begin-for-other-key", voter_id=request.voter_id, leader_id=partition.leader_id)
+        error = Error.INVALID_VOTER_KEY
+    _reply(replica, requested, BeginQuorumEpochResponse, error)
+
+
+def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
+    """EndQuorumEpoch: the leader resigned; who follows it stands in its turn, the best log first."""
+    partition = _take(replica, requested, EndQuorumEpochResponse, now_ms)
+    if partition is None:
+        return
+    role = replica.role
+    if isinstance(role, Follower) and role.leader_id == partition.leader_id:
+        candidates = [
+            ReplicaKey(candidate.candidate_id, candidate.candidate_directory_id)
+            for candidate in partition.preferred_candidates
+        ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
+        wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
+        role.following.fetch_deadline_ms = now_ms + wait_ms
+    _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
+
+
+def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait_max_ms: int) -> int:
+    """How long to wait before standing, by our place among the resigned leader's successors, in ms.
+
+    The first one stands at once, each next one after twice the time of the one before, who is not named last of all.
+    With no candidates everybody is first.
+    """
+    count = len(candidates)
+    place = next((place for place, candidate in enumerate(candidates) if candidate.matches(own)), count)
+    if place == 0:
+        return 0
+    if place == count:
+        return wait_max_ms
+    # Half the longest wait for the last but one, and so on backwards; a shift beyond the width leaves nothing.
+    return min(wait_max_ms, (wait_max_ms >> min(count - 1, 64)) << min(place - 1, 64))
+
+
+def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
+    """Tell each voter who leads that has not fetched for a while (KAFKA-16926), then again after that while."""
+    interval_ms = replica.config.fetch_timeout_ms // 2
+    if now_ms < role.leading.begin_deadline_ms:
+        return
+    for voter in role.leading.silent_voters(interval_ms, now_ms):
+        endpoint = replica.endpoint_of(voter.id)
+        if endpoint is not None and replica.peers.is_ready(voter.id, now_ms):
+            replica.send(voter.id, endpoint, _begin_request(replica, role, voter), now_ms)
+    role.leading.begin_deadline_ms = now_ms + interval_ms
+
+
+def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:
+    """Tell each voter that has not heard yet."""
+    for voter_id in role.unacked:
+        endpoint = replica.endpoint_of(voter_id)
+        if endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
+            replica.send(voter_id, endpoint, _end_request(replica, role), now_ms)
+
+
+def on_begin_response(
+    replica: Replica, _peer: int, _request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now_ms: int
+) -> bool:
+    """A voter heard who leads, or knows better; returns whether it did well."""
+    return _take_answer(replica, response, now_ms)
+
+
+def on_end_response(
+    replica: Replica, peer: int, _request: EndQuorumEpochRequest, response: EndQuorumEpochResponse, now_ms: int
+) -> bool:
+    """A voter heard that we resigned; returns whether it did well."""
+    is_well = _take_answer(replica, response, now_ms)
+    role = replica.role
+    if is_well and isinstance(role, Resigned) and peer in role.unacked:
+        role.unacked.remove(peer)
+    return is_well
+
+
+def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms: int) -> Any:
+    """Check a request, and learn of the leader that it names; None, and it is answered, where that went wrong."""
+    request = requested.request
+    if not is_our_cluster(replica, request.cluster_id):
+        replica.emit(Reply(requested.source, answer(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())))
+        return None
+    partition = only_partition(request.topics)
+    if partition is None:
+        replica.emit(Reply(requested.source, answer(error_code=Error.INVALID_REQUEST, topics=())))
+        return None
+    error = refusal_of_voter_request(replica, partition.leader_id, partition.leader_epoch)
+    if error == Error.NONE:
+        endpoints = read_endpoints(request.leader_endpoints)
+        if learn(replica, partition.leader_id, partition.leader_epoch, endpoints, now_ms):
+            return partition
+        # INVALID_REQUEST would say it better, but a Java node dies of that answer.
+        error = Error.INCONSISTENT_VOTER_SET
+    _reply(replica, requested, answer, error)
+    return None
+
+
+def _take_answer(replica: Replica, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, now_ms: int) -> bool:
+    if response.error_code != Error.NONE:
+        return unexpected(replica, response.error_code)
+    partition = only_partition(response.topics)
+    if partition is None:
+        return False
+    said = said_by(replica, partition.error_code, partition, response.node_endpoints)
+    handled = take_answer(replica, said, now_ms)
+    if handled is not None:
+        return handled
+    return partition.error_code == Error.NONE or unexpected(replica, partition.error_code)
+
+
+def _reply(replica: Replica, requested: Requested, answer: type[Response], error: Error) -> None:
+    leader_id = leader_id_or_none(replica)
+    partition = answer.TopicData.PartitionData(
+        partition_index=0, error_code=error, leader_id=leader_id, leader_epoch=replica.epoch
+    )
+    endpoint = leader_endpoint(replica, requested) if requested.version >= 1 else None
+    nodes: tuple[Any, ...] = ()
+    if endpoint is not None:
+        nodes = (answer.NodeEndpoint(node_id=leader_id, host=endpoint.host, port=endpoint.port),)
+    topic = answer.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+    replica.emit(Reply(requested.source, answer(error_code=Error.NONE, topics=(topic,), node_endpoints=nodes)))
+
+
+def _begin_request(replica: Replica, role: Leader, voter: ReplicaKey) -> BeginQuorumEpochRequest:
+    partition = Begin.PartitionData(
+        partition_index=0,
+        voter_directory_id=voter.directory_id,
+        leader_id=role.leader_id,
+        leader_epoch=role.epoch,
+    )
+    return BeginQuorumEpochRequest(
+        cluster_id=replica.config.cluster_id,
+        voter_id=voter.id,
+        topics=(Begin(topic_name=METADATA_TOPIC, partitions=(partition,)),),
+        leader_endpoints=tuple(
+            BeginQuorumEpochRequest.LeaderEndpoint(name=endpoint.listener, host=endpoint.host, port=endpoint.port)
+            for endpoint in role.endpoints
+        ),
+    )
+
+
+def _end_request(replica: Replica, role: Resigned) -> EndQuorumEpochRequest:
+    partition = End.PartitionData(
+        partition_index=0,
+        leader_id=role.leader_id,
+        leader_epoch=role.epoch,
+        preferred_successors=tuple(successor.id for successor in role.successors),
+        preferred_candidates=tuple(
+            End.PartitionData.ReplicaInfo(candidate_id=successor.id, candidate_directory_id=successor.directory_id)
+            for successor in role.successors
+        ),
+    )
+    return EndQuorumEpochRequest(
+        cluster_id=replica.config.cluster_id, topics=(End(topic_name=METADATA_TOPIC, partitions=(partition,)),)
+    )

@@ -1,0 +1,183 @@
+"""Fetch, where a follower asks: finding the leader, appending what it has, cutting what it lacks (KIP-595)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.config import SnapshotId
+from raft.discovery import said_by, take_answer, unexpected
+from raft.fetch_snapshot import begin_download, download_request
+from raft.log_view import EpochEnd
+from raft.roles import Follower, Unattached
+from raft.voters import control_values, endpoint_of
+from records.batch import CorruptBatch, is_intact, read_header
+from records.errors import Error
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.uuids import METADATA_TOPIC_ID
+
+if TYPE_CHECKING:
+    from raft.replica import Replica
+    from raft.voters import VoterSet
+    from records.batch import Batch
+
+Partition = FetchRequest.FetchTopic.FetchPartition
+Data = FetchResponse.FetchableTopicResponse.PartitionData
+
+UNKNOWN = -1
+
+
+def send_fetch(replica: Replica, role: Follower | Unattached, now_ms: int) -> None:
+    """Ask for more of the log, or of a snapshot; where the leader does not answer, ask others for the leader.
+
+    One such request is in flight at a time, and none before all that was fetched is on disk: its offset tells the
+    leader so (KIP-595: fetching from an offset acknowledges all below).
+    """
+    if not replica.log.is_flushed or replica.freezing is not None:
+        return
+    peers = replica.peers
+    if isinstance(role, Follower):
+        endpoint = endpoint_of(role.endpoints, replica.config.listener)
+        assert endpoint is not None, f"{role} has no endpoint for {replica.config.listener}"
+        if not peers.give_up(role.leader_id, now_ms) and not peers.is_backing_off(role.leader_id, now_ms):
+            if peers.is_waiting(now_ms):
+                return
+            download = role.following.download
+            if download is None:
+                replica.send(role.leader_id, endpoint, _build(replica), now_ms)
+            elif not download.writing:
+                replica.send(role.leader_id, endpoint, download_request(replica, role, download), now_ms)
+            return
+    found = peers.ready_bootstrap(replica.luck, now_ms)
+    if found is not None:
+        replica.send(*found, _build(replica), now_ms)
+
+
+def _build(replica: Replica) -> FetchRequest:
+    log, config = replica.log, replica.config
+    partition = Partition(
+        partition=0,
+        current_leader_epoch=replica.epoch,
+        fetch_offset=log.end,
+        last_fetched_epoch=log.last_epoch,
+        log_start_offset=-1,
+        partition_max_bytes=0,
+        replica_directory_id=replica.key.directory_id,
+        high_watermark=UNKNOWN if replica.high_watermark is None else replica.high_watermark,
+    )
+    topic = FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=(partition,))
+    return FetchRequest(
+        cluster_id=config.cluster_id,
+        replica_state=FetchRequest.ReplicaState(replica_id=replica.key.id, replica_epoch=-1),
+        max_wait_ms=config.fetch_wait_max_ms,
+        min_bytes=0,
+        max_bytes=config.fetch_bytes_max,
+        topics=(topic,),
+    )
+
+
+def on_response(replica: Replica, peer: int, _request: FetchRequest, response: FetchResponse, now_ms: int) -> bool:
+    """A leader, or somebody who may know it, answered; returns whether it did well."""
+    if response.error_code != Error.NONE:
+        return unexpected(replica, response.error_code)
+    data = _only_partition(response)
+    if data is None:
+        return False
+    said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
+    handled = take_answer(replica, said, now_ms)
+    if handled is not None:
+        return handled
+    role = replica.role
+    if data.error_code != Error.NONE:
+        return unexpected(replica, data.error_code)
+    if not isinstance(role, Follower):
+        replica.note("fetch-answered-without-leader", peer=peer, epoch=said.epoch)
+        return False
+    if data.diverging_epoch.epoch >= 0:
+        is_well = _truncate(replica, EpochEnd(data.diverging_epoch.end_offset, data.diverging_epoch.epoch))
+    elif data.snapshot_id.epoch >= 0 or data.snapshot_id.end_offset >= 0:
+        is_well = begin_download(replica, role, SnapshotId(data.snapshot_id.end_offset, data.snapshot_id.epoch))
+    else:
+        is_well = append_fetched(replica, data.records or b"")
+        update_high_watermark(replica, data.high_watermark)
+    if is_well:
+        role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+    return is_well
+
+
+def _only_partition(response: FetchResponse) -> Data | None:
+    topics = response.responses
+    if len(topics) != 1 or topics[0].topic_id != METADATA_TOPIC_ID or len(topics[0].partitions) != 1:
+        return None
+    data = topics[0].partitions[0]
+    return data if data.partition_index == 0 else None
+
+
+def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
+    """The leader's log went another way from somewhere on: cut ours there. What is committed it cannot ask for."""
+    target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
+    if target < replica.log.committed:
+        replica.note(
+            "truncation-refused", epoch=diverging.epoch, end_offset=diverging.end_offset,
+            committed=replica.log.committed,
+        )  # fmt: skip
+        return False
+    replica.note("truncated", end_offset=target, was=replica.log.end)
+    replica.truncate(target)
+    return True
+
+
+def append_fetched(replica: Replica, data: bytes) -> bool:
+    """Append the whole batches of an answer, which may end within one, as far as they are good.
+
+    Returns False where one is not: it and all after it are left out, and noted (KAFKA-18723).
+    """
+    position = 0
+    while True:
+        run_from, base_offset, run_epoch = position, replica.log.end, -1
+        end_offset, values = base_offset, list[tuple[int, "VoterSet | int"]]()
+        fault: str | None = None
+        try:
+            # A run of batches of one epoch is one append.
+            while (batch := read_header(data, position)) is not None and run_epoch in {-1, batch.leader_epoch}:
+                check_fetched(replica, data, batch, end_offset)
+                values += control_values(data, batch) if batch.is_control else ()
+                run_epoch, end_offset, position = batch.leader_epoch, batch.last_offset + 1, position + batch.size
+        except CorruptBatch as error:
+            fault = str(error)
+        if end_offset > base_offset:
+            whole = run_from == 0 and position == len(data)
+            replica.append(base_offset, end_offset, run_epoch, data if whole else bytes(data[run_from:position]))
+            replica.take_control(values)
+        if fault is not None:
+            replica.note("fetched-records-refused", reason=fault)
+            return False
+        if batch is None:
+            return True
+
+
+def check_fetched(replica: Replica, data: bytes, batch: Batch, end_offset: int) -> None:
+    """Raise CorruptBatch where a batch cannot be the next one of our log, which ends at `end_offset`."""
+    reason = None
+    if not is_intact(data, batch):
+        reason = "its CRC does not fit"
+    elif batch.base_offset != end_offset:
+        reason = f"the log ends at {end_offset}"
+    elif batch.record_count != batch.last_offset - batch.base_offset + 1:
+        reason = f"{batch.record_count} records cannot reach offset {batch.last_offset}"
+    elif batch.leader_epoch > replica.epoch:
+        reason = f"epoch {batch.leader_epoch} is above ours, {replica.epoch}"
+    elif batch.leader_epoch < replica.log.last_epoch:
+        reason = f"epoch {batch.leader_epoch} is below that of the log, {replica.log.last_epoch}"
+    if reason is not None:
+        raise CorruptBatch(batch.base_offset, batch.position, reason)
+
+
+def update_high_watermark(replica: Replica, offset: int) -> None:
+    """The leader's high watermark, as far as our log reaches; one that falls is none (KIP-595)."""
+    if offset < 0:
+        return
+    reached = min(offset, replica.log.end)
+    if reached < replica.log.committed:
+        return  # a new leader says less until it has committed; what is committed stays so
+    if replica.high_watermark is None or reached > replica.high_watermark:
+        replica.set_high_watermark(reached)

@@ -1,0 +1,231 @@
+"""FetchSnapshot, on both sides: who lacks what the leader's log no longer has starts from a snapshot (KIP-630)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
+from raft.config import METADATA_TOPIC, ReplicaKey, SnapshotId
+from raft.discovery import said_by, take_answer, unexpected
+from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
+from raft.fetch_request import quorum_timeout
+from raft.following import Download
+from raft.log_view import BOOTSTRAP
+from raft.roles import Follower, Leader
+from raft.transitions import drop_download
+from records.errors import Error
+from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+
+if TYPE_CHECKING:
+    from raft.inputs import PartWritten, Requested
+    from raft.replica import Replica
+
+Asked = FetchSnapshotRequest.TopicSnapshot
+Answer = FetchSnapshotResponse.TopicSnapshot
+Data = Answer.PartitionSnapshot
+
+
+# The leader
+
+
+def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
+    """FetchSnapshot: some bytes of a snapshot, from a position on."""
+    request: FetchSnapshotRequest = requested.request
+    if not is_our_cluster(replica, request.cluster_id):
+        _refuse(replica, requested, Error.INCONSISTENT_CLUSTER_ID)
+        return
+    topics = request.topics
+    if len(topics) != 1 or len(topics[0].partitions) != 1:
+        _refuse(replica, requested, Error.INVALID_REQUEST)
+        return
+    asked = topics[0].partitions[0]
+    if topics[0].name != METADATA_TOPIC or asked.partition != 0:
+        data = _data(Error.UNKNOWN_TOPIC_OR_PARTITION, None, partition=asked.partition)
+        _reply(replica, requested, data, topics[0].name)
+        return
+    error = refusal_of_non_leader(replica, asked.current_leader_epoch)
+    role = replica.role
+    if error != Error.NONE or not isinstance(role, Leader):
+        _reply(replica, requested, _data(error, replica))
+        return
+    wanted = SnapshotId(asked.snapshot_id.end_offset, asked.snapshot_id.epoch)
+    stored = replica.log.snapshot(wanted)
+    if stored is None or wanted == BOOTSTRAP:
+        _reply(replica, requested, _data(Error.SNAPSHOT_NOT_FOUND, replica))
+        return
+    if not 0 <= asked.position < stored.size:
+        _reply(replica, requested, _data(Error.POSITION_OUT_OF_RANGE, replica))
+        return
+    if request.replica_id == replica.key.id:
+        replica.note("fetch-from-own-id", key=str(ReplicaKey(request.replica_id, asked.replica_directory_id)))
+        _reply(replica, requested, _data(Error.UNKNOWN_SERVER_ERROR, replica))
+        return
+    key = ReplicaKey(request.replica_id, asked.replica_directory_id)
+    role.leading.hear(key, quorum_timeout(replica), now_ms)
+    length = min(max(request.max_bytes, 0), stored.size - asked.position)
+    data = _data(Error.NONE, replica, snapshot=wanted, size=stored.size, position=asked.position)
+    replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, asked.position, length))
+
+
+def _refuse(replica: Replica, requested: Requested, error: Error) -> None:
+    response = FetchSnapshotResponse(throttle_time_ms=0, error_code=error, topics=())
+    replica.emit(Reply(requested.source, response))
+
+
+def _reply(replica: Replica, requested: Requested, data: Data, topic: str = METADATA_TOPIC) -> None:
+    replica.emit(Reply(requested.source, _response(replica, requested, data, topic)))
+
+
+def _data(
+    error: Error,
+    replica: Replica | None,
+    *,
+    partition: int = 0,
+    snapshot: SnapshotId = BOOTSTRAP,
+    size: int = 0,
+    position: int = 0,
+) -> Data:
+    # An answer without a snapshot has zeros in its place. Java sends null for the bytes of an error, and then cannot
+    # write the answer; here they are empty.
+    leader = Data.LeaderIdAndEpoch(leader_id=0, leader_epoch=0)
+    if replica is not None:
+        leader = Data.LeaderIdAndEpoch(leader_id=leader_id_or_none(replica), leader_epoch=replica.epoch)
+    return Data(
+        index=partition,
+        error_code=error,
+        snapshot_id=Data.SnapshotId(end_offset=snapshot.end_offset, epoch=snapshot.epoch),
+        current_leader=leader,
+        size=size,
+        position=position,
+        unaligned_records=b"",
+    )
+
+
+def _response(replica: Replica, requested: Requested, data: Data, topic: str = METADATA_TOPIC) -> FetchSnapshotResponse:
+    endpoint = leader_endpoint(replica, requested) if requested.version >= 1 else None
+    nodes: tuple[FetchSnapshotResponse.NodeEndpoint, ...] = ()
+    if endpoint is not None:
+        leader_id = leader_id_or_none(replica)
+        nodes = (FetchSnapshotResponse.NodeEndpoint(node_id=leader_id, host=endpoint.host, port=endpoint.port),)
+    return FetchSnapshotResponse(
+        throttle_time_ms=0,
+        error_code=Error.NONE,
+        topics=(Answer(name=topic, partitions=(data,)),),
+        node_endpoints=nodes,
+    )
+
+
+# The follower
+
+
+def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bool:
+    """The leader says to start from this snapshot; returns whether that makes sense."""
+    log = replica.log
+    is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
+    is_possible = 0 <= snapshot.epoch <= role.epoch and snapshot.end_offset >= log.committed
+    if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
+        replica.note("snapshot-refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
+        return False
+    drop_download(replica, role.following)
+    role.following.download = Download(snapshot)
+    replica.note("snapshot-fetching", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+    return True
+
+
+def download_request(replica: Replica, role: Follower, download: Download) -> FetchSnapshotRequest:
+    """What asks for the next part."""
+    partition = Asked.PartitionSnapshot(
+        partition=0,
+        current_leader_epoch=role.epoch,
+        snapshot_id=Asked.PartitionSnapshot.SnapshotId(end_offset=download.id.end_offset, epoch=download.id.epoch),
+        position=download.position,
+        replica_directory_id=replica.key.directory_id,
+    )
+    return FetchSnapshotRequest(
+        cluster_id=replica.config.cluster_id,
+        replica_id=replica.key.id,
+        max_bytes=replica.config.fetch_snapshot_bytes_max,
+        topics=(Asked(name=METADATA_TOPIC, partitions=(partition,)),),
+    )
+
+
+def on_response(
+    replica: Replica, peer: int, request: FetchSnapshotRequest, response: FetchSnapshotResponse, now_ms: int
+) -> bool:
+    """The leader sent a part, or has the snapshot no longer; returns whether it did well."""
+    if response.error_code != Error.NONE:
+        return on_failure(replica, peer, request, response.error_code, now_ms)
+    topics = response.topics
+    if len(topics) != 1 or topics[0].name != METADATA_TOPIC or len(topics[0].partitions) != 1:
+        return False
+    data = topics[0].partitions[0]
+    if data.index != 0:
+        return False
+    said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
+    handled = take_answer(replica, said, now_ms)
+    if handled is not None:
+        return handled
+    role = replica.role
+    if not isinstance(role, Follower) or role.following.download is None:
+        replica.note("snapshot-part-unasked", peer=peer)
+        return False
+    if data.error_code == Error.SNAPSHOT_NOT_FOUND or data.snapshot_id.end_offset < 0 or data.snapshot_id.epoch < 0:
+        # The leader has cleaned it away: a Fetch will tell of a newer one.
+        drop_download(replica, role.following)
+        role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+        return True
+    if data.error_code != Error.NONE:
+        return unexpected(replica, data.error_code)
+    if not _take_part(replica, role, role.following.download, data):
+        return False
+    role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+    return True
+
+
+def on_failure(replica: Replica, _peer: int, _request: FetchSnapshotRequest, error: int, _now_ms: int) -> bool:
+    """No answer for the partition: start over with Fetch. Java leaders so answer where they lack the snapshot."""
+    role = replica.role
+    if error == Error.BROKER_NOT_AVAILABLE:
+        return False
+    if isinstance(role, Follower):
+        drop_download(replica, role.following)
+    return unexpected(replica, error)
+
+
+def _take_part(replica: Replica, role: Follower, download: Download, data: Data) -> bool:
+    records = data.unaligned_records
+    end = download.position + len(records)
+    if (
+        (data.snapshot_id.end_offset, data.snapshot_id.epoch) != download.id
+        or data.position != download.position
+        or download.size not in {None, data.size}
+        or not records
+        or end > data.size
+    ):
+        replica.note(
+            "snapshot-part-refused", position=data.position, length=len(records), size=data.size,
+            expected_position=download.position,
+        )  # fmt: skip
+        drop_download(replica, role.following)
+        return False
+    replica.parts += 1
+    replica.emit(WriteSnapshotPart(replica.parts, download.id, download.position, bytes(records)))
+    download.size = data.size
+    download.position = end
+    download.writing = replica.parts
+    return True
+
+
+def on_part_written(replica: Replica, written: PartWritten, _now_ms: int) -> None:
+    """A part is in the file: after the last one, have the whole checked and kept."""
+    role = replica.role
+    if not isinstance(role, Follower):
+        return
+    download = role.following.download
+    if download is None or download.writing != written.number:
+        return
+    download.writing = 0
+    if download.position == download.size:
+        replica.freezing = (written.number, download.id)
+        role.following.download = None
+        replica.emit(FreezeSnapshot(written.number, download.id))

@@ -1,0 +1,38 @@
+"""What a follower keeps of the leader it follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raft.config import SnapshotId
+
+
+class Download:
+    """A snapshot that is fetched part by part. position: bytes that are in the file, or ordered to be; size: None
+    before the first part told it. writing: the number of the part that is being written, 0 for none.
+    """
+
+    __slots__ = ("id", "position", "size", "writing")
+
+    def __init__(self, snapshot: SnapshotId) -> None:
+        self.id = snapshot
+        self.position = 0
+        self.size: int | None = None
+        self.writing = 0
+
+
+class Following:
+    """fetch_deadline_ms: when the leader counts as gone; has_fetched: whether a Fetch of this epoch succeeded."""
+
+    __slots__ = ("download", "fetch_deadline_ms", "has_fetched")
+
+    def __init__(self, fetch_deadline_ms: int) -> None:
+        self.fetch_deadline_ms = fetch_deadline_ms
+        self.has_fetched = False
+        self.download: Download | None = None
+
+    def fetched(self, now_ms: int, timeout_ms: int) -> None:
+        """The leader answered as a leader does: it is alive."""
+        self.fetch_deadline_ms = now_ms + timeout_ms
+        self.has_fetched = True

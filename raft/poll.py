@@ -1,0 +1,156 @@
+"""What each role does when there is time: send what is due, act on what is decided, expire what waited (KIP-595)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.append import drain
+from raft.effects import ShutdownComplete
+from raft.epoch import send_begin_requests, send_end_requests
+from raft.fetch_request import expire_parked
+from raft.fetch_response import send_fetch
+from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
+from raft.snapshots import clean
+from raft.transitions import to_candidate, to_follower, to_leader, to_prospective, to_resigned, to_unattached
+from raft.vote import send_requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.replica import Replica
+
+CHANGES_MAX = 8
+"""No chain of roles in one step is longer: Resigned, Unattached, Prospective, Candidate, Leader."""
+
+
+def poll(replica: Replica, now_ms: int) -> None:
+    """Do all that is due, until nothing is; then `replica.deadline_ms` says when something will be."""
+    deadline_ms = NEVER
+    for _ in range(CHANGES_MAX):
+        if _is_shut_down(replica):
+            deadline_ms = NEVER
+            break
+        role = replica.role
+        deadline_ms = POLLS[type(role)](replica, role, now_ms)
+        if replica.role is role:
+            break
+    else:
+        raise AssertionError(f"the role changed {CHANGES_MAX} times and is {replica.role}")
+    if now_ms >= replica.clean_deadline_ms:
+        clean(replica, now_ms)
+    replica.deadline_ms = min(deadline_ms, replica.clean_deadline_ms, replica.peers.next_ms(now_ms))
+
+
+def _is_shut_down(replica: Replica) -> bool:
+    """Nothing is left to hand over: this replica does not vote, votes alone, or somebody else leads."""
+    if not replica.shutting_down or replica.stopped:
+        return replica.stopped
+    leader_id = replica.leader_id
+    has_other_leader = leader_id is not None and leader_id != replica.key.id
+    if not replica.is_voter or replica.voters.is_only(replica.key) or has_other_leader:
+        replica.stopped = True
+        replica.emit(ShutdownComplete())
+    return replica.stopped
+
+
+def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
+    if not replica.is_voter:
+        send_fetch(replica, role, now_ms)
+        return NEVER
+    if replica.shutting_down:
+        return NEVER
+    if role.election_deadline_ms == NEVER:
+        # It was an observer, and by a snapshot it came to know that it votes.
+        deadline_ms = now_ms + replica.election_timeout()
+        replica.become(Unattached(role.epoch, role.leader_id, role.voted, deadline_ms), keep_requests=True)
+        return now_ms
+    if now_ms >= role.election_deadline_ms:
+        to_prospective(replica, now_ms)
+        return now_ms
+    send_fetch(replica, role, now_ms)
+    return role.election_deadline_ms
+
+
+def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
+    tally = role.tally
+    held_until_ms = 0 if tally.held_until_ms is None else tally.held_until_ms
+    if tally.is_won and now_ms >= held_until_ms:
+        to_candidate(replica, now_ms)
+        return NEVER  # where it could not stand, there is nothing more to try
+    if not replica.shutting_down and (tally.is_lost or now_ms >= role.election_deadline_ms):
+        _lose(replica, role, now_ms)
+    else:
+        send_requests(replica, role, now_ms)
+    if tally.is_won and held_until_ms > now_ms:
+        return min(held_until_ms, role.election_deadline_ms)
+    return NEVER if replica.shutting_down else role.election_deadline_ms
+
+
+def _lose(replica: Replica, role: Prospective, now_ms: int) -> None:
+    """Not enough would vote for us. If there is a leader, it may be heard again; else another election may come."""
+    if role.leader_id is not None and role.endpoints:
+        to_follower(replica, role.epoch, role.leader_id, role.endpoints, now_ms)
+    else:
+        to_unattached(replica, role.epoch, role.leader_id, now_ms)
+
+
+def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
+    if role.tally.is_won:
+        to_leader(replica, now_ms)
+    elif not replica.shutting_down and now_ms >= role.election_deadline_ms:
+        to_prospective(replica, now_ms)
+    else:
+        # One that has lost waits for the rest of its time, so that others may win (KAFKA-18345).
+        send_requests(replica, role, now_ms)
+    return NEVER if replica.shutting_down else role.election_deadline_ms
+
+
+def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
+    leading = role.leading
+    is_cut_off = len(leading.voters) > 1 and now_ms >= leading.quorum_deadline_ms
+    if is_cut_off or replica.shutting_down:
+        if is_cut_off:
+            replica.note("quorum-lost", heard=sorted(leading.heard), voters=list(leading.voters))
+        to_resigned(replica, now_ms)
+        return now_ms
+    if now_ms >= leading.proposals.drain_ms:
+        drain(replica, role)
+    if now_ms >= leading.parked_deadline_ms:
+        expire_parked(replica, role, now_ms)
+    send_begin_requests(replica, role, now_ms)
+    deadline_ms = min(leading.proposals.drain_ms, leading.parked_deadline_ms, leading.begin_deadline_ms)
+    return min(deadline_ms, leading.quorum_deadline_ms) if len(leading.voters) > 1 else deadline_ms
+
+
+def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
+    following = role.following
+    if replica.is_voter:
+        if replica.shutting_down:
+            return NEVER
+        if now_ms >= following.fetch_deadline_ms:
+            replica.note("leader-silent", leader_id=role.leader_id, epoch=role.epoch)
+            to_prospective(replica, now_ms)
+            return now_ms
+    send_fetch(replica, role, now_ms)
+    return following.fetch_deadline_ms if replica.is_voter else NEVER
+
+
+def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:
+    send_end_requests(replica, role, now_ms)
+    if replica.shutting_down:
+        return NEVER
+    if now_ms >= role.election_deadline_ms:
+        # In this epoch everybody knows us for its leader: only another one can have another.
+        to_unattached(replica, role.epoch + 1, None, now_ms)
+        return now_ms
+    return role.election_deadline_ms
+
+
+POLLS: dict[type[Role], Callable[[Replica, Any, int], int]] = {
+    Unattached: _unattached,
+    Prospective: _prospective,
+    Candidate: _candidate,
+    Leader: _leader,
+    Follower: _follower,
+    Resigned: _resigned,
+}

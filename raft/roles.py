@@ -1,0 +1,143 @@
+"""The roles of a replica, as frozen values, and which may follow which (KIP-595, KIP-996; `QuorumState` of Kafka)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.config import Endpoint, ReplicaKey
+    from raft.following import Following
+    from raft.leading import Leading
+    from raft.tally import Tally
+
+NEVER = 1 << 62
+"""A deadline that does not come, in ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unattached:
+    """Knows no leader, or where it is reached. voted: whom this replica voted for in this epoch."""
+
+    epoch: int
+    leader_id: int | None
+    voted: ReplicaKey | None
+    election_deadline_ms: int
+    endpoints: tuple[Endpoint, ...] = field(default=(), init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospective:
+    """A voter that asks whether it could win, before it raises its epoch. What it knew of leader and vote it keeps."""
+
+    epoch: int
+    leader_id: int | None
+    endpoints: tuple[Endpoint, ...]
+    voted: ReplicaKey | None
+    election_deadline_ms: int
+    tally: Tally = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A voter that asks for votes in an epoch of its own. voted: itself."""
+
+    epoch: int
+    voted: ReplicaKey
+    election_deadline_ms: int
+    tally: Tally = field(compare=False)
+    leader_id: None = field(default=None, init=False)
+    endpoints: tuple[Endpoint, ...] = field(default=(), init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Elected by a majority. leader_id: its own."""
+
+    epoch: int
+    leader_id: int
+    endpoints: tuple[Endpoint, ...]
+    leading: Leading = field(compare=False)
+    voted: None = field(default=None, init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Fetches from a leader that it can reach. endpoints: never empty. voted: kept within an epoch."""
+
+    epoch: int
+    leader_id: int
+    endpoints: tuple[Endpoint, ...]
+    voted: ReplicaKey | None
+    following: Following = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Resigned:
+    """Led this epoch, and does so no more; it tells the voters. leader_id: its own.
+
+    successors: the other voters, those with the longest logs first. unacked: ids of voters that have not yet heard.
+    """
+
+    epoch: int
+    leader_id: int
+    endpoints: tuple[Endpoint, ...]
+    election_deadline_ms: int
+    successors: tuple[ReplicaKey, ...]
+    unacked: list[int] = field(compare=False)
+    voted: None = field(default=None, init=False)
+
+
+Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
+
+
+def same(old: int, new: int) -> bool:
+    """The epoch stays."""
+    return new == old
+
+
+def higher(old: int, new: int) -> bool:
+    """The epoch rises."""
+    return new > old
+
+
+def next_one(old: int, new: int) -> bool:
+    """The epoch rises by one: an election of one's own."""
+    return new == old + 1
+
+
+def not_lower(old: int, new: int) -> bool:
+    """The epoch stays or rises."""
+    return new >= old
+
+
+# From which role to which, and what the epoch does on the way. Within an epoch a leader never follows, a candidate
+# never forgets that it voted for itself, and only a Prospective may raise the epoch to stand in it.
+NEXT: dict[type[Role], dict[type[Role], Callable[[int, int], bool]]] = {
+    Unattached: {Unattached: not_lower, Prospective: same, Follower: not_lower},
+    Prospective: {Unattached: not_lower, Prospective: same, Candidate: next_one, Follower: not_lower},
+    Candidate: {Unattached: higher, Prospective: same, Leader: same, Follower: not_lower},
+    Leader: {Unattached: higher, Follower: higher, Resigned: same},
+    Follower: {Unattached: higher, Prospective: same, Follower: not_lower},
+    # A sole voter that restarts after it led stands again at once; any other Resigned waits for the next epoch.
+    Resigned: {Unattached: higher, Prospective: same, Follower: higher},
+}
+
+# What a replica may be in the moment it starts.
+FIRST: tuple[type[Role], ...] = (Unattached, Candidate, Follower, Resigned)
+
+
+def check_change(old: Role | None, new: Role) -> None:
+    """Assert that `new` may follow `old`; old: None when the replica starts."""
+    if old is None:
+        assert isinstance(new, FIRST), f"a replica cannot start as {new}"
+        return
+    rule = NEXT[type(old)].get(type(new))
+    assert rule is not None, f"{type(new).__name__} cannot follow {old}"
+    assert rule(old.epoch, new.epoch), f"{new} cannot follow {old}: its epoch is wrong"
+    if new.epoch == old.epoch:
+        # One vote, and one leader, in an epoch. A leader's own vote is said by its leadership.
+        assert old.voted is None or new.voted == old.voted or isinstance(new, Leader), f"{new} forgets a vote of {old}"
+        assert old.leader_id is None or new.leader_id == old.leader_id, f"{new} has another leader than {old}"

@@ -1,0 +1,117 @@
+"""Snapshots that are stored: taking them into the books, starting the log from them, cleaning up (KIP-630)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.effects import DeleteSnapshot
+from raft.recovered import StoredSnapshot
+from raft.roles import NEVER, Follower, Unattached
+
+if TYPE_CHECKING:
+    from raft.config import SnapshotId
+    from raft.inputs import SnapshotStored, SnapshotTaken
+    from raft.replica import Replica
+
+
+def may_take(replica: Replica, snapshot: SnapshotId) -> bool:
+    """Whether the state machine may write a snapshot that ends here, and should.
+
+    It must end where a batch ends. False: one as good is there, or the log begins after it. Asserts that it holds
+    nothing but what is committed.
+    """
+    log = replica.log
+    assert snapshot.end_offset <= log.committed, f"{snapshot} holds more than is committed, {log.committed}"
+    if snapshot.end_offset < log.start or log.snapshot(snapshot) is not None:
+        return False
+    wrong = log.validate(snapshot.end_offset, snapshot.epoch)
+    assert wrong is None, f"{snapshot} is no prefix of the log: {wrong}"
+    return True
+
+
+def on_taken(replica: Replica, taken: SnapshotTaken, _now_ms: int) -> None:
+    """The state machine wrote a snapshot. What it says of voters no longer needs to be remembered from before."""
+    log = replica.log
+    if taken.id.end_offset < log.start:
+        # While it was written the log was replaced by a newer one, of the leader's.
+        replica.emit(DeleteSnapshot(taken.id))
+        return
+    if not may_take(replica, taken.id):
+        return
+    log.add_snapshot(StoredSnapshot(taken.id, taken.size, taken.timestamp_ms))
+    replica.voter_sets.forget_before(taken.id.end_offset)
+    replica.kraft_versions.forget_before(taken.id.end_offset)
+    replica.note("snapshot-taken", end_offset=taken.id.end_offset, epoch=taken.id.epoch, size=taken.size)
+
+
+def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
+    """A snapshot of the leader's is here, whole and checked: the log starts from it, and so does the state machine."""
+    if replica.freezing is None or replica.freezing[0] != stored.number:
+        return
+    snapshot = replica.freezing[1]
+    replica.freezing = None
+    log, role = replica.log, replica.role
+    if stored.refused:
+        # The leader has it so: there is no use in asking for it again and again.
+        replica.note("snapshot-corrupt", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+        if isinstance(role, Follower):
+            replica.peers.back_off(role.leader_id, now_ms, replica.config.request_timeout_ms)
+        return
+    is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
+    # Who stands, or leads, has said how long its log is, and to whom it counts: it stays so.
+    if not is_newer or snapshot.end_offset < log.committed or not isinstance(role, (Follower, Unattached)):
+        replica.note("snapshot-not-needed", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+        replica.emit(DeleteSnapshot(snapshot))
+        return
+    replica.reset_log(snapshot, stored.voters, stored.kraft_version)
+    log.add_snapshot(StoredSnapshot(snapshot, stored.size, stored.timestamp_ms))
+    _forget_before(replica, snapshot)
+    replica.load_snapshot(snapshot)
+    replica.set_high_watermark(snapshot.end_offset)
+    replica.note("snapshot-stored", end_offset=snapshot.end_offset, epoch=snapshot.epoch, size=stored.size)
+
+
+def clean(replica: Replica, now_ms: int) -> None:
+    """Drop the oldest snapshots, and the log below the next one, where they are too large together, or too old.
+
+    The newest snapshot stays. After a step by size the next one waits until the log's new size is known.
+    """
+    log, config = replica.log, replica.config
+    replica.clean_deadline_ms = now_ms + config.clean_interval_ms
+    if len(log.snapshots) < 2:
+        return
+    size = log.bytes + sum(snapshot.size for snapshot in log.snapshots)
+    if 0 <= config.retention_bytes_max < size and _drop_oldest(replica, "size"):
+        replica.cleaning = log.issued
+        replica.clean_deadline_ms = NEVER
+        return
+    oldest_ms = now_ms + replica.wall_offset_ms - config.retention_ms
+    while config.retention_ms >= 0 and len(log.snapshots) >= 2 and log.snapshots[0].timestamp_ms < oldest_ms:
+        if not _drop_oldest(replica, "age"):
+            return
+
+
+def go_on_cleaning(replica: Replica, now_ms: int) -> None:
+    """What was dropped for its size is gone from the disk: see whether that was enough."""
+    if replica.cleaning and replica.log.done >= replica.cleaning:
+        replica.cleaning = 0
+        replica.clean_deadline_ms = now_ms
+
+
+def _drop_oldest(replica: Replica, reason: str) -> bool:
+    """Start the log at the second snapshot; returns False where that is not committed, or the log begins after it."""
+    log = replica.log
+    following = log.snapshots[1].id
+    if not log.start < following.end_offset <= min(log.committed, log.snapshots[-1].id.end_offset):
+        return False
+    if replica.high_watermark is None or following.end_offset > replica.high_watermark:
+        return False
+    replica.advance_log_start(following.end_offset)
+    replica.note("log-cleaned", reason=reason, start_offset=following.end_offset)
+    _forget_before(replica, following)
+    return True
+
+
+def _forget_before(replica: Replica, snapshot: SnapshotId) -> None:
+    for older in replica.log.forget_snapshots_before(snapshot):
+        replica.emit(DeleteSnapshot(older))

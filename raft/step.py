@@ -1,0 +1,198 @@
+"""The one way into a replica: which function takes which input, and what is done after each (KIP-595)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import confirm, describe, epoch, fetch_request, fetch_response, fetch_snapshot, snapshots, vote
+from raft.append import on_propose
+from raft.discovery import unexpected
+from raft.inputs import (
+    Answered,
+    ConfirmLeadership,
+    Disconnected,
+    Failed,
+    Flushed,
+    PartWritten,
+    Propose,
+    Refused,
+    Requested,
+    Resign,
+    Saved,
+    ShutDown,
+    SnapshotStored,
+    SnapshotTaken,
+    Ticked,
+    WallClock,
+)  # fmt: skip
+from raft.poll import poll
+from raft.roles import Candidate, Follower, Leader
+from raft.transitions import first_role, to_prospective, to_resigned
+from records.errors import Error
+from records.messages.elections import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    VoteRequest,
+    VoteResponse,
+)  # fmt: skip
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+from records.messages.quorum import DescribeQuorumRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.effects import Effect
+    from raft.inputs import Input
+    from raft.replica import Replica
+
+
+def start(replica: Replica, now_ms: int) -> list[Effect]:
+    """The first step: the replica is what it was when it stopped, as far as that is safe. Once, before any other."""
+    replica.become(first_role(replica, now_ms))
+    latest = replica.log.latest_snapshot
+    if latest is not None:
+        replica.load_snapshot(latest.id)
+    replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms
+    if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):
+        to_prospective(replica, now_ms)  # nobody else is to be waited for
+    return _end(replica, now_ms)
+
+
+def step(replica: Replica, event: Input, now_ms: int) -> list[Effect]:
+    """Take one input, do what is due, and return what should be done about it, in order.
+
+    now_ms: of a clock that does not go back.
+    """
+    INPUTS[type(event)](replica, event, now_ms)
+    return _end(replica, now_ms)
+
+
+def _end(replica: Replica, now_ms: int) -> list[Effect]:
+    poll(replica, now_ms)
+    replica.tell_leader()
+    return replica.take_effects()
+
+
+def _on_ticked(_replica: Replica, _event: Ticked, _now_ms: int) -> None:
+    """The poll after each input does it all."""
+
+
+def _on_wall_clock(replica: Replica, event: WallClock, _now_ms: int) -> None:
+    replica.wall_offset_ms = event.offset_ms
+
+
+def _on_requested(replica: Replica, event: Requested, now_ms: int) -> None:
+    REQUESTS[type(event.request)](replica, event, now_ms)
+
+
+def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> None:
+    role = replica.role
+    if isinstance(role, Leader):
+        role.leading.parked.pop(event.connection, None)
+        role.leading.rounds.forget(event.connection)
+
+
+def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:
+    request = replica.peers.take(event.peer, event.number, now_ms)
+    if request is None:
+        return  # late: given up, or asked in a role that is over
+    answer, on_response, _ = RESPONSES[type(request)]
+    role = replica.role
+    if type(event.response) is not answer:
+        replica.note("peer-answered-other", peer=event.peer, answer=type(event.response).__name__)
+    elif on_response(replica, event.peer, request, event.response, now_ms):
+        return
+    if replica.role is role:
+        replica.peers.back_off(event.peer, now_ms)
+
+
+def _on_failed(replica: Replica, event: Failed, now_ms: int) -> None:
+    request = replica.peers.take(event.peer, event.number, now_ms)
+    if request is None:
+        return
+    _, _, on_failure = RESPONSES[type(request)]
+    role = replica.role
+    if not on_failure(replica, event.peer, request, event.error, now_ms) and replica.role is role:
+        replica.peers.back_off(event.peer, now_ms)
+
+
+def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
+    """The leader's process is gone: find out at once whether an election could be won, in place of a time-out later.
+
+    A pre-vote cannot disturb a leader that lives after all: who fetches from it says no.
+    """
+    role = replica.role
+    if not isinstance(role, Follower) or role.leader_id != event.peer:
+        return
+    if replica.config.pre_vote_on_lost_connection and replica.is_voter and not replica.shutting_down:
+        replica.note("leader-gone", leader_id=role.leader_id, epoch=role.epoch)
+        to_prospective(replica, now_ms)
+
+
+def _on_saved(replica: Replica, event: Saved, _now_ms: int) -> None:
+    replica.saved(event.number)
+
+
+def _on_flushed(replica: Replica, event: Flushed, now_ms: int) -> None:
+    replica.flushed(event.number, event.end_offset, event.log_bytes)
+    if isinstance(replica.role, Leader):
+        fetch_request.update_high_watermark(replica, replica.role)
+    snapshots.go_on_cleaning(replica, now_ms)
+
+
+def _on_resign(replica: Replica, event: Resign, now_ms: int) -> None:
+    role = replica.role
+    if isinstance(role, Leader) and role.epoch == event.epoch:
+        to_resigned(replica, now_ms)
+
+
+def _on_shut_down(replica: Replica, _event: ShutDown, _now_ms: int) -> None:
+    replica.shutting_down = True
+
+
+def _failure(replica: Replica, _peer: int, _request: object, error: int, _now_ms: int) -> bool:
+    """No answer came: where nobody is there that is no news, all else is noted."""
+    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, error)
+
+
+INPUTS: dict[type[Input], Callable[[Replica, Any, int], None]] = {
+    Ticked: _on_ticked,
+    WallClock: _on_wall_clock,
+    Requested: _on_requested,
+    Disconnected: _on_disconnected,
+    Answered: _on_answered,
+    Failed: _on_failed,
+    Refused: _on_refused,
+    Saved: _on_saved,
+    Flushed: _on_flushed,
+    Propose: on_propose,
+    ConfirmLeadership: confirm.on_confirm,
+    SnapshotTaken: snapshots.on_taken,
+    PartWritten: fetch_snapshot.on_part_written,
+    SnapshotStored: snapshots.on_stored,
+    Resign: _on_resign,
+    ShutDown: _on_shut_down,
+}
+
+# What others ask of this replica.
+REQUESTS: dict[type, Callable[[Replica, Requested, int], None]] = {
+    VoteRequest: vote.on_request,
+    BeginQuorumEpochRequest: epoch.on_begin_request,
+    EndQuorumEpochRequest: epoch.on_end_request,
+    FetchRequest: fetch_request.on_request,
+    FetchSnapshotRequest: fetch_snapshot.on_request,
+    DescribeQuorumRequest: describe.on_request,
+}
+
+# What this replica asked of others: the answer that fits, who takes it, and who takes that none came. Each returns
+# whether the peer did well; else it is left alone for a moment.
+RESPONSES: dict[type, tuple[type, Callable[..., bool], Callable[..., bool]]] = {
+    VoteRequest: (VoteResponse, vote.on_response, vote.on_failure),
+    BeginQuorumEpochRequest: (BeginQuorumEpochResponse, epoch.on_begin_response, _failure),
+    EndQuorumEpochRequest: (EndQuorumEpochResponse, epoch.on_end_response, _failure),
+    FetchRequest: (FetchResponse, fetch_response.on_response, _failure),
+    FetchSnapshotRequest: (FetchSnapshotResponse, fetch_snapshot.on_response, fetch_snapshot.on_failure),
+}

@@ -1,0 +1,142 @@
+"""How a replica goes from role to role: timers, what is kept, who is told (`QuorumState` and `KafkaRaftClient`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.append import start_epoch
+from raft.effects import DropSnapshotPart, ProposalRefused
+from raft.fetch_request import fail_parked, quorum_timeout
+from raft.following import Following
+from raft.leading import Leading
+from raft.replica import EPOCH_MAX
+from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
+from raft.tally import Tally
+
+if TYPE_CHECKING:
+    from raft.config import Endpoint
+    from raft.replica import Replica
+
+
+def first_role(replica: Replica, now_ms: int) -> Role:
+    """What a replica is when it starts: what it was, but for a leader, which must never go on in its epoch.
+
+    A leader that lost its unflushed tail would else give its offsets to other records of the same epoch.
+    """
+    election = replica.recovered.election
+    first_ms = now_ms + _first_timeout(replica)
+    last_epoch = replica.log.last_epoch
+    if election is None or election.epoch < last_epoch:
+        return Unattached(last_epoch, None, None, first_ms)
+    epoch, leader_id, voted = election.epoch, election.leader_id, election.voted
+    if leader_id == replica.key.id:
+        deadline_ms = now_ms + replica.election_timeout()
+        return Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))
+    if voted is not None and voted.matches(replica.key):
+        deadline_ms = now_ms + replica.election_timeout()
+        return Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))
+    endpoint = None if leader_id is None else replica.endpoint_of(leader_id)
+    if leader_id is None or endpoint is None:
+        return Unattached(epoch, leader_id, voted, first_ms)
+    following = Following(now_ms + replica.config.fetch_timeout_ms)
+    return Follower(epoch, leader_id, replica.voters.endpoints(leader_id), voted, following)
+
+
+def _first_timeout(replica: Replica) -> int:
+    if not replica.is_voter:
+        return NEVER
+    timeout = min(replica.config.first_election_timeout_ms, replica.config.election_timeout_ms)
+    return timeout + replica.luck.randrange(timeout) if timeout else 0
+
+
+def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: int) -> None:
+    """Of a higher epoch without a leader that can be reached; or, a Prospective, back into its own."""
+    old = replica.role
+    deadline_ms = NEVER
+    if replica.is_voter:
+        deadline_ms = now_ms + replica.election_timeout()
+        is_waiting = isinstance(old, (Unattached, Candidate, Resigned)) or (
+            isinstance(old, Prospective) and not old.tally.is_lost
+        )
+        # Who waits for an election goes on waiting: else each higher epoch of a lone peer would put off its own.
+        if is_waiting and old.election_deadline_ms != NEVER:  # type: ignore[union-attr]
+            deadline_ms = old.election_deadline_ms  # type: ignore[union-attr]
+    replica.become(Unattached(epoch, leader_id, old.voted if epoch == old.epoch else None, deadline_ms))
+    _leave(replica, old)
+
+
+def to_prospective(replica: Replica, now_ms: int) -> None:
+    """Ask whether an election could be won. What is saved does not change."""
+    old = replica.role
+    assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
+    deadline_ms = now_ms + replica.election_timeout()
+    tally = Tally(replica.voters, replica.key.id)
+    replica.become(Prospective(old.epoch, old.leader_id, old.endpoints, old.voted, deadline_ms, tally))
+    _leave(replica, old)
+
+
+def to_candidate(replica: Replica, now_ms: int) -> None:
+    """Raise the epoch, vote for oneself, and ask for votes; nothing where no epoch is left."""
+    old = replica.role
+    assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
+    if old.epoch >= EPOCH_MAX:
+        replica.note("epochs-exhausted", epoch=old.epoch)
+        return
+    deadline_ms = now_ms + replica.election_timeout()
+    replica.become(Candidate(old.epoch + 1, replica.key, deadline_ms, Tally(replica.voters, replica.key.id)))
+
+
+def to_leader(replica: Replica, now_ms: int) -> None:
+    """Elected. The log goes on with a record of the new epoch, so that what is before it can be committed too."""
+    old = replica.role
+    assert isinstance(old, Candidate), f"{old} was not elected"
+    assert old.tally.is_won, f"{old} has no majority: {old.tally.granting}"
+    config = replica.config
+    leading = Leading(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
+    leading.begin_deadline_ms = now_ms
+    leading.quorum_deadline_ms = now_ms + quorum_timeout(replica)
+    replica.become(Leader(old.epoch, replica.key.id, config.endpoints, leading))
+    start_epoch(replica, leading, now_ms)
+
+
+def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[Endpoint, ...], now_ms: int) -> None:
+    """Follow a leader that can be reached."""
+    old = replica.role
+    assert leader_id != replica.key.id, "a replica cannot follow itself"
+    assert endpoints, f"leader {leader_id} cannot be reached"
+    following = Following(now_ms + replica.config.fetch_timeout_ms)
+    replica.become(Follower(epoch, leader_id, endpoints, old.voted if epoch == old.epoch else None, following))
+    _leave(replica, old)
+
+
+def to_resigned(replica: Replica, now_ms: int) -> None:
+    """Lead no more, and tell the voters, so that they need not wait until they notice."""
+    old = replica.role
+    assert isinstance(old, Leader), f"{old} has nothing to resign"
+    deadline_ms = now_ms + replica.election_timeout()
+    successors = old.leading.successors()
+    replica.become(
+        Resigned(old.epoch, replica.key.id, replica.config.endpoints, deadline_ms, successors, _others(replica))
+    )
+    _leave(replica, old)
+
+
+def _others(replica: Replica) -> list[int]:
+    return [voter_id for voter_id in replica.voters.ids if voter_id != replica.key.id]
+
+
+def _leave(replica: Replica, old: Role) -> None:
+    """What the old role had under way ends."""
+    if isinstance(old, Leader):
+        fail_parked(replica, old.leading)
+        for proposal in old.leading.proposals.drain():
+            replica.emit(ProposalRefused(proposal.epoch, proposal.base_offset))
+    elif isinstance(old, Follower):
+        drop_download(replica, old.following)
+
+
+def drop_download(replica: Replica, following: Following) -> None:
+    """Forget a snapshot that is not whole."""
+    if following.download is not None:
+        replica.emit(DropSnapshotPart(following.download.id))
+        following.download = None

@@ -1,0 +1,193 @@
+"""Elections: asking for votes and pre-votes, and granting them (KIP-595, KIP-996; Raft 5.2, 5.4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.checks import (
+    is_meant,
+    is_our_cluster,
+    leader_endpoint,
+    leader_id_or_none,
+    only_partition,
+    refusal_of_voter_request,
+)  # fmt: skip
+from raft.config import METADATA_TOPIC, ReplicaKey
+from raft.discovery import said_by, take_answer, unexpected
+from raft.effects import Reply
+from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
+from raft.tally import Tally
+from raft.transitions import to_candidate, to_unattached
+from records.errors import Error
+from records.messages.elections import VoteRequest, VoteResponse
+
+if TYPE_CHECKING:
+    from raft.inputs import Requested
+    from raft.replica import Replica
+
+Partition = VoteRequest.TopicData.PartitionData
+Answer = VoteResponse.TopicData
+
+
+def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
+    """Vote: one vote an epoch, saved before it is given; or, for a pre-vote, a word that changes nothing."""
+    request: VoteRequest = requested.request
+    if not is_our_cluster(replica, request.cluster_id):
+        replica.emit(Reply(requested.source, VoteResponse(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())))
+        return
+    asked: Partition | None = only_partition(request.topics)
+    if asked is None:
+        replica.emit(Reply(requested.source, VoteResponse(error_code=Error.INVALID_REQUEST, topics=())))
+        return
+    error = _refusal(replica, asked)
+    if error == Error.NONE:
+        if asked.replica_epoch > replica.epoch:
+            to_unattached(replica, asked.replica_epoch, None, now_ms)
+        if not is_meant(replica, request.voter_id, asked.voter_directory_id):
+            replica.note("vote-for-other-key", voter_id=request.voter_id, candidate_id=asked.replica_id)
+            error = Error.INVALID_VOTER_KEY
+    granted = error == Error.NONE and _decide(replica, asked, now_ms)
+    replica.emit(Reply(requested.source, _response(replica, requested, error, granted)))
+
+
+def _refusal(replica: Replica, asked: Partition) -> Error:
+    # A candidate has raised its epoch above that of its log; a Prospective has not yet.
+    limit = asked.replica_epoch if asked.pre_vote else asked.replica_epoch - 1
+    if asked.last_offset < 0 or not 0 <= asked.last_offset_epoch <= limit:
+        return Error.INVALID_REQUEST
+    return refusal_of_voter_request(replica, asked.replica_id, asked.replica_epoch)
+
+
+def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
+    key = ReplicaKey(asked.replica_id, asked.replica_directory_id)
+    is_up_to_date = replica.log.is_up_to_date(asked.last_offset_epoch, asked.last_offset)
+    granted = can_grant(replica.role, key, is_up_to_date=is_up_to_date, pre_vote=asked.pre_vote)
+    if key.id == replica.key.id:
+        granted = False  # another node has our id; our own vote is not asked for by message
+    role = replica.role
+    if asked.pre_vote:
+        if isinstance(role, Prospective) and replica.voters.holds(key):
+            _meet(replica, role, asked, granted, now_ms)
+    elif granted and isinstance(role, (Unattached, Prospective)) and role.voted is None:
+        _give_vote(replica, role, key, now_ms)
+    replica.note(
+        "vote", candidate_id=asked.replica_id, epoch=asked.replica_epoch, pre_vote=asked.pre_vote, granted=granted
+    )
+    return granted
+
+
+def can_grant(role: Role, key: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+    """One vote an epoch, and only to a log at least as up to date as ours (Raft 5.4.1).
+
+    A pre-vote goes to every such log, unless this replica leads, or fetches from a leader that lives (KIP-996).
+    """
+    if pre_vote:
+        if isinstance(role, Leader) or (isinstance(role, Follower) and role.following.has_fetched):
+            return False
+        return is_up_to_date
+    if not isinstance(role, (Unattached, Prospective)):
+        return False
+    if role.voted is not None:
+        return role.voted.matches(key)  # whatever its log: the answer of before may be lost
+    return role.leader_id is None and is_up_to_date
+
+
+def _give_vote(replica: Replica, role: Unattached | Prospective, key: ReplicaKey, now_ms: int) -> None:
+    # The candidate is as good as we are: it may have a full election timeout before we try.
+    deadline_ms = now_ms + replica.election_timeout()
+    if isinstance(role, Unattached):
+        replica.become(Unattached(role.epoch, role.leader_id, key, deadline_ms), keep_requests=True)
+    else:
+        tally = Tally(replica.voters, replica.key.id)
+        replica.become(
+            Prospective(role.epoch, role.leader_id, role.endpoints, key, deadline_ms, tally), keep_requests=True
+        )
+
+
+def _meet(replica: Replica, role: Prospective, asked: Partition, granted: bool, now_ms: int) -> None:
+    """Two voters ask for pre-votes at one time: say, both saw that the connection to the leader broke.
+
+    Both would win, stand, and split the vote. So the one with the shorter log, or of equal logs the one with the higher
+    id, holds back for a moment. And whoever was refused while the other still followed asks it again.
+    """
+    log, tally = replica.log, role.tally
+    theirs = (asked.last_offset_epoch, asked.last_offset)
+    ours = (log.last_epoch, log.end)
+    if granted and (theirs > ours or asked.replica_id < replica.key.id) and tally.held_until_ms is None:
+        tally.held_until_ms = now_ms + replica.config.pre_vote_yield_ms
+    if ours >= theirs and tally.answer_of(asked.replica_id) is False:
+        tally.forget(asked.replica_id)
+
+
+def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) -> None:
+    """Ask each voter that has not answered, as long as it can still be won."""
+    tally = role.tally
+    if tally.is_lost:
+        return
+    for voter_id in tally.unanswered:
+        voter = replica.voters.get(voter_id)
+        endpoint = replica.endpoint_of(voter_id)
+        if voter is not None and endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
+            replica.send(voter_id, endpoint, _build(replica, role, voter.key), now_ms)
+
+
+def on_response(replica: Replica, peer: int, request: VoteRequest, response: VoteResponse, now_ms: int) -> bool:
+    """A voter answered; returns whether it did well."""
+    if response.error_code != Error.NONE:
+        return on_failure(replica, peer, request, response.error_code, now_ms)
+    partition = only_partition(response.topics)
+    if partition is None:
+        return False
+    said = said_by(replica, partition.error_code, partition, response.node_endpoints)
+    handled = take_answer(replica, said, now_ms)
+    if handled is not None:
+        return handled
+    if partition.error_code != Error.NONE:
+        return unexpected(replica, partition.error_code)
+    role = replica.role
+    pre_vote = request.topics[0].partitions[0].pre_vote
+    if isinstance(role, Prospective if pre_vote else Candidate):
+        role.tally.record(peer, partition.vote_granted)
+    return True
+
+
+def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, now_ms: int) -> bool:
+    """No answer for the partition. A voter that does not know pre-votes cannot be asked for one: so none is."""
+    role = replica.role
+    if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective):
+        replica.note("pre-vote-unsupported", voter_id=peer)
+        to_candidate(replica, now_ms)
+        return True
+    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, error)
+
+
+def _build(replica: Replica, role: Prospective | Candidate, voter: ReplicaKey) -> VoteRequest:
+    partition = Partition(
+        partition_index=0,
+        replica_epoch=role.epoch,
+        replica_id=replica.key.id,
+        replica_directory_id=replica.key.directory_id,
+        voter_directory_id=voter.directory_id,
+        last_offset_epoch=replica.log.last_epoch,
+        last_offset=replica.log.end,
+        pre_vote=isinstance(role, Prospective),
+    )
+    topic = VoteRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+    return VoteRequest(cluster_id=replica.config.cluster_id, voter_id=voter.id, topics=(topic,))
+
+
+def _response(replica: Replica, requested: Requested, error: Error, granted: bool) -> VoteResponse:
+    leader_id = leader_id_or_none(replica)
+    partition = Answer.PartitionData(
+        partition_index=0,
+        error_code=error,
+        leader_id=leader_id,
+        leader_epoch=replica.epoch,
+        vote_granted=granted,
+    )
+    endpoint = leader_endpoint(replica, requested) if requested.version >= 1 else None
+    nodes: tuple[VoteResponse.NodeEndpoint, ...] = ()
+    if endpoint is not None:
+        nodes = (VoteResponse.NodeEndpoint(node_id=leader_id, host=endpoint.host, port=endpoint.port),)
+    topic = Answer(topic_name=METADATA_TOPIC, partitions=(partition,))
+    return VoteResponse(error_code=Error.NONE, topics=(topic,), node_endpoints=nodes)
