@@ -72,4 +72,12 @@ class Noted:
     fields: dict[str, Any]
 
 
-Effect = Reply | Append | ConfirmLeadership | Resign | TakeSnapshot | SendToActive | Noted
+@dataclass(slots=True)
+class SetLogLevel:
+    """Give one of this node's loggers a level, or with None that of its parent, here and in `Env.loggers`."""
+
+    name: str
+    level: str | None
+
+
+Effect = Reply | Append | ConfirmLeadership | Resign | TakeSnapshot | SendToActive | Noted | SetLogLevel

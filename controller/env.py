@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
+    from controller.loggers import Loggers
     from controller.sessions import Sessions
     from controller.settings import Settings
 
@@ -21,6 +22,7 @@ class Env:
     now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
     controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
+    loggers: of this node; None where none can be changed.
     """
 
     cluster_id: str
@@ -36,6 +38,7 @@ class Env:
     sessions: Sessions | None = None
     kraft_version: int = 0
     kraft_version_offset: int = -1
+    loggers: Loggers | None = None
 
     @property
     def is_active(self) -> bool:

@@ -1,0 +1,50 @@
+"""The loggers of this node and their levels, which IncrementalAlterConfigs of BROKER_LOGGER changes (KIP-412)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = "root"
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+
+
+class Loggers:
+    """Names and levels. The driver makes it of the loggers it has, and changes it when it does `SetLogLevel`.
+
+    own: name -> level that was given to it, None where it has that of its parent: the name up to its last dot that is
+    a logger too, else the root, which always has a level.
+    """
+
+    __slots__ = ("own",)
+
+    def __init__(self, own: Mapping[str, str | None]) -> None:
+        self.own = dict(own)
+        assert self.own.get(ROOT) in LEVELS, self.own.get(ROOT)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own
+
+    def level(self, name: str) -> str:
+        """The level that counts for a logger, one of these or one below it."""
+        while name:
+            own = self.own.get(name)
+            if own is not None:
+                return own
+            name = name.rpartition(".")[0]
+        root = self.own[ROOT]
+        assert root is not None
+        return root
+
+    def levels(self) -> dict[str, str]:
+        """Name -> level that counts, by name."""
+        return {name: self.level(name) for name in sorted(self.own)}
+
+    def put(self, name: str, level: str | None) -> None:
+        """Give a logger a level, or with None that of its parent."""
+        assert level in (*LEVELS, None), level
+        assert name in self.own, name
+        assert name != ROOT or level is not None, "the root has a level"
+        self.own[name] = level
