@@ -1,0 +1,1 @@
+"""`kraftctl`: what is ours alone, one module a verb."""

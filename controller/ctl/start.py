@@ -1,0 +1,40 @@
+"""`kraftctl start -c FILE`: run one node in the foreground until SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from controller.config.definition import ConfigError
+from controller.config.file import read_config
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0 after SIGTERM or SIGINT, 1 with one line on stderr when the node cannot start or go on."""
+    parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
+    parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
+    parser.add_argument(
+        "--override", action="append", default=[], metavar="KEY=VALUE", help="over the file (repeatable)"
+    )
+    options = parser.parse_args(arguments)
+    overrides = dict(pair.partition("=")[::2] for pair in options.override)
+    try:
+        config = read_config(options.config, overrides)
+    except (ConfigError, OSError) as error:
+        print(f"kraftctl start: {options.config}: {error}", file=sys.stderr)
+        return 1
+    # One thread of linear algebra is one too many here; it must be said before numpy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+    from controller.node import StartRefused, run_node
+    from controller.server.logs import configure
+
+    log = configure(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")
+    for warning in config.warnings:
+        log("configuration_warning", text=warning)
+    try:
+        return run_node(config, log)
+    except StartRefused as refused:
+        print(f"kraftctl start: {refused}", file=sys.stderr)
+        return 1
