@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from controller.bulk_undo import BulkLog
 from controller.columns import HAS_ELR, IS_WIDE, NO_TOPIC, REASSIGNING, Columns
 from controller.partition import NO_LEADER, Partition
 from controller.tables.topics import NO_ROW, Topic
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+    from controller.columns import Int32s
 
     Rows = NDArray[np.intp]
 
@@ -44,28 +47,25 @@ class Partitions(Undoable):
     """
 
     __slots__ = (
-        "_counted",
-        "_counts",
-        "_free_rows",
-        "_free_topics",
-        "_graves",
-        "columns",
-        "count",
-        "topics",
-        "version",
-    )
+        "_counted", "_counts", "_free_rows", "_free_topics", "_graves", "bulk", "columns", "count",
+        "topic_id_table", "topics", "version",
+    )  # fmt: skip
 
     def __init__(self, undo: Undo) -> None:
         super().__init__(undo)
+        self.bulk = BulkLog(undo, self)
         self.columns = Columns()
         self.reset()
 
     def reset(self) -> None:
         """Forget all partitions, and which of them were uncommitted."""
-        self.uncommitted.clear()
-        self.latest = -1
+        for log in (self, self.bulk):
+            log.uncommitted.clear()
+            log.latest = -1
         self.columns = Columns()
         self.topics: list[Topic | None] = []
+        # By index, of shape (n, 16); there may be room at the end.
+        self.topic_id_table: NDArray[np.uint8] = np.zeros((64, 16), np.uint8)
         self.count = 0
         self.version = 0
         self._free_rows = array("i")
@@ -95,6 +95,13 @@ class Partitions(Undoable):
     def partition_id_at(self, row: int) -> int:
         return int(self.columns.partition_id[row])
 
+    def partition_ids_at(self, rows: Rows) -> Int32s:
+        return self.columns.partition_id[rows]
+
+    def topic_ids_at(self, rows: Rows) -> NDArray[np.uint8]:
+        """The ids of the topics of these rows, of shape (n, 16)."""
+        return self.topic_id_table[self.columns.topic[rows]]
+
     def of_topic(self, topic: Topic) -> Iterator[tuple[int, Partition]]:
         """Partition id and partition, ascending."""
         for partition_id in topic.partition_ids():
@@ -104,6 +111,15 @@ class Partitions(Undoable):
         for row in self._living(np.arange(self.columns.end)):
             row = int(row)
             yield self.topic_at(row), self.partition_id_at(row), self.columns.get(row)
+
+    def changed_at(self, key: int) -> int:
+        """The offset of the last uncommitted change of a row; -1 where there is none."""
+        changed_at = super().changed_at(key)
+        return max(changed_at, self.bulk.changed_at_row(key)) if self.bulk.uncommitted else changed_at
+
+    def last_change(self) -> int:
+        """An offset at or above the last uncommitted change of any partition; -1 where there is none."""
+        return max(super().last_change(), self.bulk.last_change())
 
     # Reading many: rows, ascending.
 
@@ -230,6 +246,9 @@ class Partitions(Undoable):
         else:
             topic.index = len(self.topics)
             self.topics.append(topic)
+            if topic.index == len(self.topic_id_table):
+                self.topic_id_table = np.concatenate((self.topic_id_table, np.zeros_like(self.topic_id_table)))
+        self.topic_id_table[topic.index] = np.frombuffer(topic.topic_id, np.uint8)
 
     def hide(self, topic: Topic) -> None:
         """Take a topic's partitions away."""

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.bulk_replay import replay_changes
 from controller.partitions import Partitions
 from controller.replay import REPLAY
 from controller.tables.features import ELR_VERSION, METADATA_VERSION
@@ -49,6 +50,7 @@ from controller.undo import Undo
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from controller.bulk_changes import PartitionChanges
     from controller.tables.acls import Acl
     from controller.tables.brokers import Broker
     from controller.tables.controllers import Controller
@@ -154,6 +156,10 @@ class State:
         except ValueError as error:
             raise ReplayError(offset, record, str(error)) from error
         self.end_offset = offset + 1
+
+    def replay_changes(self, changes: PartitionChanges, base_offset: int) -> None:
+        """Take many changes of partitions in; the first record has `base_offset`."""
+        replay_changes(self, changes, base_offset)
 
     def begin_record(self, offset: int) -> None:
         """What follows is done by the record of this offset."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.bulk_undo import put_back
 from controller.columns import NO_TOPIC
 from controller.partitions import Partitions, Placed, rows_of
 from controller.tables.features import ELR_VERSION, METADATA_VERSION
@@ -58,6 +59,8 @@ class View:
                 self._show(entry.old, True)
         elif isinstance(part, Partitions):
             self._put(entry.key, entry.old)
+        else:
+            put_back(self.columns, entry.key.rows, entry.old)
 
     def _show(self, topic: Topic | None, there: bool) -> None:
         if topic is not None:

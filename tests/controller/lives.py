@@ -1,4 +1,4 @@
-"""Random lives of a cluster: metadata records that may follow each other, as any Kafka release may have written them."""
+"""Random lives of a cluster: metadata records that may follow each other."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def some(random: Random, ids: Iterable[int], count: int | None = None) -> tuple[
     return tuple(random.sample(ids, min(len(ids), random.randrange(len(ids) + 1) if count is None else count)))
 
 
-def first_records() -> list[Any]:
-    """metadata.version 4.3-IV0 and ELR."""
+def first_records(metadata_version: int = 30) -> list[Any]:
+    """metadata.version, by default 4.3-IV0, and ELR where that has it."""
     return [
-        FeatureLevelRecord(name="metadata.version", feature_level=30),
-        FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1),
+        FeatureLevelRecord(name="metadata.version", feature_level=metadata_version),
+        FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=int(metadata_version >= 23)),
     ]
 
 
@@ -78,12 +78,12 @@ def next_record(random: Random, state: State, transactions: bool = True) -> Any:
             return record
 
 
-def live(random: Random, count: int, state: State, transactions: bool = False) -> list[Any]:
-    """Replay `count` records as committed ones; returns them."""
+def live(random: Random, count: int, state: State, metadata_version: int = 30) -> list[Any]:
+    """Replay `count` records as committed ones, from nothing on; returns them."""
     lived = []
-    records = [*first_records()] if not state.features else []
+    records = first_records(metadata_version)
     for _ in range(count):
-        record = records.pop(0) if records else next_record(random, state, transactions)
+        record = records.pop(0) if records else next_record(random, state, transactions=False)
         lived.append(record)
         offset = state.end_offset
         state.commit(offset + 1)
@@ -140,10 +140,18 @@ def partition(random: Random, state: State) -> Any:
         leader_recovery_state=int(random.random() < 0.1),
         leader_epoch=random.randrange(5),
         partition_epoch=random.randrange(9),
-        directories=directories(random, replicas) if random.random() < 0.7 else (),
-        eligible_leader_replicas=some(random, replicas, 1) if random.random() < 0.2 else None,
-        last_known_elr=some(random, replicas, 1) if random.random() < 0.1 else None,
+        directories=directories(random, replicas) if random.random() < 0.7 and has_directories(state) else (),
+        eligible_leader_replicas=some(random, replicas, 1) if random.random() < 0.2 and has_elr(state) else None,
+        last_known_elr=some(random, replicas, 1) if random.random() < 0.1 and has_elr(state) else None,
     )
+
+
+def has_directories(state: State) -> bool:
+    return state.metadata_version == 0 or state.metadata_version >= 17
+
+
+def has_elr(state: State) -> bool:
+    return state.metadata_version == 0 or state.metadata_version >= 23
 
 
 def directories(random: Random, replicas: tuple[int, ...]) -> tuple[bytes, ...]:
@@ -174,9 +182,11 @@ def partition_change(random: Random, state: State) -> Any:
         removing_replicas=perhaps(some(random, now.replicas, random.randrange(2))),
         adding_replicas=perhaps(some(random, now.replicas, random.randrange(2))),
         leader_recovery_state=perhaps(random.randrange(2), -1),
-        directories=directories(random, tuple(range(width))) if replicas is not None or random.random() < 0.1 else None,
-        eligible_leader_replicas=perhaps(some(random, now.replicas, random.randrange(3))),
-        last_known_elr=perhaps(some(random, now.replicas, random.randrange(2))),
+        directories=directories(random, tuple(range(width)))
+        if (replicas is not None or random.random() < 0.1) and has_directories(state)
+        else None,
+        eligible_leader_replicas=perhaps(some(random, now.replicas, random.randrange(3))) if has_elr(state) else None,
+        last_known_elr=perhaps(some(random, now.replicas, random.randrange(2))) if has_elr(state) else None,
     )
 
 
