@@ -31,7 +31,7 @@ _CRC_FROM = 21
 _zigzags: list[bytes] = []
 
 
-class CorruptBatch(ValueError):  # noqa: N818 - named for the thing found, beside CorruptRecordException
+class CorruptBatch(ValueError):
     """Bytes in a log that are no record batch, or whose CRC does not fit.
 
     offset: the base offset that the bytes claim, -1 where they claim none; position: byte position of the batch.
@@ -181,19 +181,29 @@ def records_of(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -
 
     Raises CorruptBatch where its bytes are not `count` records, each with the offsets that the header promises.
     """
-    body = data
+    body, position, end = uncompressed(data, batch, decompressed_max=decompressed_max)
+    return read_records(body, position, end, batch, batch.record_count)
+
+
+def uncompressed(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> tuple[bytes, int, int]:
+    """Bytes that hold the batch's records as they are, and where in them they start and end; raises CorruptBatch."""
     end = batch.position + batch.size
     position = batch.position + HEADER_BYTES
-    if batch.compression:
-        from records.compression import decompress
+    if not batch.compression:
+        return data, position, end
+    from records.compression import decompress
 
-        try:
-            body = decompress(batch.compression, data[position:end], decompressed_max)
-        except ValueError as error:
-            raise CorruptBatch(batch.base_offset, batch.position, str(error)) from None
-        position, end = 0, len(body)
     try:
-        found, position = _read_records(body, position, end, batch)
+        body = decompress(batch.compression, data[position:end], decompressed_max)
+    except ValueError as error:
+        raise CorruptBatch(batch.base_offset, batch.position, str(error)) from None
+    return body, 0, len(body)
+
+
+def read_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> list[Record]:
+    """The `count` records of the batch that fill `data` from `position` to `end`; raises CorruptBatch."""
+    try:
+        found, position = _read_records(data, position, end, batch, count)
     except (ValueError, IndexError) as error:
         raise CorruptBatch(batch.base_offset, batch.position, f"records: {error}") from None
     if position != end:
@@ -201,19 +211,19 @@ def records_of(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -
     return found
 
 
-def _read_records(data: bytes, position: int, end: int, batch: Batch) -> tuple[list[Record], int]:
+def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
     """The records between `position` and `end`, and the position after the last.
 
     Lengths and offset deltas of one or two bytes, as nearly all are, are read where they stand: a call costs more than
     the rest of the record.
     """
-    if batch.record_count * RECORD_BYTES_MIN > end - position:
-        raise ValueError(f"{batch.record_count} records do not fit in {end - position} bytes")
+    if count * RECORD_BYTES_MIN > end - position:
+        raise ValueError(f"{count} records do not fit in {end - position} bytes")
     base_offset, span = batch.base_offset, batch.last_offset - batch.base_offset
     # Where the broker set the time, it is that of the batch.
     base_timestamp, moves = (batch.max_timestamp, 0) if batch.attributes & 0x08 else (batch.base_timestamp, 1)
     found: list[Record] = []
-    for _ in range(batch.record_count):
+    for _ in range(count):
         raw = data[position]
         position += 1
         if raw > 127:

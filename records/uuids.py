@@ -39,3 +39,15 @@ def parse_uuid(text: str) -> bytes:
 def is_reserved(value: bytes) -> bool:
     """Whether a directory id is one of the 100 that Kafka keeps for itself."""
     return int.from_bytes(value, "big") <= RESERVED_MAX
+
+
+def random_uuid(draw: Callable[[int], int]) -> bytes:
+    """A uuid of version 4. draw: gives so many random bits.
+
+    As Kafka's own, it is none of the reserved ones, and its text does not begin with `-`: it can stand as an argument.
+    """
+    while True:
+        bits = draw(128) & ~(0xF << 76) & ~(0x3 << 62) | 4 << 76 | 2 << 62
+        value = bits.to_bytes(16, "big")
+        if not uuid_text(value).startswith("-"):
+            return value
