@@ -10,10 +10,31 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
 
+from controller.control import (
+    brokers,
+    controllers,
+    directories,
+    elections,
+    heartbeats,
+    isr,
+    partition_creation,
+    reassignments,
+    topic_deletion,
+    topics,
+)
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from records.messages.controllers import ControllerRegistrationRequest
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.messages.reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
+)
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.schema import schema_of
 
 if TYPE_CHECKING:
@@ -60,6 +81,8 @@ class Api:
     handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
     depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
     Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
+    idle: the answer to a request that leaves nothing to do, which a standby gives too; None for others. arrived: what
+    is done before anything else on the active controller; late: what is done where a request waited too long.
     """
 
     request: type[Any]
@@ -69,6 +92,9 @@ class Api:
     needs: Operation | None = None
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
+    idle: Callable[[Any], Any] | None = None
+    arrived: Callable[[State, Any, Env], None] | None = None
+    late: Callable[[State, Any, Env], None] | None = None
 
     @property
     def api_key(self) -> int:
@@ -82,19 +108,51 @@ def table(*rows: Api) -> dict[int, Api]:
     return {row.api_key: row for row in rows}
 
 
-CREATE, DELETE, ALTER = Operation.CREATE, Operation.DELETE, Operation.ALTER
-DESCRIBE, CLUSTER_ACTION = Operation.DESCRIBE, Operation.CLUSTER_ACTION
+def request_timeout(request: Any, _env: Env) -> int:
+    """As long as the client says that it will wait."""
+    timeout_ms: int = request.timeout_ms
+    return timeout_ms
+
+
+def half_heartbeat(_request: Any, env: Env) -> int:
+    """A heartbeat that waited longer is about to be followed by the next."""
+    return env.settings.broker_heartbeat_interval_ms // 2
+
+
+ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
 WRITE, READ, LOCAL, RAFT = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT
 
 
 # fmt: off
 APIS = table(
-    #   request                  versions kind   handler  needs
-    Api(FetchRequest,            (4, 18), RAFT,  None,    CLUSTER_ACTION),
-    Api(FetchSnapshotRequest,    (0, 1),  RAFT,  None,    CLUSTER_ACTION),
-    Api(VoteRequest,             (0, 2),  RAFT,  None,    CLUSTER_ACTION),
-    Api(BeginQuorumEpochRequest, (0, 1),  RAFT,  None,    CLUSTER_ACTION),
-    Api(EndQuorumEpochRequest,   (0, 1),  RAFT,  None,    CLUSTER_ACTION),
-    Api(DescribeQuorumRequest,   (0, 2),  RAFT,  None,    DESCRIBE, forwardable=True),
+    # The quorum's: request, versions, kind, handler, needs.
+    Api(FetchRequest, (4, 18), RAFT, None, CLUSTER_ACTION),
+    Api(FetchSnapshotRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(VoteRequest, (0, 2), RAFT, None, CLUSTER_ACTION),
+    Api(BeginQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(EndQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
+    # Brokers and controllers.
+    Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
+    Api(BrokerHeartbeatRequest, (0, 2), WRITE, heartbeats.heartbeat, CLUSTER_ACTION,
+        deadline=half_heartbeat, arrived=heartbeats.hear, late=heartbeats.touch_late),
+    Api(UnregisterBrokerRequest, (0, 0), WRITE, brokers.unregister_broker, ALTER, forwardable=True),
+    Api(ControllerRegistrationRequest, (0, 0), WRITE, controllers.register_controller, CLUSTER_ACTION),
+    # Partitions.
+    Api(AlterPartitionRequest, (2, 3), WRITE, isr.alter_partition, CLUSTER_ACTION, idle=isr.idle),
+    Api(AssignReplicasToDirsRequest, (0, 0), WRITE, directories.assign_replicas, CLUSTER_ACTION),
+    Api(ElectLeadersRequest, (0, 2), WRITE, elections.elect_leaders, ALTER, forwardable=True,
+        deadline=request_timeout, idle=elections.idle),
+    Api(AlterPartitionReassignmentsRequest, (0, 1), WRITE, reassignments.alter_reassignments, ALTER, forwardable=True,
+        deadline=request_timeout, idle=reassignments.idle_alter),
+    Api(ListPartitionReassignmentsRequest, (0, 0), READ, reassignments.list_reassignments, DESCRIBE, forwardable=True,
+        idle=reassignments.idle_list),
+    # Topics. What a caller must be allowed depends on the topics.
+    Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
+        deadline=request_timeout, idle=topics.idle),
+    Api(DeleteTopicsRequest, (1, 6), WRITE, topic_deletion.delete_topics, forwardable=True,
+        deadline=request_timeout, idle=topic_deletion.idle),
+    Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
+        deadline=request_timeout, idle=partition_creation.idle),
 )
 # fmt: on

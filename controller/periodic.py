@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from controller.settings import Settings
     from controller.state import State
 
-# A task that has more to do lets others have their turn first; one that was refused is left alone for a while.
+# A task that has more to do lets others have their turn first.
 AGAIN_MS = 10
-REFUSED_MS = 300_000
 
 
 @dataclass(slots=True)
 class Task:
-    """run: what it does; None where there is nothing to do. due_ms: monotonic."""
+    """run: what it does. due_ms: monotonic."""
 
     name: str
     period_ms: int
-    run: Callable[[State, Env], Result | None]
+    run: Callable[[State, Env], Result]
     due_ms: int = 0
 
 
@@ -52,12 +51,9 @@ class Tasks:
         ready = [task for task in self._tasks if task.due_ms <= now_ms]
         return min(ready, key=lambda task: task.due_ms, default=None)
 
-    def ran(self, task: Task, now_ms: int, *, again: bool = False, refused: bool = False) -> None:
+    def ran(self, task: Task, now_ms: int, *, again: bool) -> None:
         """Say when a task that just ran is due next."""
-        if refused:
-            task.due_ms = now_ms + REFUSED_MS
-        else:
-            task.due_ms = now_ms + (AGAIN_MS if again else task.period_ms)
+        task.due_ms = now_ms + (AGAIN_MS if again else task.period_ms)
 
     def next_due_ms(self) -> int | None:
         return min((task.due_ms for task in self._tasks), default=None)

@@ -10,7 +10,11 @@ from records.errors import ApiError, Error, error_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from controller.bulk_changes import PartitionChanges
     from controller.effects import Effect
+
+    # A record with its version, or many changes of partitions as columns.
+    Item = tuple[Any, int] | PartitionChanges
 
 NOTHING_PENDING = -1
 ALL_PENDING = 9223372036854775807
@@ -24,7 +28,9 @@ class Result:
     """What came of one request or periodic task; nothing of it is done yet.
 
     response: sent when the last record is committed, or, without records, when all below `rests_on` is.
-    records: (record, version) in the order of the log; all of them are committed, or none.
+    records: (record, version), or many changes of partitions at once, in the order of the log; all of them are
+    committed, or none. atomic: False where they may be cut, if they are too many for one batch and metadata.version
+    knows no transactions.
     rests_on: where nothing is written, the offset of the last uncommitted record that the answer tells of:
     `State.changed_at` gives it. NOTHING_PENDING: it tells of nothing uncommitted. ALL_PENDING, which is always right:
     whatever is uncommitted now.
@@ -37,9 +43,10 @@ class Result:
     """
 
     response: Any
-    records: Sequence[tuple[Any, int]] = ()
+    records: Sequence[Item] = ()
     rests_on: int = ALL_PENDING
     confirm: bool = True
+    atomic: bool = True
     applied: Callable[[int], None] | None = None
     effects: Sequence[Effect] = ()
     again: bool = False

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.effects import TakeSnapshot
+from controller.view import stable_view
 from raft.config import SnapshotId
 
 if TYPE_CHECKING:
+    from controller.controller import Controller
     from controller.settings import Settings
 
 
@@ -74,3 +77,14 @@ class SnapshotSchedule:
         is_large = self.bytes >= settings.metadata_log_max_record_bytes_between_snapshots
         is_old = 0 < interval_ms <= now_ms - self.since_ms
         return SnapshotId(stable_end_offset, self.last.epoch) if is_large or is_old else None
+
+
+def take_snapshot_if_due(controller: Controller) -> None:
+    """Something was committed: see whether it is time for a snapshot."""
+    snapshots, env = controller.snapshots, controller.env
+    id_ = snapshots.due(controller.state.stable_end_offset, env.now_ms)
+    if id_ is None:
+        return
+    snapshots.writing = True
+    snapshots.begin(env.now_ms)
+    controller.effects.append(TakeSnapshot(id_, snapshots.last.timestamp_ms, stable_view(controller.state)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from controller.control.partitions import leader_and_isr_changes
 from controller.control.registrations import endpoints, features
@@ -15,9 +17,9 @@ from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecor
 from records.uuids import is_reserved, uuid_text
 
 if TYPE_CHECKING:
-    from controller.control.partitions import Records
     from controller.env import Env
     from controller.inputs import RequestContext
+    from controller.results import Item
     from controller.state import State
     from controller.tables.brokers import Broker
     from records.messages.brokers import BrokerRegistrationRequest, UnregisterBrokerRequest
@@ -36,7 +38,7 @@ def register_broker(state: State, context: RequestContext, request: BrokerRegist
     check_registration(state, request, env, existing)
     if existing is not None and existing.incarnation_id == request.incarnation_id:
         epoch, fenced, in_controlled_shutdown = existing.epoch, existing.fenced, existing.in_controlled_shutdown
-        records: Records = []
+        records: list[Item] = []
     else:
         epoch, fenced, in_controlled_shutdown = env.next_offset, True, False
         is_clean = (
@@ -60,7 +62,7 @@ def register_broker(state: State, context: RequestContext, request: BrokerRegist
     # The registration comes last: who sees it sees what became of the former incarnation.
     records.append((record, register_broker_version(state.metadata_version)))
     response = BrokerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, broker_epoch=epoch)
-    return Result(response, records)
+    return Result(response, records, atomic=False)
 
 
 def check_registration(state: State, request: BrokerRegistrationRequest, env: Env, existing: Broker | None) -> None:
@@ -132,12 +134,12 @@ def check_level(name: str, level: int, offered: tuple[int, int]) -> None:
         )
 
 
-def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> Records:
+def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list[Item]:
     """What becomes of partitions when the former incarnation of a broker turns out to be gone."""
     partitions = state.partitions
     if not state.elr_enabled or is_clean:
-        return leader_and_isr_changes(state, env, partitions.in_isr(broker_id).tolist(), removed=broker_id)
-    rows = [*partitions.in_isr(broker_id).tolist(), *partitions.in_elr(broker_id).tolist()]
+        return leader_and_isr_changes(state, env, partitions.in_isr(broker_id), removed=broker_id)
+    rows = np.union1d(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
     return leader_and_isr_changes(state, env, rows, lost_data=broker_id)
 
 
@@ -147,8 +149,8 @@ def unregister_broker(state: State, _context: RequestContext, request: Unregiste
     broker = state.brokers.get(broker_id)
     if broker is None:
         raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
-    rows = [*state.partitions.in_isr(broker_id).tolist(), *state.partitions.in_elr(broker_id).tolist()]
-    records: list[tuple[Any, int]] = leader_and_isr_changes(state, env, rows, removed=broker_id)
+    rows = np.union1d(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
+    records = leader_and_isr_changes(state, env, rows, removed=broker_id)
     records.append((UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch), 0))
     response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None)
-    return Result(response, records)
+    return Result(response, records, atomic=False)

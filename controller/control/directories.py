@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from controller.control.heartbeats import checked_broker
 from controller.control.partitions import leader_and_isr_changes
@@ -16,6 +18,7 @@ from records.messages.partitions import AssignReplicasToDirsResponse
 if TYPE_CHECKING:
     from controller.env import Env
     from controller.inputs import RequestContext
+    from controller.results import Item
     from controller.state import State
     from controller.tables.brokers import Broker
     from controller.tables.topics import Topic
@@ -32,8 +35,8 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
     broker = checked_broker(state, request.broker_id, request.broker_epoch)
     leadership = Leadership(state, env)
-    records: list[tuple[Any, int]] = []
-    offline_rows: dict[int, None] = {}
+    records: list[Item] = []
+    offline_rows: set[int] = set()
     directories = []
     for directory in request.directories:
         topics = []
@@ -47,13 +50,13 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
                     change = leadership.change(topic, index, Wish(directories={broker.broker_id: directory.id}))
                     records += [] if change is None else [change]
                     if not broker.has_online(directory.id):
-                        offline_rows[topic.row(index)] = None
+                        offline_rows.add(topic.row(index))
                 results.append(PartitionResult(partition_index=index, error_code=error))
             topics.append(TopicResult(topic_id=asked.topic_id, partitions=tuple(results)))
         directories.append(DirectoryResult(id=directory.id, topics=tuple(topics)))
-    records += leader_and_isr_changes(state, env, offline_rows, removed=broker.broker_id)
+    records += leader_and_isr_changes(state, env, np.array(sorted(offline_rows), np.intp), removed=broker.broker_id)
     response = AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=Error.NONE, directories=tuple(directories))
-    return Result(response, records)
+    return Result(response, records, atomic=False)
 
 
 def check(leadership: Leadership, broker: Broker, topic: Topic | None, index: int) -> Error:

@@ -58,7 +58,7 @@ def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersR
         rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
     check_record_count(len(run.records))
     response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=tuple(topics))
-    return Result(response, run.records, rests_on)
+    return Result(response, run.records, rests_on, atomic=False)
 
 
 class _Run:
@@ -120,7 +120,7 @@ def elect_uncleanly(state: State, env: Env) -> Result:
 def _periodic(state: State, run: _Run, rows: Iterable[int]) -> Result:
     for _ in islice(_elections(state, run, rows), ELECTIONS_MAX):
         pass
-    return Result(None, run.records, again=len(run.records) >= ELECTIONS_MAX)
+    return Result(None, run.records, atomic=False, again=len(run.records) >= ELECTIONS_MAX)
 
 
 def _elections(state: State, run: _Run, rows: Iterable[int]) -> Iterator[None]:

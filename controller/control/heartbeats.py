@@ -10,9 +10,12 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from controller.control.partitions import leader_and_isr_changes
 from controller.effects import Noted
 from controller.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
+from controller.refusals import refused
 from controller.results import NOTHING_PENDING, Result
 from controller.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
@@ -24,11 +27,11 @@ from records.metadata.brokers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from controller.control.partitions import Records
     from controller.env import Env
     from controller.inputs import RequestContext
+    from controller.results import Item
     from controller.sessions import Session, Sessions
     from controller.state import State
     from controller.tables.brokers import Broker
@@ -95,7 +98,10 @@ def heartbeat(state: State, _context: RequestContext, request: BrokerHeartbeatRe
     """BrokerHeartbeat: the broker lives, wants something, and tells which of its directories are offline."""
     sessions = env.sessions
     assert sessions is not None
-    broker = checked_broker(state, request.broker_id, request.broker_epoch)
+    try:
+        broker = checked_broker(state, request.broker_id, request.broker_epoch)
+    except ApiError as error:
+        return Result(refused(request, error), rests_on=rests_on(state, request.broker_id), confirm=False)
     session = sessions.get(broker.broker_id)
     assert session is not None, f"registered broker {broker.broker_id} has no session"
     registration_offset = state.registration_offsets[broker.broker_id]
@@ -107,7 +113,7 @@ def heartbeat(state: State, _context: RequestContext, request: BrokerHeartbeatRe
         leads=lambda: len(state.partitions.led_by(broker.broker_id)) > 0,
         lowest_active_offset=sessions.lowest_active_offset,
     )
-    records: Records = []
+    records: list[Item] = []
     effects = []
     if after != before:
         records += entered(state, env, broker, after)
@@ -136,7 +142,15 @@ def heartbeat(state: State, _context: RequestContext, request: BrokerHeartbeatRe
         is_fenced=after.is_fenced,
         should_shut_down=after == SHUTDOWN_NOW,
     )
-    return Result(response, records, rests_on(state, broker.broker_id), confirm=False, applied=applied, effects=effects)
+    return Result(
+        response,
+        records,
+        rests_on(state, broker.broker_id),
+        confirm=False,
+        atomic=False,
+        applied=applied,
+        effects=effects,
+    )
 
 
 def rests_on(state: State, broker_id: int) -> int:
@@ -159,7 +173,7 @@ def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
     return broker
 
 
-def entered(state: State, env: Env, broker: Broker, entered_state: BrokerState) -> Records:
+def entered(state: State, env: Env, broker: Broker, entered_state: BrokerState) -> list[Item]:
     """The records that take a broker into another state."""
     if entered_state == UNFENCED:
         return unfenced(state, env, broker)
@@ -168,45 +182,45 @@ def entered(state: State, env: Env, broker: Broker, entered_state: BrokerState) 
     return fenced(state, env, broker)
 
 
-def fenced(state: State, env: Env, broker: Broker) -> Records:
+def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
     """The broker leads no more and is in no ISR; it stays a replica, and eligible where it was."""
-    rows = state.partitions.in_isr(broker.broker_id).tolist()
+    rows = state.partitions.in_isr(broker.broker_id)
     records = leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
     records.append((registration_change(broker, fenced=FENCE), 0))
     return records
 
 
-def unfenced(state: State, env: Env, broker: Broker) -> Records:
+def unfenced(state: State, env: Env, broker: Broker) -> list[Item]:
     """The broker may lead. It gets partitions that nobody leads; into other ISRs only their leaders can put it."""
-    rows = state.partitions.leaderless().tolist()
+    rows = state.partitions.leaderless()
     return [
         (registration_change(broker, fenced=UNFENCE), 0),
         *leader_and_isr_changes(state, env, rows, added=broker.broker_id),
     ]
 
 
-def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> Records:
+def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]:
     """The broker gives its leaderships up while it still serves (KIP-841)."""
-    records: Records = []
+    records: list[Item] = []
     if not broker.in_controlled_shutdown:
         records.append((registration_change(broker, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN), 1))
-    rows = state.partitions.in_isr(broker.broker_id).tolist()
+    rows = state.partitions.in_isr(broker.broker_id)
     return records + leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
 
 
 def directories_offline(
     state: State, env: Env, broker: Broker, offline: tuple[bytes, ...], *, has_left: bool
-) -> Records:
+) -> list[Item]:
     """Replicas in directories that are offline now leave their ISRs, and do not lead (KIP-858).
 
     has_left: the same batch takes the broker out of every ISR already.
     """
     gone = [directory for directory in broker.directories if directory in offline]
-    records: Records = []
+    records: list[Item] = []
     for directory in gone:
-        rows = state.partitions.in_directory(directory).tolist()
+        rows = state.partitions.in_directory(directory)
         if has_left:
-            rows = [row for row in rows if broker.broker_id not in state.partitions.get(row).isr]
+            rows = np.setdiff1d(rows, state.partitions.in_isr(broker.broker_id))
         records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
     if gone:
         # Where none is left the list is empty, which says nothing: such a broker is about to stop.
@@ -215,7 +229,7 @@ def directories_offline(
     return records
 
 
-def directories_cordoned(broker: Broker, cordoned: tuple[bytes, ...]) -> Records:
+def directories_cordoned(broker: Broker, cordoned: tuple[bytes, ...]) -> list[Item]:
     """The directories that take no new replicas, where they are others than before (KIP-1066)."""
     if broker.cordoned is not None and set(cordoned) == set(broker.cordoned):
         return []
@@ -242,12 +256,19 @@ def fence_expired(state: State, env: Env) -> Result | None:
             continue
         effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]
         forget = partial(_forget, sessions, broker_id, epoch)
-        return Result(None, fenced(state, env, broker), applied=forget, effects=effects, again=True)
+        return Result(None, fenced(state, env, broker), atomic=False, applied=forget, effects=effects)
     return None
 
 
 def _forget(sessions: Sessions, broker_id: int, epoch: int, _offset: int) -> None:
     sessions.forget_contact(broker_id, epoch)
+
+
+def hear(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
+    """A heartbeat has come: whatever becomes of it, its broker lives. Of unregistered ones nothing is kept."""
+    broker = state.brokers.get(request.broker_id)
+    if broker is not None and broker.epoch == request.broker_epoch and env.sessions is not None:
+        env.sessions.heard(broker.broker_id, broker.epoch, env.now_ms)
 
 
 def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
@@ -258,9 +279,10 @@ def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
     env.sessions.touch(broker.broker_id, fenced=broker.fenced, metadata_offset=request.current_metadata_offset)
 
 
-def follow_registrations(sessions: Sessions, state: State, records: Records) -> None:
+def follow_registrations(sessions: Sessions, state: State, items: Iterable[Item]) -> None:
     """Bring the sessions in line with registrations that were just changed by these records."""
-    for record, _ in records:
+    for item in items:
+        record = item[0] if isinstance(item, tuple) else None
         if isinstance(record, RegisterBrokerRecord):
             sessions.remove(record.broker_id)
             sessions.register(record.broker_id, fenced=record.fenced)

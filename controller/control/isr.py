@@ -31,6 +31,11 @@ EPOCHS_VERSION = 3
 ANY_EPOCH = -1
 
 
+def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
+    """The answer to a request that names no topic; None for others."""
+    return None if request.topics else AlterPartitionResponse(throttle_time_ms=0, error_code=Error.NONE, topics=())
+
+
 def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
     """AlterPartition: each partition is judged by itself."""
     leader = checked_broker(state, request.broker_id, request.broker_epoch)
@@ -54,7 +59,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
             effects += alteration.effects
         topics.append(TopicResult(topic_id=asked_topic.topic_id, partitions=tuple(results)))
     response = AlterPartitionResponse(throttle_time_ms=0, error_code=Error.NONE, topics=tuple(topics))
-    return Result(response, records, rests_on, effects=effects)
+    return Result(response, records, rests_on, atomic=False, effects=effects)
 
 
 class _Alteration:

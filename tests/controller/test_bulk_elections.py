@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from controller.bulk_elections import leader_and_isr_changes, members
-from controller.control.partitions import leader_and_isr_changes as one_by_one
 from controller.env import Env
 from controller.settings import Settings
 from controller.state import State
@@ -15,6 +14,7 @@ from records.bulk import batch_body
 from records.frame import encode_record
 from records.metadata.configs import FeatureLevelRecord
 from tests.controller.lives import BROKERS, live
+from tests.controller.one_by_one import leader_and_isr_changes as one_by_one
 
 
 def env(**settings):

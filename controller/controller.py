@@ -1,0 +1,90 @@
+"""The controller: one input in, the state changed, and effects out (KIP-631).
+
+What each input does is in `controller.steps`, a table of functions; this is what they share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.duties import do_what_is_due, next_due_ms
+from controller.effects import Reply
+from controller.metrics import Metrics
+from controller.snapshot_schedule import SnapshotSchedule
+from controller.steps import STEPS
+from controller.waiting import Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.effects import Effect
+    from controller.env import Env
+    from controller.inputs import Input, RequestContext
+    from controller.own_registration import OwnRegistration
+    from controller.periodic import Tasks
+    from controller.state import State
+    from raft.config import SnapshotId
+
+
+class Controller:
+    """One controller, active or standby.
+
+    state: all metadata. env: the node and the moment; `env.epoch` is that of its leadership, -1 on a standby.
+    bootstrap: the records, with their versions, that begin an empty log. registration: of this node, None for none.
+    waiting: answers that wait. tasks: None on a standby. loading: the snapshot that is being loaded. effects: of the
+    step under way.
+    """
+
+    __slots__ = (
+        "bootstrap", "effects", "env", "is_shut_down", "loading", "metrics", "registration", "snapshots", "state",
+        "tasks", "waiting", "wall_offset_ms",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        state: State,
+        env: Env,
+        *,
+        bootstrap: Sequence[tuple[Any, int]] = (),
+        registration: OwnRegistration | None = None,
+    ) -> None:
+        self.state = state
+        self.env = env
+        self.bootstrap = bootstrap
+        self.registration = registration
+        self.metrics = Metrics()
+        self.waiting = Waiting(self.answer)
+        self.snapshots = SnapshotSchedule(env.settings, env.now_ms)
+        self.tasks: Tasks | None = None
+        self.loading: SnapshotId | None = None
+        self.wall_offset_ms = 0
+        self.is_shut_down = False
+        self.effects: list[Effect] = []
+
+    def step(self, event: Input, now_ms: int) -> list[Effect]:
+        """Take one input in; the effects are to be started in order. now_ms: monotonic, never less than before.
+
+        Raises ReplayError, DecodeError, CorruptBatch, ActivationError or AssertionError where the log or we are wrong:
+        then the node must stop.
+        """
+        env = self.env
+        env.now_ms = now_ms
+        env.wall_ms = now_ms + self.wall_offset_ms
+        STEPS[type(event)](self, event)
+        if not self.is_shut_down:
+            do_what_is_due(self)
+        effects, self.effects = self.effects, []
+        return effects
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this is the active controller; a standby is given what is committed, from `state.end_offset` on."""
+        return self.env.is_active
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """When `step` wants to be called with `Ticked` at the latest; None where nothing is ever due."""
+        return None if self.is_shut_down else next_due_ms(self)
+
+    def answer(self, context: RequestContext, response: Any) -> None:
+        self.effects.append(Reply(context.source, response))
