@@ -1,5 +1,8 @@
 """The file operations that storage uses, as one object, so that a simulated disk can stand in their place."""
 
+# Paths are plain strings here, as the simulated disk has them.
+# ruff: noqa: PTH101, PTH102, PTH104, PTH108, PTH110, PTH112, PTH116
+
 from __future__ import annotations
 
 import errno
@@ -9,6 +12,7 @@ import stat
 from typing import Protocol
 
 from raft.storage.errors import StorageError
+from records.crc import crc32c
 
 # What is read at once where a whole file is gone through: large enough to be fast, small enough for the memory.
 WINDOW_BYTES = 1 << 20
@@ -50,6 +54,8 @@ class Files(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
+    def is_directory(self, path: str) -> bool: ...
+
     def list(self, directory: str) -> list[str]:
         """Names of the regular files in a directory, in order."""
 
@@ -66,8 +72,11 @@ class Files(Protocol):
         """Remove the locked file and let go of it."""
 
 
-# Locks of POSIX belong to the process: they do not keep one part of it from another.
+# Locks of POSIX belong to the process: they do not keep one part of it from another. So here is what it holds.
 _LOCKED: set[tuple[int, int]] = set()
+
+# macOS has no fdatasync.
+_sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 class OsFiles:
@@ -112,7 +121,7 @@ class OsFiles:
         os.fsync(handle)
 
     def sync_data(self, handle: int) -> None:
-        os.fdatasync(handle)
+        _sync_data(handle)
 
     def rename(self, old: str, new: str) -> None:
         os.rename(old, new)
@@ -126,6 +135,9 @@ class OsFiles:
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
+
+    def is_directory(self, path: str) -> bool:
+        return os.path.isdir(path)
 
     def list(self, directory: str) -> list[str]:
         with os.scandir(directory) as entries:
@@ -146,28 +158,27 @@ class OsFiles:
             os.close(handle)
 
     def lock(self, path: str) -> int | None:
-        while True:
+        # Not even opened where this process holds it: closing any handle of the file would let go of the lock.
+        while _inode(path) not in _LOCKED:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
-                found = os.fstat(handle)
-                inode = (found.st_dev, found.st_ino)
-                if inode in _LOCKED:
-                    # Closing this handle would let go of the lock that the process holds on the file; so it stays.
-                    return None
+                # As java.nio's FileChannel does it: a POSIX lock on the whole file.
                 fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (BlockingIOError, PermissionError):
                 os.close(handle)
                 return None
+            except BaseException:
+                os.close(handle)
+                raise
             # The holder before us may have removed the file between our open and our lock: then it is no longer the
             # file that the next one would lock.
-            try:
-                there = os.stat(path)
-            except FileNotFoundError:
-                there = None
-            if there is not None and (there.st_dev, there.st_ino) == inode:
+            found = os.fstat(handle)
+            inode = (found.st_dev, found.st_ino)
+            if _inode(path) == inode:
                 _LOCKED.add(inode)
                 return handle
             os.close(handle)
+        return None
 
     def unlock(self, path: str, handle: int) -> None:
         found = os.fstat(handle)
@@ -176,6 +187,14 @@ class OsFiles:
         finally:
             _LOCKED.discard((found.st_dev, found.st_ino))
             os.close(handle)
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:
@@ -205,3 +224,14 @@ def replace_file(files: Files, path: str, data: bytes) -> None:
         files.close(handle)
     files.rename(temporary, path)
     files.sync_directory(path.rpartition("/")[0])
+
+
+def crc_of_file(files: Files, handle: int, position: int, end: int, crc: int = 0) -> int | None:
+    """The CRC-32C of the bytes [position, end), after those that gave `crc`; None where the file ends before."""
+    while position < end:
+        data = files.read(handle, position, min(WINDOW_BYTES, end - position))
+        if not data:
+            return None
+        crc = crc32c(data, crc)
+        position += len(data)
+    return crc

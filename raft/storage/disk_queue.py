@@ -1,0 +1,99 @@
+"""Work for the disk: jobs for the flush thread, group commit, and the end of all work at the first failure."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.storage.errors import DiskFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.storage.files import Files
+    from raft.storage.flusher import Executor
+
+
+class DiskQueue:
+    """Hands jobs to the executor. After the first OSError, here or there, nothing more is done or reported.
+
+    on_failure: called once, on the thread where it happened.
+    """
+
+    def __init__(self, executor: Executor, on_failure: Callable[[DiskFailed], None]) -> None:
+        self._executor = executor
+        self._on_failure = on_failure
+        self.failure: DiskFailed | None = None
+
+    def submit(self, operation: str, job: Callable[[], None]) -> None:
+        """Run `job` after all that were handed in before. operation: what it does, for the error's text."""
+
+        def guarded() -> None:
+            if self.failure is None:
+                try:
+                    job()
+                except OSError as error:
+                    self.fail(operation, error)
+
+        self._executor.submit(guarded)
+
+    def fail(self, operation: str, error: OSError) -> DiskFailed:
+        """Stop for good; returns the failure that did it, which may be an earlier one."""
+        if self.failure is None:
+            self.failure = DiskFailed(operation, error)
+            self._on_failure(self.failure)
+        return self.failure
+
+    def close(self) -> None:
+        self._executor.close()
+
+
+class LogPoint(NamedTuple):
+    """A log operation as it stood when it was done in memory and page cache. handle: None where no file was written;
+    names_changed: files were made, renamed or removed; end_offset, log_bytes: of the log after it.
+    """
+
+    number: int
+    handle: int | None
+    names_changed: bool
+    end_offset: int
+    log_bytes: int
+
+
+class GroupCommit:
+    """Makes log operations durable: each flush covers whatever piled up while the one before it ran."""
+
+    def __init__(self, files: Files, directory: str, queue: DiskQueue, on_flushed: Callable[[LogPoint], None]) -> None:
+        self._files = files
+        self._directory = directory
+        self._queue = queue
+        self._on_flushed = on_flushed
+        self._waiting: deque[LogPoint] = deque()
+        self._scheduled = False
+
+    def add(self, point: LogPoint) -> None:
+        """To be called after the operation: what it wrote is in the page cache."""
+        self._waiting.append(point)
+        # The flush clears the mark before it takes what waits. So whatever is added under a set mark is taken by a
+        # flush to come.
+        if not self._scheduled:
+            self._scheduled = True
+            self._queue.submit("flush of the log", self._flush)
+
+    def _flush(self) -> None:
+        self._scheduled = False
+        handles: list[int] = []
+        names_changed = False
+        last = None
+        while self._waiting:
+            last = self._waiting.popleft()
+            names_changed |= last.names_changed
+            if last.handle is not None and last.handle not in handles:
+                handles.append(last.handle)
+        if last is None:
+            return
+        for handle in handles:
+            self._files.sync_data(handle)
+        if names_changed:
+            self._files.sync_directory(self._directory)
+        self._on_flushed(last)

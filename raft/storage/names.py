@@ -1,0 +1,69 @@
+"""Names of the files in the directory of the metadata partition, as Kafka gives them (KIP-630 for the snapshots)."""
+
+from __future__ import annotations
+
+PARTITION_DIRECTORY = "__cluster_metadata-0"
+QUORUM_STATE = "quorum-state"
+EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+# Ours alone; stock Kafka passes over a file of this name.
+COMMITTED_PREFIX = "committed-prefix-checkpoint"
+
+LOG = ".log"
+OFFSET_INDEX = ".index"
+TIME_INDEX = ".timeindex"
+PRODUCER_SNAPSHOT = ".snapshot"
+CHECKPOINT = ".checkpoint"
+PART = ".checkpoint.part"
+DELETED = ".deleted"
+TEMPORARY = ".tmp"
+
+OFFSET_DIGITS = 20
+EPOCH_DIGITS = 10
+
+# Files that are replaced by way of a temporary one.
+_REPLACED = frozenset((QUORUM_STATE, EPOCH_CHECKPOINT, PARTITION_METADATA, COMMITTED_PREFIX))
+
+# An empty producer state: version 1, CRC-32C of what follows, no entries. The metadata log has no producers.
+EMPTY_PRODUCER_STATE = bytes.fromhex("000148674bc700000000")
+PARTITION_METADATA_TEXT = b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+
+
+def segment_name(base_offset: int, suffix: str) -> str:
+    """`00000000000000000000.log` and its kin."""
+    return f"{base_offset:0{OFFSET_DIGITS}d}{suffix}"
+
+
+def segment_offset(name: str, suffix: str) -> int | None:
+    """The base offset in the name of a segment's file; None where it is no such name."""
+    stem = name.removesuffix(suffix)
+    if stem == name or len(stem) != OFFSET_DIGITS or not _is_number(stem):
+        return None
+    return int(stem)
+
+
+def snapshot_name(end_offset: int, epoch: int, suffix: str = CHECKPOINT) -> str:
+    """`00000000000000000257-0000000001.checkpoint`."""
+    return f"{end_offset:0{OFFSET_DIGITS}d}-{epoch:0{EPOCH_DIGITS}d}{suffix}"
+
+
+def snapshot_id(name: str) -> tuple[int, int] | None:
+    """End offset and epoch in the name of a finished snapshot; None where it is no such name."""
+    stem = name.removesuffix(CHECKPOINT)
+    if stem == name or len(stem) != OFFSET_DIGITS + 1 + EPOCH_DIGITS or stem[OFFSET_DIGITS] != "-":
+        return None
+    offset, epoch = stem[:OFFSET_DIGITS], stem[OFFSET_DIGITS + 1 :]
+    if not _is_number(offset) or not _is_number(epoch):
+        return None
+    return int(offset), int(epoch)
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is what an interrupted write or delete left behind; a start removes it."""
+    if name.endswith(TEMPORARY):
+        return name.removesuffix(TEMPORARY) in _REPLACED
+    return name.endswith((PART, DELETED))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -1,0 +1,133 @@
+"""Opening the partition's directory: everything that a replica starts from, read, checked and put in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.config import SnapshotId
+from raft.recovered import Recovered, StoredSnapshot
+from raft.storage.directory import has_partition_metadata, list_contents
+from raft.storage.epoch_checkpoint import epochs_text
+from raft.storage.errors import CorruptLog
+from raft.storage.files import read_whole, replace_file
+from raft.storage.names import EPOCH_CHECKPOINT, PARTITION_METADATA, PARTITION_METADATA_TEXT, snapshot_name
+from raft.storage.quorum_state import read_quorum_state
+from raft.storage.recovery import LogRecovery
+from raft.storage.snapshot_file import check_snapshot, read_head
+from raft.storage.snapshots import control_state
+from raft.voters import VoterSet, control_values
+from records.batch import CorruptBatch, read_header
+
+if TYPE_CHECKING:
+    from raft.storage.files import Files
+    from raft.storage.log import MetadataLog
+    from raft.storage.recovery import Notes
+    from raft.storage.snapshot_file import SnapshotHead
+
+
+class Opened(NamedTuple):
+    """An open directory. committed: the offset below which all is known to be committed."""
+
+    log: MetadataLog
+    recovered: Recovered
+    notes: Notes
+    committed: int
+
+
+def open_partition(files: Files, directory: str, limits: dict[str, int]) -> Opened:
+    """Open the directory of the metadata partition, and mend what an interrupted run left.
+
+    Raises StorageError where what is there cannot be started from; it is then left as it was.
+    """
+    files.make_directory(directory)
+    files.sync_directory(directory.rpartition("/")[0])
+    notes: Notes = []
+    contents = list_contents(files, directory)
+    election = read_quorum_state(files, directory)
+    heads: dict[tuple[int, int], SnapshotHead] = {}
+    for snapshot in contents.snapshots:
+        heads[snapshot] = read_head(files, f"{directory}/{snapshot_name(*snapshot)}")
+    newest = contents.snapshots[-1] if contents.snapshots else None
+
+    def check_newest() -> None:
+        if newest is not None:
+            check_snapshot(files, f"{directory}/{snapshot_name(*newest)}")
+
+    recovery = LogRecovery(files, directory, newest, check_newest, notes)
+    is_marked = has_partition_metadata(files, directory)
+    log = recovery.open(contents.segments, **limits)
+    try:
+        kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
+        voter_sets, kraft_versions = _control_history(directory, log, newest, None if newest is None else heads[newest])
+        unneeded = [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot not in kept]
+        for name in (*contents.leftovers, *contents.orphans, *unneeded):
+            files.remove(f"{directory}/{name}")
+        if not is_marked:
+            replace_file(files, f"{directory}/{PARTITION_METADATA}", PARTITION_METADATA_TEXT)
+        _heal_epochs(files, directory, log, notes)
+        stored = tuple(
+            StoredSnapshot(SnapshotId(*snapshot), _size(files, directory, snapshot), heads[snapshot].timestamp_ms)
+            for snapshot in kept
+        )
+    except BaseException:
+        log.close()
+        raise
+    recovered = Recovered(
+        election, log.first_offset, log.end_offset, tuple(log.epochs), stored, voter_sets, kraft_versions, log.size
+    )
+    committed = max(recovery.prefix.end_offset, 0 if newest is None else newest[0])
+    return Opened(log, recovered, notes, committed)
+
+
+def _control_history(
+    directory: str, log: MetadataLog, newest: tuple[int, int] | None, head: SnapshotHead | None
+) -> tuple[tuple[tuple[int, VoterSet], ...], tuple[tuple[int, int], ...]]:
+    """Voter sets and kraft.versions, by offset, of the newest snapshot and of the log behind it."""
+    voter_sets: list[tuple[int, VoterSet]] = []
+    kraft_versions: list[tuple[int, int]] = []
+    start = 0
+    if newest is not None and head is not None:
+        start = newest[0]
+        kraft_version, voters = control_state(head, f"{directory}/{snapshot_name(*newest)}")
+        if kraft_version is not None:
+            kraft_versions.append((start - 1, kraft_version))
+        if voters is not None:
+            voter_sets.append((start - 1, voters))
+    for offset in log.control_offsets:
+        if offset < start:
+            continue
+        data = log.read(offset, log.end_offset, 1)
+        batch = read_header(data)
+        assert batch is not None, f"the log holds a part of the batch of offset {offset}"
+        try:
+            values = control_values(data, batch)
+        except CorruptBatch as error:
+            raise CorruptLog(f"{directory}, the log", error.position, error.offset, error.reason) from None
+        for at, value in values:
+            if isinstance(value, VoterSet):
+                voter_sets.append((at, value))
+            else:
+                kraft_versions.append((at, value))
+    return tuple(voter_sets), tuple(kraft_versions)
+
+
+def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -> None:
+    """Have the epoch checkpoint say what the log says, which is where it came from."""
+    path = f"{directory}/{EPOCH_CHECKPOINT}"
+    text = epochs_text(log.epochs)
+    try:
+        found = read_whole(files, path)
+    except FileNotFoundError:
+        found = b""
+    if found != text and (found or log.epochs):
+        if found:
+            notes.append(("epoch_checkpoint_healed", {"file": path, "entries": len(log.epochs)}))
+        replace_file(files, path, text)
+
+
+def _size(files: Files, directory: str, snapshot: tuple[int, int]) -> int:
+    handle = files.open_to_read(f"{directory}/{snapshot_name(*snapshot)}")
+    try:
+        return files.size(handle)
+    finally:
+        files.close(handle)

@@ -1,0 +1,147 @@
+"""Going through a segment at a start: taking in its batches, and telling a torn end from damage.
+
+What an interrupted append leaves is a file that is too short, or sectors that were never written, which read as zeros.
+Damage is anything else: a batch with other bytes than were written, or one that is missing between others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.storage.files import WINDOW_BYTES
+from raft.storage.scan import BATCH_BYTES_MAX, CRC_FROM, Head, head_at
+from records.batch import HEADER_BYTES, CorruptBatch
+from records.crc import crc32c
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.storage.files import Files
+    from raft.storage.segment import Segment
+
+SECTOR_BYTES = 512
+
+_TELLING_BYTES = 16
+
+# What the start of any batch looks like: an offset and a length below 2**48 and 2**25, an epoch, magic 2.
+_BATCH_LIKE = re.compile(rb"(?=\0\0.{6}[\0\1].{3}[\0-\x7f].{3}\x02)", re.DOTALL)
+
+
+class Fault(NamedTuple):
+    """Where a walk could not go on. position: in the file; offset: that the next batch should have had.
+
+    stop: how far the broken bytes seem to reach; equal to position where the batch is whole but not the one expected.
+    is_short: the file ends before the batch does.
+    """
+
+    position: int
+    offset: int
+    stop: int
+    is_short: bool
+    reason: str
+
+
+class Walker:
+    """Takes in the batches of segments, in order. epoch: of the last batch, 0 before the first."""
+
+    def __init__(self, files: Files, epoch: int, note: Callable[[Head], None]) -> None:
+        self.files = files
+        self.epoch = epoch
+        self._note = note
+
+    def walk(self, segment: Segment) -> Fault | None:
+        """Take in the batches from the segment's `size` to the end of its file; None where they fill it."""
+        end = self.files.size(segment.handle)
+        length = WINDOW_BYTES
+        while (start := segment.size) < end:
+            window = self.files.read(segment.handle, start, min(length, end - start))
+            if len(window) < min(length, end - start):
+                raise OSError(f"{segment.path} became shorter while it was read")
+            fault = self._take(segment, window, end)
+            segment.fold(memoryview(window)[: segment.size - start])
+            if fault is not None:
+                return fault
+            # Nothing taken in, and no fault: the batch is larger than the window.
+            length = WINDOW_BYTES if segment.size > start else BATCH_BYTES_MAX
+        return None
+
+    def _take(self, segment: Segment, window: bytes, end: int) -> Fault | None:
+        """Take in the whole batches of a window, which begins at the segment's `size`."""
+        position = segment.size
+        at = 0
+        view = memoryview(window)
+        while at < len(window):
+            here = position + at
+            offset = segment.end_offset
+            if here + HEADER_BYTES > end:
+                return Fault(here, offset, end, True, f"{end - here} bytes are no batch")
+            if at + HEADER_BYTES > len(window):
+                return None
+            try:
+                head = head_at(window, at)
+            except CorruptBatch as error:
+                return Fault(here, offset, min(here + HEADER_BYTES + SECTOR_BYTES, end), False, error.reason)
+            stop = at + head.size
+            if position + stop > end:
+                return Fault(here, offset, end, True, f"the batch has {head.size} bytes, the file {end - here} more")
+            if stop > len(window):
+                return None
+            if crc32c(view[at + CRC_FROM : stop]) != head.crc:
+                return Fault(here, offset, position + stop, False, "the CRC does not fit the bytes")
+            if head.base_offset != offset:
+                return Fault(here, offset, here, False, f"the batch there has offset {head.base_offset}")
+            if head.epoch < self.epoch:
+                reason = f"the batch there has epoch {head.epoch}, the one before it {self.epoch}"
+                return Fault(here, offset, here, False, reason)
+            self.epoch = head.epoch
+            segment.add(head, here)
+            self._note(head)
+            at = stop
+        return None
+
+
+def is_torn(files: Files, handle: int, fault: Fault) -> bool:
+    """Whether the bytes from a fault on can be what an interrupted append left.
+
+    They can where the batch runs on behind the end of the file, or where the whole share that it has of a sector is
+    zeros: a disk writes a sector or does not. (The write-ahead log of etcd has the same rule.) A batch that is there in
+    full, with other bytes than were written, is damage.
+    """
+    if fault.is_short:
+        return True
+    position = fault.position
+    while position < fault.stop:
+        stop = min((position // SECTOR_BYTES + 1) * SECTOR_BYTES, fault.stop)
+        # An offset begins with zeros, so a small share before the first boundary shows nothing.
+        telling = stop - position >= _TELLING_BYTES or stop == fault.stop
+        if telling and not any(files.read(handle, position, stop - position)):
+            return True
+        position = stop
+    return False
+
+
+def next_intact(files: Files, handle: int, position: int, offset: int) -> Head | None:
+    """The next batch behind `position` that is whole, fits its CRC and has `offset` or a later one; its position is in
+    the file. None where there is none.
+    """
+    end = files.size(handle)
+    while position + HEADER_BYTES <= end:
+        window = files.read(handle, position, min(WINDOW_BYTES, end - position))
+        for match in _BATCH_LIKE.finditer(window):
+            found = _intact_at(files, handle, position + match.start(), end)
+            if found is not None and found.base_offset >= offset:
+                return found
+        position += max(len(window) - HEADER_BYTES, 1)
+    return None
+
+
+def _intact_at(files: Files, handle: int, position: int, end: int) -> Head | None:
+    try:
+        head = head_at(files.read(handle, position, HEADER_BYTES), 0)
+    except CorruptBatch:
+        return None
+    if position + head.size > end or head.size > BATCH_BYTES_MAX:
+        return None
+    data = files.read(handle, position, head.size)
+    return head._replace(position=position) if crc32c(memoryview(data)[CRC_FROM:]) == head.crc else None
