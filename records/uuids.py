@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
+
+from records.wire import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ZERO_UUID = bytes(16)
 METADATA_TOPIC_ID = bytes(15) + b"\x01"
@@ -16,6 +20,8 @@ RESERVED_MAX = 99
 
 _TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_TEXT_MAX = 24
 
 
 def uuid_text(value: bytes) -> str:
@@ -24,16 +30,35 @@ def uuid_text(value: bytes) -> str:
 
 
 def parse_uuid(text: str) -> bytes:
-    """The 16 bytes of a uuid in Kafka's text form; raises ValueError where the text is none."""
-    if len(text) > 24:
-        raise ValueError(f"uuid {text[:24]!r}… is longer than 22 characters")
-    try:
-        value = a2b_base64(text.rstrip("=").encode("ascii").translate(_FROM_URL_SAFE) + b"==")
-    except (Base64Error, UnicodeEncodeError):
-        raise ValueError(f"uuid {text!r} is not url-safe base64") from None
+    """The 16 bytes of a uuid in Kafka's text form, with or without the padding of base64.
+
+    Raises ValueError where the text is none, in the words that Kafka's tools print.
+    """
+    if len(text) > _TEXT_MAX:
+        raise ValueError(f"Input string with prefix `{text[:_TEXT_MAX]}` is too long to be decoded as a base64 UUID")
+    value = _url_safe_bytes(text.encode("latin-1", "replace"))
     if len(value) != 16:
-        raise ValueError(f"uuid {text!r} has {len(value)} bytes, not 16")
+        raise ValueError(
+            f"Input string `{text}` decoded as {len(value)} bytes, which is not equal to the expected 16 bytes of a "
+            "base64-encoded UUID"
+        )
     return value
+
+
+def _url_safe_bytes(text: bytes) -> bytes:
+    """What url-safe base64 stands for; the faults are told as Java's decoder tells them."""
+    if len(text) == 1:
+        raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
+    digits = text
+    if b"=" in text:
+        digits = text[: text.index(b"=")]
+        if (len(digits) % 4, text[len(digits) :]) not in ((2, b"=="), (3, b"=")):
+            raise ValueError("Input byte array has wrong 4-byte ending unit")
+    if illegal := digits.translate(None, _ALPHABET):
+        raise ValueError(f"Illegal base64 character {illegal[0]:x}")
+    if len(digits) % 4 == 1:
+        raise ValueError("Last unit does not have enough valid bits")
+    return bytes(a2b_base64(digits.translate(_FROM_URL_SAFE) + b"=" * (-len(digits) % 4)))
 
 
 def is_reserved(value: bytes) -> bool:

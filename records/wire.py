@@ -21,7 +21,8 @@ class DecodeError(ValueError):
     """Bytes that are not the message they were taken for.
 
     message: name of the class; version: -1 where there is none; field: path such as `topics[2].name`, empty when the
-    fault lies between fields; offset: byte offset of the fault from the start of the message's bytes.
+    fault lies between fields; offset: of the field's first byte, from the start of the message's bytes, or where bytes
+    are left over; -1 in JSON.
     """
 
     def __init__(self, message: str, version: int, field: str, offset: int, reason: str) -> None:
@@ -35,7 +36,8 @@ class DecodeError(ValueError):
     def __str__(self) -> str:
         at = f" {self.field}" if self.field else ""
         version = f" v{self.version}" if self.version >= 0 else ""
-        return f"{self.message}{version}{at} at byte {self.offset}: {self.reason}"
+        offset = f" at byte {self.offset}" if self.offset >= 0 else ""
+        return f"{self.message}{version}{at}{offset}: {self.reason}"
 
 
 class EncodeError(ValueError):
