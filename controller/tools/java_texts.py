@@ -1,0 +1,83 @@
+"""How Java writes what our tools print: paths, numbers, optionals, exceptions that nobody caught."""
+
+from __future__ import annotations
+
+from controller.offline.log_file import CorruptRecord, DamagedLog, InvalidRecord
+
+_IO_EXCEPTIONS = {
+    FileNotFoundError: "java.nio.file.NoSuchFileException",
+    PermissionError: "java.nio.file.AccessDeniedException",
+}
+
+
+class Uncaught(Exception):
+    """What stock would end with as an uncaught exception. java_class: its full name; cause: what was behind it."""
+
+    def __init__(self, java_class: str, message: str | None = None, cause: object = None) -> None:
+        super().__init__(message)
+        self.java_class = java_class
+        self.message = message
+        self.cause = cause
+
+    def __str__(self) -> str:
+        return self.java_class if self.message is None else f"{self.java_class}: {self.message}"
+
+    def text(self) -> str:
+        """The lines on stderr; Java's stack frames, which tell a user nothing, are left out."""
+        caused = "" if self.cause is None else f"Caused by: {self.cause}\n"
+        return f'Exception in thread "main" {self}\n{caused}'
+
+
+def uncaught(error: OSError | DamagedLog) -> Uncaught:
+    """What Java throws where a file cannot be opened, or where its bytes are no log."""
+    if isinstance(error, OSError):
+        for kind, name in _IO_EXCEPTIONS.items():
+            if isinstance(error, kind):
+                return Uncaught(name, error.filename)
+        return Uncaught("java.io.IOException", error.strerror)
+    if isinstance(error, CorruptRecord):
+        return Uncaught("org.apache.kafka.common.errors.CorruptRecordException", str(error))
+    if isinstance(error, InvalidRecord):
+        return Uncaught("org.apache.kafka.common.InvalidRecordException", str(error))
+    return Uncaught("org.apache.kafka.common.KafkaException", str(error))
+
+
+def path(text: str) -> str:
+    """A path as `java.io.File` keeps it: no double slashes, none at the end."""
+    while "//" in text:
+        text = text.replace("//", "/")
+    return text[:-1] if text.endswith("/") and len(text) > 1 else text
+
+
+def absolute(text: str) -> str:
+    """`File.getAbsolutePath`: under the working directory, `.` and `..` left as they are."""
+    import os
+
+    here = os.getcwd()  # noqa: PTH109 - pathlib costs 10 ms
+    return text if text.startswith("/") else (f"{here}/{text}" if text else here)
+
+
+def optional_long(value: int | None) -> str:
+    return "OptionalLong.empty" if value is None else f"OptionalLong[{value}]"
+
+
+def boolean(value: object) -> str:
+    return "true" if value else "false"
+
+
+def integer(text: str, bits: int = 32) -> int:
+    """`Integer.parseInt`, or `Long.parseLong` for 64 bits; raises ValueError with the text of Java's exception."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if digits.isdecimal():
+        value = int(text)
+        if -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+            return value
+    raise ValueError(f'For input string: "{text}"')
+
+
+def parsed_integer(text: str, bits: int = 32) -> int:
+    """As `integer`, but what it raises is the exception itself."""
+    try:
+        return integer(text, bits)
+    except ValueError as error:
+        raise Uncaught("java.lang.NumberFormatException", str(error)) from None

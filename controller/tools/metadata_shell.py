@@ -1,0 +1,101 @@
+"""kafka-metadata-shell: shows the metadata in a checkpoint, or in a segment of the log, as a tree of names."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
+from controller.tools.java_texts import Uncaught, path, uncaught
+from controller.tools.standard_streams import complain
+
+if TYPE_CHECKING:
+    from controller.offline.image import Image
+
+
+def main() -> int:
+    """The tool with the arguments of this process."""
+    from controller.tools.standard_streams import running
+
+    return running(run)
+
+
+def run(arguments: list[str]) -> int:
+    """The tool with these arguments; its exit code. A command that fails is no failure of the tool, as with stock."""
+    try:
+        given = parser().parse(arguments)
+    except HelpShown:
+        return 1
+    except ArgumentError as error:
+        complain(error_text(error))
+        return 1
+    try:
+        return _run(given.snapshot, given.values["command"])
+    except Uncaught as error:
+        return _unexpected(error)
+    except OSError as error:
+        # Stock opens the file on a thread of its own, so that what happens there comes wrapped.
+        return _unexpected(_wrapped(uncaught(error)))
+    except ValueError as error:
+        return _unexpected(_wrapped(Uncaught("java.lang.RuntimeException", str(error))))
+
+
+def parser() -> Parser:
+    """What the tool can be asked; the texts are those of its help."""
+    top = Parser("kafka-metadata-shell", description="The Apache Kafka metadata shell")
+    top.add("--snapshot", "-s", required=True, help="The metadata snapshot file to read.")
+    top.add("command", nargs=(0, UNBOUNDED), help="The command to run.")
+    return top
+
+
+def _run(snapshot: str, command: list[str]) -> int:
+    from controller.offline.lock import DirectoryLocked, locked_where_lockable
+    from controller.tools.shell.paths import MissingChild
+
+    file = path(snapshot)
+    try:
+        with locked_where_lockable(parent(parent(file))):
+            image = _load(file)
+            if not command:
+                from controller.tools.shell.session import interact
+
+                interact(image)
+            else:
+                _run_once(image, command)
+    except DirectoryLocked as error:
+        raise Uncaught("java.lang.RuntimeException", str(error)) from None
+    except MissingChild as error:
+        raise Uncaught("java.lang.RuntimeException", str(error)) from None
+    return 0
+
+
+def _load(file: str) -> Image:
+    from controller.offline.load import load_image
+
+    image = load_image(file)
+    for problem in image.problems:
+        complain(f"WARN {problem}\n")
+    return image
+
+
+def _run_once(image: Image, command: list[str]) -> None:
+    from controller.tools.shell.commands import Shell
+    from controller.tools.shell.nodes import root
+
+    Shell(root(image), sys.stdout.write).run(command)
+
+
+def parent(file: str) -> str:
+    """The directory of a file as `File.getParentFile` has it; the file itself where it names none."""
+    directory, slash, _ = file.rpartition("/")
+    return directory or slash or file
+
+
+def _unexpected(error: Uncaught) -> int:
+    lines = error.text().removeprefix('Exception in thread "main" ')
+    complain(f"Unexpected error: {error.message or ''}\n{lines}")
+    return 1
+
+
+def _wrapped(error: Uncaught) -> Uncaught:
+    return Uncaught("java.util.concurrent.ExecutionException", str(error), error)

@@ -1,0 +1,159 @@
+"""The texts of keys and values: metadata records, control records, plain values."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from controller.offline.metadata_values import MetadataError, metadata_record
+from controller.tools.java_texts import Uncaught
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from controller.offline.stored_records import StoredRecord
+    from controller.tools.options import Options
+
+    Value = str | dict[str, Any]
+    Parser = Callable[[StoredRecord], tuple[str | None, Value | None]]
+
+_ABORT, _COMMIT, _LEADER_CHANGE, _HEADER, _FOOTER, _VERSION, _VOTERS = range(7)
+_MARKERS = {_ABORT: "ABORT", _COMMIT: "COMMIT"}
+# Control record type: (its name, its class in `records.control`)
+_CONTROLS = {
+    _LEADER_CHANGE: ("LeaderChange", "LeaderChangeMessage"),
+    _HEADER: ("SnapshotHeader", "SnapshotHeaderRecord"),
+    _FOOTER: ("SnapshotFooter", "SnapshotFooterRecord"),
+    _VERSION: ("KRaftVersion", "KRaftVersionRecord"),
+    _VOTERS: ("KRaftVoters", "VotersRecord"),
+}
+_NUMBERS = {"IntegerDecoder": Struct(">i"), "LongDecoder": Struct(">q")}
+_INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+
+
+def parser_of(options: Options) -> Parser:
+    """What makes the texts of a record's key and value (None: not printed), as the options ask."""
+    if options.has("cluster-metadata-decoder"):
+        return metadata_texts
+    for name, topic in (
+        ("offsets-decoder", "__consumer_offsets"),
+        ("transaction-log-decoder", "__transaction_state"),
+        ("remote-log-metadata-decoder", "__remote_log_metadata"),
+        ("share-group-state-decoder", "__share_group_state"),
+    ):
+        if options.has(name):
+            raise Uncaught(
+                "UnsupportedOperationException",
+                f"--{name}: the records of {topic} are not known to this tool, only those of __cluster_metadata "
+                "(--cluster-metadata-decoder); --print-data-log prints any record as text.",
+            )
+    decode_value = decoder_of(options.value("value-decoder-class"))
+    decode_key = decoder_of(options.value("key-decoder-class"))
+
+    def texts(record: StoredRecord) -> tuple[str | None, str | None]:
+        key = None if record.key is None else decode_key(record.key)
+        return key, None if record.value is None else decode_value(record.value)
+
+    return texts
+
+
+def decoder_of(class_name: str) -> Callable[[bytes], str]:
+    """The decoder class of Kafka's of this name; raises Uncaught where it is another's."""
+    name = class_name.rpartition(".")[2]
+    if class_name == f"org.apache.kafka.tools.api.{name}":
+        if name == "StringDecoder":
+            return lambda data: data.decode("utf-8", "replace")
+        if name in _NUMBERS:
+            return lambda data: number(data, _NUMBERS[name])
+        if name == "DefaultDecoder":
+            return lambda data: f"[B@{len(data):x}"
+    raise Uncaught(
+        "java.lang.RuntimeException",
+        "Failed to load decoder class",
+        Uncaught("java.lang.ClassNotFoundException", class_name),
+    )
+
+
+def number(data: bytes, layout: Struct) -> str:
+    if len(data) < layout.size:
+        raise Uncaught("java.nio.BufferUnderflowException")
+    return str(layout.unpack_from(data)[0])
+
+
+def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
+    """A metadata record as a tree; what cannot be read is told in its place."""
+    try:
+        return None, metadata_tree(record.value)
+    except MetadataError as error:
+        return None, f"Error at {record.offset}, skipping. {error}"
+
+
+def metadata_tree(value: bytes | None) -> dict[str, Any]:
+    """Type, version and fields of a metadata record; raises MetadataError."""
+    from records.json_form import to_json
+
+    record, version = metadata_record(value)
+    name = type(record).__name__
+    return {"type": type_name(name), "version": version, "data": to_json(record, version)}
+
+
+def type_name(class_name: str) -> str:
+    """`TopicRecord` as `TOPIC_RECORD`."""
+    return "".join(f"_{letter}" if letter.isupper() else letter for letter in class_name)[1:].upper()
+
+
+def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
+    """What is printed of a control record; raises Uncaught where it cannot be read."""
+    kind = control_type(record.key)
+    if kind in _MARKERS:
+        value = record.value or b""
+        if len(value) < 6:
+            raise Uncaught("java.nio.BufferUnderflowException")
+        yield "endTxnMarker", _MARKERS[kind]
+        yield "coordinatorEpoch", int.from_bytes(value[2:6], "big", signed=True)
+    elif kind in _CONTROLS:
+        from records.json_form import to_json
+
+        from records.schema import schema_of
+
+        message = control_message(record)
+        last = schema_of(type(message)).versions[1]
+        yield _CONTROLS[kind][0], to_json(message, min(max(message.version, 0), last))
+    else:
+        yield "controlType", f"UNKNOWN({kind})"
+
+
+def control_message(record: StoredRecord) -> Any:
+    """The message in a control record of the quorum; raises Uncaught where it cannot be read."""
+    import records.control
+    from records.codec import decode_prefix
+    from records.schema import schema_of
+
+    cls = getattr(records.control, _CONTROLS[control_type(record.key)][1])
+    value = record.value or b""
+    version = int.from_bytes(value[:2], "big", signed=True)
+    if len(value) < 2:
+        raise Uncaught("java.nio.BufferUnderflowException")
+    # A version that is not known is read as the first, as stock reads all.
+    version = version if 0 <= version <= schema_of(cls).versions[1] else 0
+    try:
+        return decode_prefix(cls, version, value, 0)[0]
+    except DecodeError as error:
+        raise Uncaught(_INVALID_RECORD, str(error)) from None
+
+
+def control_type(key: bytes | None) -> int:
+    """The type in the key of a control record; -1 and others mean one that is not known."""
+    key = key or b""
+    if len(key) < 4:
+        raise Uncaught(
+            _INVALID_RECORD,
+            f"Invalid value size found for control record key. Must have at least 4 bytes, but found only {len(key)}",
+        )
+    version, kind = int.from_bytes(key[:2], "big", signed=True), int.from_bytes(key[2:4], "big", signed=True)
+    if version < 0:
+        raise Uncaught(
+            _INVALID_RECORD, f"Invalid version found for control record: {version}. May indicate data corruption"
+        )
+    return kind

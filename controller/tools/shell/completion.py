@@ -1,0 +1,46 @@
+"""What Tab offers: names of commands, then paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.tools.shell.commands import COMMANDS
+from controller.tools.shell.paths import names_of
+
+if TYPE_CHECKING:
+    from controller.tools.shell.commands import Shell
+    from controller.tools.shell.nodes import Directory
+
+_WITH_PATHS = frozenset(("cat", "find", "ls", "tree"))
+
+
+def completions(shell: Shell, typed: list[str]) -> list[str]:
+    """What the last of the words typed may become; a directory ends with `/`, for more can follow."""
+    if len(typed) <= 1:
+        return [name for name in COMMANDS if name.startswith(typed[0] if typed else "")]
+    command = typed[0]
+    if command in _WITH_PATHS or (command == "cd" and len(typed) == 2):
+        return paths(shell, typed[-1])
+    if command == "man" and len(typed) == 2:
+        return [name for name in COMMANDS if name.startswith(typed[1])]
+    return []
+
+
+def paths(shell: Shell, prefix: str) -> list[str]:
+    """The paths that begin with a prefix."""
+    names = names_of(prefix if prefix.startswith("/") else f"{shell.working_directory}/{prefix}")
+    start, slash, last = prefix.rpartition("/")
+    if prefix and last and names:
+        names.pop()
+    directory: Directory | str | None = shell.root
+    for name in names:
+        directory = directory.child(name) if directory is not None and not isinstance(directory, str) else None
+    if directory is None or isinstance(directory, str):
+        return []
+    found = []
+    for name in directory.sorted_names():
+        if name.startswith(last):
+            child = directory.child(name)
+            is_leaf = child is None or isinstance(child, str)
+            found.append(f"{start}{slash}{name}{'' if is_leaf else '/'}")
+    return found

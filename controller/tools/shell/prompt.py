@@ -1,0 +1,41 @@
+"""Typing on a terminal: prompt_toolkit edits the line, completes it and keeps the history of this session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import Completer, Completion
+from prompt_toolkit.history import InMemoryHistory
+
+from controller.tools.shell.completion import completions
+from controller.tools.shell.session import PROMPT
+from controller.tools.shell.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    from controller.tools.shell.commands import Shell
+
+
+class ShellCompleter(Completer):
+    """Offers what `completion` knows in prompt_toolkit's terms."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        typed = words(document.text_before_cursor)
+        for text in completions(self.shell, typed):
+            yield Completion(text, start_position=-len(typed[-1]))
+
+
+def prompting(shell: Shell) -> Callable[[], str]:
+    """What reads a line from the user; raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
+    session: PromptSession[str] = PromptSession(
+        history=InMemoryHistory(), completer=ShellCompleter(shell), complete_while_typing=False
+    )
+    return lambda: session.prompt(PROMPT)

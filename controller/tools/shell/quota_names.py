@@ -1,0 +1,61 @@
+"""How an entity of client quotas is named in the tree: `clientId(x)_user(y)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from controller.tables.quotas import Entity
+
+# Type in records: what it is called here, in the order of names.
+_TYPES = {"client-id": "clientId", "ip": "ip", "user": "user"}
+
+
+def entity_name(entity: Entity) -> str:
+    """The name of an entity; a part that stands for the default of its type is left out, and so may be all."""
+    parts = dict(entity)
+    return "_".join(
+        f"{shown}({_escaped(name)})" for kind, shown in _TYPES.items() if (name := parts.get(kind)) is not None
+    )
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+
+
+def named_entity(text: str) -> Entity | None:
+    """The entity of a name; None where it is none."""
+    parts: dict[str, str | None] = {}
+    position = 0
+    while True:
+        for kind, shown in _TYPES.items():
+            if text.startswith(f"{shown}(", position):
+                name, position = _read_name(text, position + len(shown) + 1)
+                if name is None:
+                    return None
+                parts[kind] = name
+                break
+        else:
+            return None
+        if position == len(text):
+            return tuple(sorted(parts.items(), key=lambda part: part[0]))
+        if text[position] != "_":
+            return None
+        position += 1
+
+
+def _read_name(text: str, position: int) -> tuple[str | None, int]:
+    """What stands up to the closing parenthesis, and the position behind it."""
+    name = ""
+    while position < len(text):
+        character = text[position]
+        position += 1
+        if character == ")":
+            return name, position
+        if character == "\\":
+            if position == len(text):
+                break
+            character = text[position]
+            position += 1
+        name += character
+    return None, position

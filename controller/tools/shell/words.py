@@ -1,0 +1,45 @@
+"""A typed line split into words, as the line reader of Kafka's shell (JLine) splits it."""
+
+from __future__ import annotations
+
+_ESCAPE = "\\"
+_QUOTES = "'\""
+_BLANKS = frozenset(" \t\n\x0b\f\r\x1c\x1d\x1e\x1f")
+
+
+def words(line: str) -> list[str]:
+    """The words of a line; the last is the one being typed, and may be empty.
+
+    A word may stand in quotes, which are taken away where it begins with them; a backslash is taken away, and what
+    follows it stands for itself.
+    """
+    found = []
+    word = ""
+    quote = ""
+    word_is_quoted = False
+    for position, character in enumerate(line):
+        escaped = is_escaped(line, position)
+        if not quote and character in _QUOTES and not escaped:
+            quote = character
+            if word:
+                word += character
+            else:
+                word_is_quoted = True
+        elif character == quote and not escaped:
+            if not word_is_quoted:
+                word += character
+            quote = ""
+            word_is_quoted = False
+        elif not quote and character in _BLANKS and not escaped:
+            if word:
+                found.append(word)
+                word = ""
+        elif character != _ESCAPE or escaped:
+            word += character
+    return [*found, word]
+
+
+def is_escaped(line: str, position: int) -> bool:
+    """Whether an odd number of backslashes stands before a position."""
+    before = line[:position]
+    return (len(before) - len(before.rstrip(_ESCAPE))) % 2 == 1
