@@ -49,10 +49,10 @@ class Replica:
     """
 
     __slots__ = (
-        "_effects", "_held", "_leader_told", "_saved", "_saved_as", "_saves", "clean_deadline_ms", "cleaning", "config",
-        "deadline_ms", "freezing", "high_watermark", "key", "kraft_versions", "log", "luck", "parts", "peers",
-        "recovered", "role", "shutting_down", "static_voters", "stopped", "told", "voter_sets", "voters",
-        "wall_offset_ms",
+        "_effects", "_held", "_leader_told", "_saved", "_saved_as", "_saves", "_saving", "clean_deadline_ms",
+        "cleaning", "config", "deadline_ms", "freezing", "high_watermark", "key", "kraft_versions", "log", "luck",
+        "parts", "peers", "recovered", "role", "shutting_down", "static_voters", "stopped", "told", "voter_sets",
+        "voters", "wall_offset_ms",
     )  # fmt: skip
 
     role: Role
@@ -84,6 +84,7 @@ class Replica:
         self._held: deque[tuple[int, Effect]] = deque()
         self._saves = self._saved = 0
         self._saved_as: tuple[Any, ...] = ()
+        self._saving: int | None = None  # where in _effects the save of this step is
         self._leader_told: tuple[int, int | None] = (0, None)
 
     # What others read
@@ -154,6 +155,7 @@ class Replica:
         """What the step that ends now wants done."""
         effects = self._effects
         self._effects = []
+        self._saving = None
         return effects
 
     # What changes
@@ -181,8 +183,13 @@ class Replica:
         if form == self._saved_as:
             return  # it is on disk, or on its way there
         self._saved_as = form
-        self._saves += 1
-        self._effects.append(SaveElection(self._saves, *form))
+        if self._saving is None:
+            self._saves += 1
+            self._saving = len(self._effects)
+            self._effects.append(SaveElection(self._saves, *form))
+        else:
+            # Roles that last for no longer than a step need not be saved: what comes of them waits for the last one.
+            self._effects[self._saving] = SaveElection(self._saves, *form)
 
     def append(self, base_offset: int, end_offset: int, epoch: int, data: bytes) -> None:
         """The log goes on with whole batches of one epoch."""

@@ -146,7 +146,9 @@ def on_response(replica: Replica, peer: int, request: VoteRequest, response: Vot
         return unexpected(replica, partition.error_code)
     role = replica.role
     pre_vote = request.topics[0].partitions[0].pre_vote
-    if isinstance(role, Prospective if pre_vote else Candidate):
+    if isinstance(role, Prospective if pre_vote else Candidate) and (
+        pre_vote or role.tally.answer_of(peer) is None  # a vote that is given stays given
+    ):
         role.tally.record(peer, partition.vote_granted)
     return True
 
