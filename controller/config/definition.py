@@ -92,6 +92,12 @@ class Key:
     def sensitive(self) -> bool:
         return self.type is Type.PASSWORD
 
+    @property
+    def initial(self) -> Value:
+        """The default of a key that has one."""
+        assert not isinstance(self.default, Required), self
+        return self.default
+
     def parse(self, value: Value, warnings: list[str] | None = None) -> Value:
         """The checked value of this key. Raises ConfigError; duplicates in a list are dropped with a warning."""
         parsed = parse_value(self.name, self.type, value)

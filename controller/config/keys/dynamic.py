@@ -45,3 +45,13 @@ CLUSTER_WIDE = frozenset({
 # fmt: on
 
 DYNAMIC = PER_BROKER | CLUSTER_WIDE
+
+# Of these a broker takes only those of one listener, with its prefix.
+LISTENER_ONLY = frozenset({
+    "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
+    "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location",
+    "ssl.truststore.password", "ssl.truststore.type",
+})  # fmt: skip
+
+# Of one listener, and yet for all brokers.
+OF_LISTENER_CLUSTER_WIDE = frozenset({"max.connection.creation.rate", "max.connections", "num.network.threads"})

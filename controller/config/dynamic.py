@@ -1,0 +1,141 @@
+"""A node's configuration with what the cluster says over its file: dynamic configs of BROKER resources (KIP-226)."""
+
+from __future__ import annotations
+
+import re
+
+from controller.config.definition import ConfigError, Type
+from controller.config.keys import own, server
+from controller.config.keys.dynamic import DYNAMIC, LISTENER_ONLY, OF_LISTENER_CLUSTER_WIDE, PER_BROKER
+from controller.config.keys.topic import NODE_SYNONYMS
+from controller.config.node import NodeConfig
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.config.definition import Key
+
+_OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
+
+# Keys that stand for one mechanism of one listener: the prefix is longer than that of other keys of a listener.
+_OF_MECHANISM = (
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+    "connections.max.reauth.ms",
+)
+
+
+class DynamicConfig:
+    """What counts on a node now, layer by layer; each is key -> text.
+
+    node: dynamic ones of this node; cluster: those of all nodes; static: the file's. config: of all three together, or
+    of the file alone where they do not go together.
+    """
+
+    __slots__ = ("cluster", "config", "node", "static")
+
+    def __init__(self, static: NodeConfig, node: Mapping[str, str], cluster: Mapping[str, str]) -> None:
+        self.static = static.originals
+        self.node = taken(node, is_per_broker=True)
+        self.cluster = taken(cluster, is_per_broker=False)
+        self.config = self._config(static)
+
+    def _config(self, static: NodeConfig) -> NodeConfig:
+        if not self.node and not self.cluster:
+            return static
+        merged = dict(self.static)
+        for layer in (self.cluster, self.node):
+            for name, text in layer.items():
+                # What means the same and stood below must not count before it.
+                for synonym in synonyms(name):
+                    merged.pop(synonym, None)
+                merged[name] = text
+        _clamp(merged)
+        try:
+            return NodeConfig(merged)
+        except ConfigError:
+            return static
+
+
+def taken(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:
+    """Those keys of a BROKER resource that a node takes: valid ones that are dynamic, or are not known at all."""
+    return {
+        name: text
+        for name, text in given.items()
+        if _is_valid(name, text)
+        and (name not in server.KEYS or name in DYNAMIC)
+        and name not in LISTENER_ONLY
+        and (is_per_broker or not _is_per_broker(name))
+    }
+
+
+def synonyms(name: str) -> tuple[str, ...]:
+    """The names of a node that mean the same as this one, itself among them, in the order in which they count."""
+    return NODE_SYNONYMS.get(name, (name,))
+
+
+def described_synonyms(name: str) -> tuple[str, ...]:
+    """The same for a key that is described: a key of a listener has the key without the prefix beside it."""
+    match = None if name in NODE_SYNONYMS else _OF_LISTENER.fullmatch(name)
+    return synonyms(name) if match is None else (name, _base_name(match[1]))
+
+
+def node_type(name: str) -> Type | None:
+    """The type of a key of a node, a listener's prefix left out; None where the key is not known."""
+    for definition in (server.KEYS, server.BROKER_QUOTA_KEYS, own.KEYS):
+        if name in definition:
+            return definition.type_of(name)
+    known = (server.KEYS.type_of(synonym) for synonym in described_synonyms(name))
+    return next((found for found in known if found is not None), None)
+
+
+def _base_name(rest: str) -> str:
+    return next((name for name in _OF_MECHANISM if rest.endswith(name)), rest)
+
+
+def _definition(name: str) -> Key | None:
+    match = _OF_LISTENER.fullmatch(name)
+    base = name if match is None else match[1]
+    return server.KEYS.get(base) if base in DYNAMIC else server.BROKER_QUOTA_KEYS.get(base)
+
+
+def _is_valid(name: str, text: str) -> bool:
+    key = _definition(name) or server.BROKER_QUOTA_KEYS.get(name)
+    if key is None:
+        return True
+    try:
+        key.parse(text)
+    except ConfigError:
+        return False
+    return True
+
+
+def _is_per_broker(name: str) -> bool:
+    match = _OF_LISTENER.fullmatch(name)
+    return name in PER_BROKER or (match is not None and match[1] not in OF_LISTENER_CLUSTER_WIDE)
+
+
+def _clamp(merged: dict[str, str]) -> None:
+    """Hold the assignment intervals of groups within their bounds, as stock does instead of refusing them."""
+    for kind in ("consumer", "share", "streams"):
+        name = f"group.{kind}.assignment.interval.ms"
+        if name not in merged:
+            continue
+        try:
+            value = _number(merged, name)
+            least = _number(merged, f"group.{kind}.min.assignment.interval.ms")
+            most = _number(merged, f"group.{kind}.max.assignment.interval.ms")
+        except ConfigError:
+            # Not a number: the whole is refused after this.
+            continue
+        merged[name] = str(min(max(value, least), most))
+
+
+def _number(texts: Mapping[str, str], name: str) -> int:
+    key = server.KEYS.keys[name]
+    value = key.parse(texts[name]) if name in texts else key.initial
+    assert isinstance(value, int), (name, value)
+    return value

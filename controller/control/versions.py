@@ -1,0 +1,84 @@
+"""What this node speaks and supports: ApiVersions (KIP-35, KIP-511, KIP-584)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from controller.features import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
+from controller.results import Result
+from records.errors import ApiError, Error
+from records.messages.versions import ApiVersionsResponse
+
+if TYPE_CHECKING:
+    from controller.env import Env
+    from controller.inputs import RequestContext
+    from controller.state import State
+    from records.messages.versions import ApiVersionsRequest
+
+API_VERSIONS = 18
+
+# Since this version a client says what software it is; since the other it reads features that may be at level 0.
+NAMED_VERSION = 3
+LEVEL_ZERO_VERSION = 4
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
+    """ApiVersions: the APIs that are served with their versions, the levels supported and those of the cluster.
+
+    Raises ApiError(INVALID_REQUEST) for a name or version of software that is none.
+    """
+    from controller.apis import APIS
+
+    if context.version >= NAMED_VERSION:
+        for text in (request.client_software_name, request.client_software_version):
+            if _SOFTWARE.fullmatch(text) is None:
+                raise ApiError(Error.INVALID_REQUEST)
+    rests_on = state.features.last_change()
+    response = ApiVersionsResponse(
+        error_code=Error.NONE,
+        api_keys=tuple(_api_version(key, *APIS[key].versions) for key in sorted(APIS)),
+        throttle_time_ms=0,
+        supported_features=_supported(context, env),
+        finalized_features_epoch=_epoch(state, rests_on),
+        finalized_features=_finalized(state, env),
+    )
+    return Result(response, rests_on=rests_on, confirm=False)
+
+
+def unsupported_version() -> ApiVersionsResponse:
+    """The answer, written in version 0, to an ApiVersions request of a version that is not served (KIP-511)."""
+    from controller.apis import APIS
+
+    served = _api_version(API_VERSIONS, *APIS[API_VERSIONS].versions)
+    return ApiVersionsResponse(error_code=Error.UNSUPPORTED_VERSION, api_keys=(served,))
+
+
+def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.ApiVersion:
+    return ApiVersionsResponse.ApiVersion(api_key=key, min_version=least, max_version=greatest)
+
+
+def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.SupportedFeatureKey, ...]:
+    unstable = env.config is not None and env.config.flag("unstable.feature.versions.enable")
+    return tuple(
+        ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=least, max_version=greatest)
+        for name, (least, greatest) in sorted(supported_features(unstable).items())
+        # Older clients cannot read a least level of 0 (KAFKA-17492).
+        if least > 0 or context.version >= LEVEL_ZERO_VERSION
+    )
+
+
+def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...]:
+    levels = {METADATA_VERSION: MINIMUM} | state.features | {KRAFT_VERSION: env.kraft_version}
+    return tuple(
+        ApiVersionsResponse.FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+        for name, level in sorted(levels.items())
+        if level != 0
+    )
+
+
+def _epoch(state: State, last_change: int) -> int:
+    """The offset of the last record that the levels are as of; -1 as long as there is none."""
+    return max(state.stable_end_offset - 1, last_change)
