@@ -1,0 +1,264 @@
+"""BrokerRegistration and UnregisterBroker: what ClusterControlManagerTest and QuorumControllerTest of Kafka ask for."""
+
+import pytest
+
+from records.errors import Error
+from records.messages.brokers import UnregisterBrokerRequest
+from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
+from records.metadata.topics import PartitionChangeRecord
+from records.uuids import LOST_DIRECTORY
+from tests.controller.rig import Rig, directory, feature, registration
+
+
+def test_a_new_broker_is_registered_fenced_with_the_next_offset_as_its_epoch():
+    rig = Rig().lead()
+    next_offset = rig.end_offset
+
+    response = rig.register(1, rack="a")
+
+    assert (response.error_code, response.broker_epoch) == (0, next_offset)
+    assert rig.records(next_offset) == [
+        (
+            RegisterBrokerRecord(
+                broker_id=1,
+                incarnation_id=bytes([1]) * 16,
+                broker_epoch=next_offset,
+                end_points=(
+                    RegisterBrokerRecord.BrokerEndpoint(
+                        name="PLAINTEXT", host="broker1", port=9092, security_protocol=0
+                    ),
+                ),
+                features=(
+                    RegisterBrokerRecord.BrokerFeature(
+                        name="metadata.version", min_supported_version=7, max_supported_version=30
+                    ),
+                    RegisterBrokerRecord.BrokerFeature(
+                        name="eligible.leader.replicas.version", min_supported_version=0, max_supported_version=1
+                    ),
+                ),
+                rack="a",
+                fenced=True,
+                log_dirs=(directory(1),),
+            ),
+            4,
+        )
+    ]
+
+
+@pytest.mark.parametrize(("metadata_version", "version"), [(7, 1), (8, 2), (16, 2), (17, 3), (22, 3), (29, 3), (30, 4)])
+def test_the_version_of_the_record_follows_the_metadata_version(metadata_version, version):
+    rig = Rig(metadata_version=metadata_version).lead()
+
+    rig.register(1)
+
+    record, written = rig.records()[-1]
+    assert (written, record.log_dirs) == (version, (directory(1),) if metadata_version >= 17 else ())
+
+
+def test_the_same_incarnation_keeps_its_epoch_and_its_state():
+    rig = Rig().lead().brokers(1)
+    before = rig.state.brokers[1]
+
+    response = rig.register(1, rack="b")
+
+    after = rig.state.brokers[1]
+    assert response.broker_epoch == before.epoch
+    assert after == before._replace(rack="b")
+
+
+def test_another_incarnation_is_refused_while_the_session_of_the_first_lasts():
+    rig = Rig().lead().brokers(1)
+
+    assert rig.register(1, incarnation=2).error_code == Error.DUPLICATE_BROKER_REGISTRATION
+    rig.now_ms += 9000
+    assert rig.register(1, incarnation=2).error_code == Error.DUPLICATE_BROKER_REGISTRATION
+    rig.now_ms += 1
+    assert rig.register(1, incarnation=2).error_code == Error.NONE
+
+
+def test_a_fenced_broker_that_goes_on_heartbeating_keeps_its_id():
+    rig = Rig().lead().brokers(1).fence(1)
+
+    assert rig.register(1, incarnation=2).error_code == Error.DUPLICATE_BROKER_REGISTRATION
+
+
+def test_a_broker_that_was_never_heard_of_has_no_session():
+    rig = Rig().lead()
+    rig.register(1)
+
+    assert rig.register(1, incarnation=2).error_code == Error.NONE
+
+
+def test_an_unfenced_broker_has_a_session_under_a_new_active_controller():
+    rig = Rig().lead().brokers(1)
+    rig.follow()
+    rig.now_ms += 60_000
+    rig.lead()
+
+    assert rig.register(1, incarnation=2).error_code == Error.DUPLICATE_BROKER_REGISTRATION
+    rig.now_ms += 9001
+    assert rig.register(1, incarnation=2).error_code == Error.NONE
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"cluster_id": "other"}, Error.INCONSISTENT_CLUSTER_ID),
+        ({"is_migrating_zk_broker": True}, Error.BROKER_ID_NOT_REGISTERED),
+        ({"broker_id": -1}, Error.INVALID_REGISTRATION),
+        ({"log_dirs": ()}, Error.INVALID_REGISTRATION),
+        ({"log_dirs": (LOST_DIRECTORY,)}, Error.INVALID_REGISTRATION),
+        ({"log_dirs": (directory(1), directory(1))}, Error.INVALID_REGISTRATION),
+        ({"log_dirs": (directory(1), directory(9))}, Error.INVALID_REGISTRATION),
+        ({"features": ()}, Error.INVALID_REGISTRATION),
+        ({"features": (feature("metadata.version", 7, 29),)}, Error.UNSUPPORTED_VERSION),
+        ({"features": (feature("metadata.version", 31, 40),)}, Error.UNSUPPORTED_VERSION),
+        (
+            {"features": (feature("metadata.version", 7, 30), feature("group.version", 1, 1))},
+            Error.UNSUPPORTED_VERSION,
+        ),
+        (
+            {"features": (feature("metadata.version", 7, 30), feature("kraft.version", 1, 1))},
+            Error.UNSUPPORTED_VERSION,
+        ),
+        ({"features": (feature("group.version", 1, 1),)}, Error.UNSUPPORTED_VERSION),
+        (
+            {"listeners": (registration(1).listeners[0], registration(1).listeners[0])},
+            Error.INVALID_REGISTRATION,
+        ),
+    ],
+)
+def test_a_registration_that_does_not_fit_is_refused_and_writes_nothing(fields, error):
+    rig = Rig().lead().brokers(9)
+    before = rig.end_offset
+
+    response = rig.register(1, **fields)
+
+    assert (response.error_code, response.broker_epoch, rig.end_offset) == (error, -1, before)
+
+
+def test_a_feature_that_is_not_offered_must_not_be_in_use():
+    rig = Rig(elr=True).lead()
+
+    response = rig.register(1, features=(feature("metadata.version", 7, 30),))
+
+    assert response.error_code == Error.UNSUPPORTED_VERSION
+
+
+@pytest.mark.parametrize(("finalized", "offered", "error"), [(1, (0, 1), 0), (1, (0, 0), 35), (0, (0, 1), 0)])
+def test_the_broker_must_support_the_kraft_version_of_the_quorum(finalized, offered, error):
+    rig = Rig().lead()
+    rig.controller.env.kraft_version = finalized
+
+    response = rig.register(1, features=(feature("metadata.version", 7, 30), feature("kraft.version", *offered)))
+
+    assert response.error_code == error
+
+
+def test_directories_are_not_asked_for_before_there_are_any():
+    rig = Rig(metadata_version=16).lead()
+
+    assert rig.register(1, log_dirs=()).error_code == 0
+
+
+def test_a_new_incarnation_leaves_its_isrs_in_the_batch_that_registers_it():
+    rig = Rig().lead().brokers(0, 1, 2)
+    rig.create("foo", (0, 1, 2))
+    rig.now_ms += 9001
+    next_offset = rig.end_offset
+
+    response = rig.register(0, incarnation=2)
+
+    records = [record for record, _ in rig.records(next_offset)]
+    assert [type(record) for record in records] == [PartitionChangeRecord, RegisterBrokerRecord]
+    assert (records[0].isr, records[0].leader) == ((1, 2), 1)
+    # The epoch is the next offset when the registration came; its record lies behind what was cleaned up.
+    assert response.broker_epoch == next_offset
+    assert rig.state.registration_offsets[0] == next_offset + 1
+
+
+@pytest.mark.parametrize(
+    ("version", "is_same_epoch", "elr"),
+    [(4, True, (0,)), (3, True, (0,)), (4, False, ()), (2, True, ())],
+)
+def test_a_broker_stays_eligible_only_if_it_ended_in_good_order(version, is_same_epoch, elr):
+    rig = Rig(elr=True).lead().brokers(0, 1, 2)
+    rig.create("foo", (0, 1, 2), min_insync_replicas="3")
+    rig.fence(0)
+    assert rig.partition("foo").elr == (0,)
+    epoch = rig.state.brokers[0].epoch
+    rig.now_ms += 9001
+
+    response = rig.register(0, 2, version, previous_broker_epoch=epoch if is_same_epoch else epoch - 1)
+
+    assert response.error_code == 0
+    assert (rig.partition("foo").isr, rig.partition("foo").elr) == ((1, 2), elr)
+
+
+def test_an_unclean_restart_of_the_last_leader_leaves_the_partition_to_who_is_eligible():
+    rig = Rig(elr=True).lead().brokers(0, 1, 2, 3)
+    rig.create("foo", (0, 1, 2, 3), min_insync_replicas="3")
+    rig.fence(1, 2, 3)
+    assert (rig.partition("foo").isr, rig.partition("foo").elr) == ((0,), (2, 3))
+    rig.now_ms += 9001
+
+    rig.register(3, incarnation=2)
+    assert rig.partition("foo").elr == (2,)
+    rig.register(0, incarnation=2)
+
+    partition = rig.partition("foo")
+    assert (partition.isr, partition.elr, partition.leader, partition.last_known_elr) == ((), (2,), -1, (0,))
+
+
+def test_without_elr_the_last_member_stays_in_the_isr_through_its_restart():
+    rig = Rig().lead().brokers(0, 1)
+    rig.create("foo", (0, 1))
+    rig.fence(1)
+    rig.now_ms += 9001
+
+    rig.register(0, incarnation=2)
+    assert (rig.partition("foo").isr, rig.partition("foo").leader) == ((0,), -1)
+
+    rig.unfence(0)
+    assert (rig.partition("foo").isr, rig.partition("foo").leader) == ((0,), 0)
+
+
+@pytest.mark.parametrize("fenced", [False, True])
+def test_an_unregistered_broker_leaves_every_isr_and_elr(fenced):
+    rig = Rig(elr=True).lead().brokers(0, 1, 2)
+    rig.create("foo", (0, 1, 2), (1, 0, 2), min_insync_replicas="3")
+    if fenced:
+        rig.fence(0)
+    epoch = rig.state.brokers[0].epoch
+    before = rig.end_offset
+
+    response = rig.ask(UnregisterBrokerRequest(broker_id=0))
+
+    assert (response.error_code, response.error_message) == (0, None)
+    records = [record for record, _ in rig.records(before)]
+    assert records[-1] == UnregisterBrokerRecord(broker_id=0, broker_epoch=epoch)
+    for partition_id in (0, 1):
+        partition = rig.partition("foo", partition_id)
+        assert (0 in partition.isr, partition.replicas.count(0)) == (False, 1)
+    assert 0 not in rig.state.brokers
+    assert rig.state.directory_owners.get(directory(0)) is None
+    assert rig.controller.env.sessions.get(0) is None
+
+
+def test_an_unknown_broker_cannot_be_unregistered():
+    rig = Rig().lead()
+
+    response = rig.ask(UnregisterBrokerRequest(broker_id=7))
+
+    assert (response.error_code, response.error_message) == (
+        Error.BROKER_ID_NOT_REGISTERED,
+        "Broker ID 7 is not currently registered",
+    )
+
+
+def test_an_unregistered_broker_comes_back_as_a_new_one():
+    rig = Rig().lead().brokers(0)
+    rig.ask(UnregisterBrokerRequest(broker_id=0))
+
+    assert rig.register(0, incarnation=2).error_code == 0
+    assert rig.heartbeat(0).is_fenced is False
