@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from controller.partition import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE
+from records.bulk import partition_changes
 from records.metadata.topics import PartitionChangeRecord
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class Group:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def part(self, chosen: NDArray[np.intp] | slice) -> Group:
+        """Some of the changes."""
+        return Group(self.rows[chosen], {name: column[chosen] for name, column in self.fields.items()})
+
 
 class PartitionChanges:
     """Changes in groups, each partition in one of them and there once; the records run group by group."""
@@ -61,8 +66,6 @@ class PartitionChanges:
 
     def parts(self, partitions: Partitions, version: int) -> list[Encoded]:
         """The encoded records, in their order, for `records.bulk.batch_body`. version: of the records."""
-        from records.bulk import partition_changes
-
         return [
             partition_changes(
                 version, partitions.topic_ids_at(group.rows), partitions.partition_ids_at(group.rows), **group.fields
@@ -73,7 +76,7 @@ class PartitionChanges:
     def records(self, partitions: Partitions) -> Iterator[PartitionChangeRecord]:
         """The changes one by one, as messages."""
         for group in self.groups:
-            lists = {name: _plain(name, column) for name, column in group.fields.items()}
+            lists = {name: plain(name, column) for name, column in group.fields.items()}
             for number, row in enumerate(group.rows.tolist()):
                 yield PartitionChangeRecord(
                     partition_id=partitions.partition_id_at(row),
@@ -109,9 +112,9 @@ def _column(name: str, values: list[Any]) -> NDArray[Any]:
     return np.array(values, np.int32).reshape(len(values), width)
 
 
-def _plain(name: str, column: NDArray[Any]) -> list[Any]:
-    """The values of a column as the message has them."""
-    if name in SCALARS:
+def plain(name: str, column: NDArray[Any]) -> list[Any]:
+    """The values of a column, or of a matrix of lists, as messages have them."""
+    if column.ndim == 1:
         return list(column.tolist())
     if name == "directories":
         return [tuple(bytes(directory) for directory in directories) for directories in column]

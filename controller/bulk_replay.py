@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from controller.bulk_changes import PartitionChanges
+from controller.bulk_rare import RARE, write_rare
 from controller.bulk_undo import RowSet, former_of
-from controller.columns import IS_WIDE, NOBODY, Rare
+from controller.columns import IS_WIDE, NOBODY
+from controller.partition import RECOVERED, RECOVERING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from controller.bulk_changes import Group
     from controller.columns import Columns
-    from controller.partitions import Rows
     from controller.state import State
 
 # What changes of the common sort say. Others are replayed one by one.
-_RARE = ("eligible_leader_replicas", "last_known_elr", "leader_recovery_state")
-_BY_COLUMN = {"leader", "isr", *_RARE}
+_BY_COLUMN = {"leader", "isr", *RARE}
 
 
 def replay_changes(state: State, changes: PartitionChanges, base_offset: int) -> None:
@@ -33,16 +33,20 @@ def replay_changes(state: State, changes: PartitionChanges, base_offset: int) ->
 def replay_group(state: State, group: Group, base_offset: int) -> None:
     """Replay the records of one group, whose partitions are there.
 
-    A group is one entry in the undo log, with the offset of its last record: it is committed, and lost, as a whole.
+    A group is committed, and lost, as a whole: its changes have the offset of its last record.
     """
     columns = state.partitions.columns
+    last_offset = base_offset + len(group) - 1
+    by_column = _by_column(columns, group)
+    if not by_column.all():
+        for record in PartitionChanges([group.part(np.flatnonzero(~by_column))]).records(state.partitions):
+            state.replay(record, last_offset)
+        group = group.part(np.flatnonzero(by_column))
+        if not len(group):
+            return
     rows, fields = group.rows, group.fields
-    if not _is_common(columns, rows, fields):
-        for number, record in enumerate(PartitionChanges([group]).records(state.partitions)):
-            state.replay(record, base_offset + number)
-        return
-    writes_rare = any(name in fields for name in _RARE)
-    state.begin_record(base_offset + len(group) - 1)
+    writes_rare = any(name in fields for name in RARE)
+    state.begin_record(last_offset)
     if state.undo.recording:
         names = ["partition_epoch"]
         names += ["leader", "leader_epoch"] if "leader" in fields else []
@@ -59,68 +63,21 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
         for position, column in enumerate(columns.isr):
             column[rows] = isr[:, position] if position < isr.shape[1] else NOBODY
     if writes_rare:
-        _write_rare(columns, rows, fields)
+        write_rare(columns, rows, fields)
     state.partitions.version += 1
-    state.end_offset = base_offset + len(group)
+    state.end_offset = last_offset + 1
 
 
-def _is_common(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> bool:
-    """Whether the group can be written by columns."""
-    if not fields.keys() <= _BY_COLUMN or (columns.flags[rows] & IS_WIDE).any():
-        return False
+def _by_column(columns: Columns, group: Group) -> NDArray[np.bool_]:
+    """Which of the changes can be written by columns."""
+    fields = group.fields
+    found: NDArray[np.bool_] = (columns.flags[group.rows] & IS_WIDE) == 0
     isr = fields.get("isr")
     recovery_state = fields.get("leader_recovery_state")
-    return not (
-        (isr is not None and (isr.shape[1] > columns.positions or bool((isr < 0).any())))
-        or (recovery_state is not None and bool(((recovery_state < 0) | (recovery_state > 1)).any()))
-    )
-
-
-def _write_rare(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
-    """Write ELR, last known leader and recovery state. Partitions that come to the same share it in memory."""
-    rare = columns.rare
-    numbers = rows.tolist()
-    # What a record says as one flat tuple of ints: quick to make, and to look up.
-    widths = {name: 1 if fields[name].ndim == 1 else fields[name].shape[1] for name in _RARE if name in fields}
-    words = _words([fields[name] for name in widths], len(rows))
-    if columns.flags[rows].any():
-        formers = [rare.get(row, _NOTHING) for row in numbers]
-        # Formers are shared too, so each is known by its identity.
-        sorts = {(id(former), said): (former, said) for former, said in zip(formers, words, strict=True)}
-        results = {sort: _changed(former, widths, said) for sort, (former, said) in sorts.items()}
-        now = [results[id(former), said] for former, said in zip(formers, words, strict=True)]
-    else:
-        fresh = {said: _changed(_NOTHING, widths, said) for said in set(words)}
-        now = [fresh[said] for said in words]
-    flags = np.fromiter([flags for _, flags in now], np.uint8, len(rows))
-    columns.flags[rows] = flags
-    rare.update(zip(numbers, [value for value, _ in now], strict=True))
-    for row in rows[flags == 0].tolist():
-        del rare[row]
-
-
-def _words(columns: list[NDArray[Any]], count: int) -> list[tuple[int, ...]]:
-    """Row by row what the columns say, matrices position by position."""
-    positions: list[list[int]] = []
-    for column in columns:
-        positions += [column.tolist()] if column.ndim == 1 else column.T.tolist()
-    return list(zip(*positions, strict=True)) if positions else [()] * count
-
-
-def _changed(former: Rare, widths: dict[str, int], said: tuple[int, ...]) -> tuple[Rare, int]:
-    """What a row has after a record that says `said`, and its flags. widths: how many of those ints each field has."""
-    elr, last_known_elr, recovery_state = former.elr, former.last_known_elr, former.recovery_state
-    start = 0
-    for name, width in widths.items():
-        if name == "eligible_leader_replicas":
-            elr = said[start : start + width]
-        elif name == "last_known_elr":
-            last_known_elr = said[start : start + width]
-        else:
-            recovery_state = said[start]
-        start += width
-    now = Rare(former.removing, former.adding, elr, last_known_elr, recovery_state)
-    return now, now.flags()
-
-
-_NOTHING = Rare()
+    if not fields.keys() <= _BY_COLUMN or (isr is not None and isr.shape[1] > columns.positions):
+        found[:] = False
+    if isr is not None:
+        found &= (isr >= 0).all(axis=1)
+    if recovery_state is not None:
+        found &= (recovery_state == RECOVERED) | (recovery_state == RECOVERING)
+    return found

@@ -56,11 +56,15 @@ class Rare(NamedTuple):
 class DirectoryIds:
     """The number of each directory id in the columns. Numbers are given once and stay."""
 
-    __slots__ = ("ids", "numbers")
+    __slots__ = ("_keys", "_order", "_table", "ids", "numbers")
 
     def __init__(self) -> None:
         self.ids = [MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY]
         self.numbers = {id_: number for number, id_ in enumerate(self.ids)}
+        # For looking up many at once: keys of the ids, ascending, the number of each, and all ids as a matrix.
+        self._keys: NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._order: NDArray[np.intp] = np.empty(0, np.intp)
+        self._table: NDArray[np.uint8] = np.empty((0, 16), np.uint8)
 
     def number(self, id_: bytes) -> int:
         """The number of a directory id, a new one where it has none yet."""
@@ -69,6 +73,21 @@ class DirectoryIds:
             number = self.numbers[id_] = len(self.ids)
             self.ids.append(id_)
         return number
+
+    def numbers_of(self, ids: NDArray[np.uint8]) -> Int32s:
+        """The numbers of ids of shape (n, k, 16), new ones for ids that have none yet; of shape (n, k)."""
+        flat = np.ascontiguousarray(ids).reshape(-1, 16)
+        if len(self._keys) != len(self.ids):
+            self._table = np.frombuffer(b"".join(self.ids), np.uint8).reshape(-1, 16)
+            keys = _keys(self._table)
+            self._order = np.argsort(keys)
+            self._keys = keys[self._order]
+        at = np.searchsorted(self._keys, _keys(flat))
+        numbers = self._order[np.minimum(at, len(self._order) - 1)]
+        if (self._table[numbers] != flat).any():
+            joined = flat.tobytes()
+            numbers = np.array([self.number(joined[start : start + 16]) for start in range(0, len(joined), 16)])
+        return numbers.astype(np.int32).reshape(ids.shape[:2])
 
 
 class Columns:
@@ -169,6 +188,20 @@ class Columns:
             columns.extend(np.full(self.capacity, NOBODY, np.int32) for _ in range(positions - len(columns)))
         self.take_cells()
 
+    def arrange(self, order: NDArray[np.intp]) -> None:
+        """Keep these rows alone, in this order, as the first ones."""
+        flags = self.flags[order]
+        marked = np.flatnonzero(flags)
+        former = order[marked]
+        self.rare = {row: self.rare[was] for row, was in zip(marked.tolist(), former.tolist(), strict=True)}
+        self.end = len(order)
+        self.flags[: self.end] = flags
+        for column in (
+            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch,
+            *self.replicas, *self.isr, *self.directories,
+        ):  # fmt: skip
+            column[: self.end] = column[order]
+
     def copy(self) -> Columns:
         """The used rows as they are now, independent of later changes. Directory numbers are shared: they only grow."""
         other = Columns.__new__(Columns)
@@ -207,6 +240,12 @@ class Columns:
 
 
 _COMMON = ((), (), (), (), RECOVERED)
+
+
+def _keys(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """A number for each id of shape (n, 16): nearly always another one for another id."""
+    halves = ids.view(np.uint64)
+    return halves[:, 0] * np.uint64(0x9E3779B97F4A7C15) ^ halves[:, 1]
 
 
 def _column() -> Int32s:

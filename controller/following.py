@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.bulk_batches import load_batch, replay_batch
 from controller.effects import Noted
 from controller.snapshot_schedule import Appended, take_snapshot_if_due
-from records.batch import batches, records_of
-from records.frame import decode_record
+from records.batch import batches
 
 if TYPE_CHECKING:
     from controller.controller import Controller
@@ -36,14 +36,11 @@ def replay_batches(state: State, data: bytes) -> list[Appended]:
     for batch in batches(data, check=False):
         assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
         end_offset = batch.last_offset + 1
-        # It cannot be taken back, so nothing is kept for that.
-        state.commit(end_offset)
-        if not batch.is_control:
-            for offset, _, _, value, _ in records_of(data, batch):
-                record, _ = decode_record(value or b"")
-                state.replay(record, offset)
-        state.end_offset = end_offset
-        state.commit(end_offset)
+        if batch.is_control:
+            state.end_offset = end_offset
+            state.commit(end_offset)
+        else:
+            replay_batch(state, data, batch)
         size = 0 if batch.is_control else batch.size
         found.append(Appended(end_offset, batch.leader_epoch, batch.max_timestamp, size))
     return found
@@ -62,9 +59,7 @@ def on_snapshot_part(controller: Controller, event: SnapshotPart) -> None:
     data = event.data
     for batch in batches(data, check=False):
         if not batch.is_control:
-            for _, _, _, value, _ in records_of(data, batch):
-                record, _ = decode_record(value or b"")
-                controller.state.replay(record, controller.loading.end_offset - 1)
+            load_batch(controller.state, data, batch)
 
 
 def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:

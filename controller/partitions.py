@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from controller.bulk_placing import settle
 from controller.bulk_undo import BulkLog
 from controller.columns import HAS_ELR, IS_WIDE, NO_TOPIC, REASSIGNING, Columns
 from controller.partition import NO_LEADER, Partition
@@ -47,7 +48,7 @@ class Partitions(Undoable):
     """
 
     __slots__ = (
-        "_counted", "_counts", "_free_rows", "_free_topics", "_graves", "bulk", "columns", "count",
+        "_counted", "_counts", "_free_rows", "_free_topics", "_graves", "bulk", "columns", "count", "is_unsettled",
         "topic_id_table", "topics", "version",
     )  # fmt: skip
 
@@ -57,8 +58,12 @@ class Partitions(Undoable):
         self.columns = Columns()
         self.reset()
 
-    def reset(self) -> None:
-        """Forget all partitions, and which of them were uncommitted."""
+    def reset(self, *, unsettled: bool = False) -> None:
+        """Forget all partitions, and which of them were uncommitted.
+
+        unsettled: those to come are all new, and are not read until `settle`.
+        """
+        self.is_unsettled = unsettled
         for log in (self, self.bulk):
             log.uncommitted.clear()
             log.latest = -1
@@ -188,8 +193,27 @@ class Partitions(Undoable):
 
     # Writing.
 
+    def settle(self) -> None:
+        """Sort the rows of a snapshot that was loaded; from now on its partitions can be read."""
+        if self.is_unsettled:
+            self.is_unsettled = False
+            settle(self)
+
+    def take_rows(self, count: int) -> Rows:
+        """Rows to write new partitions to, ascending."""
+        if len(self._free_rows) < count:
+            first = self.columns.append(count)
+            return np.arange(first, first + count)
+        rows = np.sort(np.array(self._free_rows[-count:], np.intp))
+        del self._free_rows[-count:]
+        return rows
+
     def put(self, topic: Topic, partition_id: int, partition: Partition) -> None:
         """Add or replace a partition of a topic that is there."""
+        if self.is_unsettled:
+            row = self.columns.append(1)
+            self._write(row, Placed(topic, partition_id, partition))
+            return
         row = topic.row(partition_id)
         if row == NO_ROW:
             row = self._free_rows.pop() if self._free_rows else self.columns.append(1)
@@ -228,11 +252,14 @@ class Partitions(Undoable):
         return old
 
     def _place(self, row: int, placed: Placed) -> None:
+        self._write(row, placed)
+        placed.topic.add(placed.partition_id, row)
+
+    def _write(self, row: int, placed: Placed) -> None:
         columns = self.columns
         columns.set(row, placed.partition)
         columns.topic[row] = placed.topic.index
         columns.partition_id[row] = placed.partition_id
-        placed.topic.add(placed.partition_id, row)
         self.count += 1
         self.version += 1
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from controller.view import View
 
     Found = tuple[Any, int]
+    Section = Callable[[View], Iterator[Found]]
 
 MIGRATION = 8  # 3.4-IV0
 SCRAM = 11  # 3.5-IV2
@@ -198,7 +199,7 @@ def _features(cls: Any, node: Broker | Controller) -> tuple[Any, ...]:
 
 
 # The order is Kafka's. `partitions` is by far the largest, and has a faster way in `controller.snapshots`.
-SECTIONS: tuple[Callable[[View], Iterator[Found]], ...] = (
+SECTIONS: tuple[Section, ...] = (
     features,
     brokers,
     controllers,

@@ -63,12 +63,12 @@ if TYPE_CHECKING:
 class ReplayError(Exception):
     """A record that contradicts the state: the log is wrong, or we are. Nobody may go on with such a state."""
 
-    def __init__(self, offset: int, record: Any, reason: str) -> None:
+    def __init__(self, offset: int, record: type[Any], reason: str) -> None:
         self.offset = offset
         self.record = record
         self.reason = reason
         # The record is named and not shown: it may hold a secret.
-        super().__init__(f"{type(record).__name__} at offset {offset} cannot be replayed: {reason}")
+        super().__init__(f"{record.__name__} at offset {offset} cannot be replayed: {reason}")
 
 
 class State:
@@ -154,7 +154,7 @@ class State:
         try:
             REPLAY[type(record)](self, record, offset)
         except ValueError as error:
-            raise ReplayError(offset, record, str(error)) from error
+            raise ReplayError(offset, type(record), str(error)) from error
         self.end_offset = offset + 1
 
     def replay_changes(self, changes: PartitionChanges, base_offset: int) -> None:
@@ -199,7 +199,7 @@ class State:
         self.undo.clear()
         for table in self.tables().values():
             table.reset()
-        self.partitions.reset()
+        self.partitions.reset(unsettled=True)
         self.spans = []
         self.end_offset = self.committed_end_offset = end_offset
         self.stable_end_offset = 0
@@ -208,6 +208,7 @@ class State:
     def end_load(self) -> None:
         """The snapshot was replayed whole."""
         self.loading = False
+        self.partitions.settle()
         self.stable_end_offset = self.end_offset = self.committed_end_offset
         self.undo.forget(self.stable_end_offset)
 

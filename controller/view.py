@@ -11,6 +11,9 @@ from controller.tables.features import ELR_VERSION, METADATA_VERSION
 from controller.tables.table import TableLog
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from controller.columns import Columns
     from controller.partition import Partition
     from controller.state import State
@@ -23,15 +26,18 @@ TOPICS = "topics"
 class View:
     """All stable metadata as of `end_offset`, to be read only.
 
-    tables: by the names they have in `State`. topics: by their index in the column of topics.
+    tables: by the names they have in `State`. topics, topic_ids: by their index in the column of topics.
     """
 
-    __slots__ = ("_absent", "columns", "end_offset", "tables", "topics")
+    __slots__ = ("_absent", "columns", "end_offset", "tables", "topic_ids", "topics")
 
-    def __init__(self, end_offset: int, tables: dict[str, dict[Any, Any]], columns: Columns) -> None:
+    def __init__(
+        self, end_offset: int, tables: dict[str, dict[Any, Any]], columns: Columns, topic_ids: NDArray[np.uint8]
+    ) -> None:
         self.end_offset = end_offset
         self.tables = tables
         self.columns = columns
+        self.topic_ids = topic_ids
         self.topics: dict[int, Topic] = {}
         self._absent: set[int] = set()
 
@@ -87,7 +93,8 @@ class View:
 def stable_view(state: State) -> View:
     """The state as of its `stable_end_offset`: without what is not committed, or in an open transaction."""
     tables: dict[str, dict[Any, Any]] = {name: dict(table) for name, table in state.tables().items()}
-    view = View(state.stable_end_offset, tables, state.partitions.columns.copy())
+    topic_ids = state.partitions.topic_id_table.copy()
+    view = View(state.stable_end_offset, tables, state.partitions.columns.copy(), topic_ids)
     for entry in state.undo.since(state.stable_end_offset):
         view.take_back(entry)
     view.topics = {topic.index: topic for topic in tables[TOPICS].values()}

@@ -102,6 +102,94 @@ def fresh(records: Iterable[Any]) -> State:
     return state
 
 
+def bursts(random: Random, count: int, state: State) -> list[Any]:
+    """Replay, as committed, `count` bursts of records that are much alike, as bulk work is; returns them."""
+    lived: list[Any] = []
+
+    def replay(records: Iterable[Any]) -> None:
+        for record in records:
+            offset = state.end_offset
+            state.commit(offset + 1)
+            state.replay(record, offset)
+            state.commit(offset + 1)
+            lived.append(record)
+
+    replay(first_records())
+    for _ in range(count):
+        replay(random.choice((new_topic, new_topic, changes, changes, more_partitions, other_things))(random, state))
+    return lived
+
+
+def new_topic(random: Random, state: State) -> list[Any]:
+    made = topic(random, state)
+    return [] if made is None else [made, *partitions_of(random, made.topic_id, range(random.choice((1, 3, 40, 120))))]
+
+
+def more_partitions(random: Random, state: State) -> list[Any]:
+    if not state.topics:
+        return []
+    of = state.topics[random.choice(list(state.topics))]
+    first = of.partition_count() + random.choice((0, 0, 0, 1, -3))
+    return partitions_of(random, of.topic_id, range(max(first, 0), max(first, 0) + random.choice((2, 30))))
+
+
+def partitions_of(random: Random, topic_id: bytes, ids: Iterable[int]) -> list[Any]:
+    ids = list(ids)
+    if random.random() < 0.3:
+        random.shuffle(ids)
+    width = random.choice((1, 3, 3, 5, 9))
+    found = []
+    for partition_id in ids:
+        replicas = some(random, range(1, 20), width)
+        isr = replicas if random.random() < 0.9 else replicas[:1]
+        found.append(
+            PartitionRecord(
+                partition_id=partition_id,
+                topic_id=topic_id,
+                replicas=replicas,
+                isr=isr,
+                removing_replicas=replicas[:1] if random.random() < 0.02 else (),
+                adding_replicas=replicas[-1:] if random.random() < 0.02 else (),
+                leader=random.choice((replicas[0], -1)),
+                leader_recovery_state=int(random.random() < 0.05),
+                leader_epoch=random.choice((0, 0x7FFFFFFF)),
+                partition_epoch=random.randrange(9),
+                directories=tuple(bytes([broker]) * 16 for broker in replicas) if random.random() < 0.9 else (),
+                eligible_leader_replicas=replicas[1:2] if random.random() < 0.3 else None,
+                last_known_elr=replicas[:1] if random.random() < 0.1 else None,
+            )
+        )
+    return found
+
+
+def changes(random: Random, state: State) -> list[Any]:
+    every = [(of.topic_id, of, id_) for of in state.topics.values() for id_ in of.partition_ids()]
+    if not every:
+        return []
+    count = random.choice((5, 40, 100))
+    chosen = random.choices(every, k=count) if random.random() < 0.3 else random.sample(every, min(count, len(every)))
+    fields = random.sample(
+        ("isr", "leader", "eligible_leader_replicas", "last_known_elr", "leader_recovery_state", "adding_replicas"), 2
+    )
+    found = []
+    for topic_id, of, partition_id in chosen:
+        now = state.partitions.find(of, partition_id)
+        assert now is not None
+        values: dict[str, Any] = dict.fromkeys(fields, now.replicas[:1])
+        for name, value in (("leader", random.choice(now.replicas)), ("leader_recovery_state", random.randrange(2))):
+            if name in values:
+                values[name] = value
+        if random.random() < 0.1:
+            values["isr"] = now.replicas
+        found.append(PartitionChangeRecord(partition_id=partition_id, topic_id=topic_id, **values))
+    return found
+
+
+def other_things(random: Random, state: State) -> list[Any]:
+    made = random.choice((remove_topic, clear_elr, config, nothing))(random, state)
+    return [] if made is None else [made]
+
+
 # Topics and partitions.
 
 
@@ -146,12 +234,17 @@ def partition(random: Random, state: State) -> Any:
     )
 
 
+def since(state: State, metadata_version: int) -> bool:
+    """Whether what came with a metadata.version may be there."""
+    return state.metadata_version == 0 or state.metadata_version >= metadata_version
+
+
 def has_directories(state: State) -> bool:
-    return state.metadata_version == 0 or state.metadata_version >= 17
+    return since(state, 17)
 
 
 def has_elr(state: State) -> bool:
-    return state.metadata_version == 0 or state.metadata_version >= 23
+    return since(state, 23)
 
 
 def directories(random: Random, replicas: tuple[int, ...]) -> tuple[bytes, ...]:
@@ -199,7 +292,7 @@ def clear_elr(random: Random, state: State) -> Any:
 # Everything else.
 
 
-def register_broker(random: Random, _state: State) -> Any:
+def register_broker(random: Random, state: State) -> Any:
     broker_id = random.choice(BROKERS)
     own = [bytes([broker_id, number]) * 8 for number in range(3)]
     return RegisterBrokerRecord(
@@ -218,8 +311,8 @@ def register_broker(random: Random, _state: State) -> Any:
         rack=random.choice((None, "r1")),
         fenced=random.random() < 0.5,
         in_controlled_shutdown=random.random() < 0.2,
-        log_dirs=tuple(random.sample(own, random.randrange(4))),
-        cordoned_log_dirs=random.choice((None, (), (own[0],))),
+        log_dirs=tuple(random.sample(own, random.randrange(4))) if has_directories(state) else (),
+        cordoned_log_dirs=random.choice((None, (), (own[0],))) if since(state, 30) else None,
     )
 
 
@@ -238,15 +331,15 @@ def unregister_broker(random: Random, _state: State, broker: Any) -> Any:
 
 
 @of_broker
-def change_broker(random: Random, _state: State, broker: Any) -> Any:
+def change_broker(random: Random, state: State, broker: Any) -> Any:
     own = bytes([broker.broker_id, 1]) * 8
     return BrokerRegistrationChangeRecord(
         broker_id=broker.broker_id,
         broker_epoch=broker.epoch,
         fenced=random.choice((-1, 0, 1)),
         in_controlled_shutdown=random.randrange(2),
-        log_dirs=random.choice(((), (own,))),
-        cordoned_log_dirs=random.choice((None, (), (own,))),
+        log_dirs=random.choice(((), (own,))) if has_directories(state) else (),
+        cordoned_log_dirs=random.choice((None, (), (own,))) if since(state, 30) else None,
     )
 
 
@@ -256,7 +349,9 @@ def fence_broker(random: Random, _state: State, broker: Any) -> Any:
     return kind(id=broker.broker_id, epoch=broker.epoch)
 
 
-def register_controller(random: Random, _state: State) -> Any:
+def register_controller(random: Random, state: State) -> Any:
+    if not since(state, 15):
+        return None
     return RegisterControllerRecord(
         controller_id=random.randrange(3000, 3003),
         incarnation_id=uuid(random),
@@ -326,6 +421,8 @@ def acl(random: Random, state: State) -> Any:
 
 
 def scram(random: Random, state: State) -> Any:
+    if not since(state, 11):
+        return None
     if state.scram and random.random() < 0.4:
         name, mechanism = random.choice(list(state.scram))
         return RemoveUserScramCredentialRecord(name=name, mechanism=mechanism)
@@ -340,6 +437,8 @@ def scram(random: Random, state: State) -> Any:
 
 
 def token(random: Random, state: State) -> Any:
+    if not since(state, 14):
+        return None
     if state.tokens and random.random() < 0.4:
         return RemoveDelegationTokenRecord(token_id=random.choice(list(state.tokens)))
     return DelegationTokenRecord(

@@ -32,6 +32,10 @@ def cluster(seed):
     return random, state
 
 
+def by_partition(record):
+    return record.topic_id, record.partition_id
+
+
 @pytest.mark.parametrize("seed", range(150))
 def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
     random, state = cluster(seed)
@@ -52,8 +56,7 @@ def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
 
     records = list(changes.records(partitions))
     expected = one_by_one(state, nearby, rows.tolist(), **why)
-    key = lambda record: (record.topic_id, record.partition_id)
-    assert sorted(records, key=key) == sorted((record for record, _ in expected), key=key)
+    assert sorted(records, key=by_partition) == sorted((record for record, _ in expected), key=by_partition)
     assert len(changes) == len(expected)
     if records:
         values = [encode_record(record, 2) for record in records]
