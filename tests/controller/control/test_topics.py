@@ -9,6 +9,7 @@ from records.errors import Error
 from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, TopicRecord
+from records.schema import replace
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, uuid_text
 from tests.controller.rig import Rig, directory, new_topic
 
@@ -167,24 +168,12 @@ BAD = Error.INVALID_REPLICA_ASSIGNMENT
         ),
         (topic("foo", 1, 1, cleanup_policy=None), 40, "Null value not supported for topic configs: cleanup.policy"),
         (
-            Topic(
-                name="foo",
-                num_partitions=2,
-                replication_factor=-1,
-                assignments=new_topic("", (0,)).assignments,
-                configs=(),
-            ),
+            replace(new_topic("foo", (0,)), num_partitions=2),
             42,
             "A manual partition assignment was specified, but numPartitions was not set to -1.",
         ),
         (
-            Topic(
-                name="foo",
-                num_partitions=-1,
-                replication_factor=1,
-                assignments=new_topic("", (0,)).assignments,
-                configs=(),
-            ),
+            replace(new_topic("foo", (0,)), replication_factor=1),
             42,
             "A manual partition assignment was specified, but replication factor was not set to -1.",
         ),
