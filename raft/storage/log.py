@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from raft.storage.cache import CACHE_BYTES_MAX, TailCache
 from raft.storage.disk_queue import LogPoint
@@ -21,17 +21,23 @@ from records.batch import CONTROL_ATTRIBUTE
 if TYPE_CHECKING:
     from raft.storage.files import Files
 
-SEGMENT_BYTES_MAX = 1 << 30
-SEGMENT_MS_MAX = 7 * 24 * 3600 * 1000
 # A relative offset in an index is an int32.
 OFFSET_DELTA_MAX = (1 << 31) - 1
+
+
+class LogLimits(NamedTuple):
+    """segment_bytes_max, segment_ms_max: `metadata.log.segment.bytes` and `.ms`; cache_bytes_max: of the recent end."""
+
+    segment_bytes_max: int = 1 << 30
+    segment_ms_max: int = 7 * 24 * 3600 * 1000
+    cache_bytes_max: int = CACHE_BYTES_MAX
 
 
 class MetadataLog:
     """The segments of `__cluster_metadata-0`, at least one; the last is appended to.
 
     epochs: (epoch, start offset) of what the log holds, ascending. control_offsets: base offsets of its control
-    batches. segment_bytes_max, segment_ms_max: `metadata.log.segment.bytes` and `.ms`. bytes_appended: since the start.
+    batches. bytes_appended: since the start.
     """
 
     def __init__(
@@ -41,10 +47,7 @@ class MetadataLog:
         segments: list[Segment],
         epochs: list[tuple[int, int]],
         control_offsets: list[int],
-        *,
-        segment_bytes_max: int = SEGMENT_BYTES_MAX,
-        segment_ms_max: int = SEGMENT_MS_MAX,
-        cache_bytes_max: int = CACHE_BYTES_MAX,
+        limits: LogLimits,
     ) -> None:
         assert segments, "a log has a segment"
         self.files = files
@@ -52,10 +55,9 @@ class MetadataLog:
         self.segments = segments
         self.epochs = epochs
         self.control_offsets = control_offsets
-        self.segment_bytes_max = segment_bytes_max
-        self.segment_ms_max = segment_ms_max
+        self.limits = limits
         self.bytes_appended = 0
-        self.cache = TailCache(self.end_offset, cache_bytes_max)
+        self.cache = TailCache(self.end_offset, limits.cache_bytes_max)
         self.deleted: list[str] = []  # files renamed to `.deleted`, to be unlinked later
         self.retired: list[int] = []  # handles to be closed behind the flushes that may use them
 
@@ -185,8 +187,8 @@ class MetadataLog:
             return False
         waited = max(head.max_timestamp for head in batches) - active.first_timestamp
         return (
-            active.size > self.segment_bytes_max - size
-            or (active.first_timestamp >= 0 and waited > self.segment_ms_max)
+            active.size > self.limits.segment_bytes_max - size
+            or (active.first_timestamp >= 0 and waited > self.limits.segment_ms_max)
             or active.index.is_full
             or batches[-1].last_offset - active.base_offset > OFFSET_DELTA_MAX
         )

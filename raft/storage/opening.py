@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.config import SnapshotId
 from raft.recovered import Recovered, StoredSnapshot
 from raft.storage.directory import has_partition_metadata, list_contents
-from raft.storage.epoch_checkpoint import epochs_text
+from raft.storage.epoch_checkpoint import epochs_text, parse_epochs
 from raft.storage.errors import CorruptLog
 from raft.storage.files import read_whole, replace_file
 from raft.storage.names import EPOCH_CHECKPOINT, PARTITION_METADATA, PARTITION_METADATA_TEXT, snapshot_name
@@ -20,7 +20,7 @@ from records.batch import CorruptBatch, read_header
 
 if TYPE_CHECKING:
     from raft.storage.files import Files
-    from raft.storage.log import MetadataLog
+    from raft.storage.log import LogLimits, MetadataLog
     from raft.storage.recovery import Notes
     from raft.storage.snapshot_file import SnapshotHead
 
@@ -34,7 +34,7 @@ class Opened(NamedTuple):
     committed: int
 
 
-def open_partition(files: Files, directory: str, limits: dict[str, int]) -> Opened:
+def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     """Open the directory of the metadata partition, and mend what an interrupted run left.
 
     Raises StorageError where what is there cannot be started from; it is then left as it was.
@@ -55,7 +55,7 @@ def open_partition(files: Files, directory: str, limits: dict[str, int]) -> Open
 
     recovery = LogRecovery(files, directory, newest, check_newest, notes)
     is_marked = has_partition_metadata(files, directory)
-    log = recovery.open(contents.segments, **limits)
+    log = recovery.open(contents.segments, limits)
     try:
         kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
         voter_sets, kraft_versions = _control_history(directory, log, newest, None if newest is None else heads[newest])
@@ -119,10 +119,16 @@ def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -
         found = read_whole(files, path)
     except FileNotFoundError:
         found = b""
-    if found != text and (found or log.epochs):
-        if found:
-            notes.append(("epoch_checkpoint_healed", {"file": path, "entries": len(log.epochs)}))
-        replace_file(files, path, text)
+    if found == text or not (found or log.epochs):
+        return
+    try:
+        # An epoch that began at the end of the log, and never had a record, is dropped as a matter of course.
+        is_other = [entry for entry in parse_epochs(found) if entry[1] < log.end_offset] != log.epochs
+    except ValueError:
+        is_other = True
+    if found and is_other:
+        notes.append(("epoch_checkpoint_healed", {"file": path, "entries": len(log.epochs)}))
+    replace_file(files, path, text)
 
 
 def _size(files: Files, directory: str, snapshot: tuple[int, int]) -> int:

@@ -65,7 +65,10 @@ def parse_quorum_state(text: bytes) -> Election:
         text_id = state.get("votedDirectoryId")
         if not isinstance(text_id, str):
             raise ValueError("votedDirectoryId is missing")
-        directory = parse_uuid(text_id)
+        try:
+            directory = parse_uuid(text_id)
+        except ValueError as error:
+            raise ValueError(f"votedDirectoryId is {text_id[:30]!r}: {error}") from None
     return Election(epoch, None if leader < 0 else leader, None if vote < 0 else ReplicaKey(vote, directory))
 
 

@@ -8,7 +8,7 @@ from raft.storage.committed_prefix import CommittedPrefix, parse_prefix
 from raft.storage.errors import CorruptLog, StorageError
 from raft.storage.files import crc_of_file, read_whole
 from raft.storage.index import SparseIndex, is_sound
-from raft.storage.log import MetadataLog, create_segment
+from raft.storage.log import LogLimits, MetadataLog, create_segment
 from raft.storage.names import COMMITTED_PREFIX, LOG, OFFSET_INDEX, TIME_INDEX, segment_name
 from raft.storage.segment import Mark, Segment
 from raft.storage.walk import Fault, Walker, is_torn, next_intact
@@ -63,8 +63,8 @@ class LogRecovery:
         """Of the last batch; 0 where there is none."""
         return self._epochs[-1][0] if self._epochs else 0
 
-    def open(self, bases: list[int], **limits: int) -> MetadataLog:
-        """The log whose segments have these base offsets, ready to be appended to; `limits` are those of MetadataLog.
+    def open(self, bases: list[int], limits: LogLimits) -> MetadataLog:
+        """The log whose segments have these base offsets, ready to be appended to; for `limits` see there.
 
         Raises CorruptLog where a batch that was durable is damaged or missing, StorageError where the log cannot be
         the one that the snapshots and the committed prefix tell of.
@@ -84,7 +84,7 @@ class LogRecovery:
                 self.files.close(segment.handle)
             raise
 
-    def _settle(self, start: int | None, limits: dict[str, int]) -> MetadataLog:
+    def _settle(self, start: int | None, limits: LogLimits) -> MetadataLog:
         """Cut, drop and make what was decided, and have it all on disk. start: of a log to be made; None for none."""
         deleted = []
         for segment in self._stale:
@@ -99,7 +99,7 @@ class LogRecovery:
             self.segments.append(create_segment(self.files, self.directory, start))
         self.files.sync_directory(self.directory)
         log = MetadataLog(
-            self.files, self.directory, self.segments, self._epochs, self._control_offsets, **limits
+            self.files, self.directory, self.segments, self._epochs, self._control_offsets, limits
         )  # fmt: skip
         log.deleted = deleted
         return log

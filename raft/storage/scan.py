@@ -17,6 +17,7 @@ _HEAD = Layout(">qiibIhiqq")
 BATCH_BYTES_MAX = 16 << 20
 
 LENGTH_BEFORE = 12  # base offset and length are not counted in the length
+CRC_AT = 17
 CRC_FROM = 21  # the CRC covers the batch from here on
 
 

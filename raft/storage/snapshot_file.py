@@ -105,7 +105,7 @@ def snapshot_batches(files: Files, path: str) -> Iterator[tuple[bytes, Batch]]:
     handle = files.open_to_read(path)
     try:
         size = files.size(handle)
-        position = offset = 0
+        position = offset = epoch = 0
         while position < size:
             window = files.read(handle, position, WINDOW_BYTES)
             at = 0
@@ -122,6 +122,11 @@ def snapshot_batches(files: Files, path: str) -> Iterator[tuple[bytes, Batch]]:
                     raise CorruptSnapshot(path, position + at, "the CRC does not fit the bytes")
                 if offset == 0:
                     _header_of(window, batch, path)
+                    epoch = batch.leader_epoch
+                if batch.leader_epoch != epoch:
+                    # The epoch is not under the CRC.
+                    reason = f"the batch there has epoch {batch.leader_epoch}, the first one {epoch}"
+                    raise CorruptSnapshot(path, position + at, reason)
                 yield window, batch
                 offset = batch.last_offset + 1
                 at += batch.size

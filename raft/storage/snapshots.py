@@ -85,6 +85,8 @@ class SnapshotStore:
         def job() -> None:
             try:
                 head = check_snapshot(self.files, path)
+                if head.batch.leader_epoch != snapshot.epoch:
+                    raise CorruptSnapshot(path, 0, f"it is of epoch {head.batch.leader_epoch}, not {snapshot.epoch}")
                 kraft_version, voters = control_state(head, path)
             except CorruptSnapshot as error:
                 self.files.close(handle)

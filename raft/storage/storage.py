@@ -22,6 +22,7 @@ from raft.storage.disk_queue import DiskQueue, GroupCommit
 from raft.storage.epoch_checkpoint import epochs_text
 from raft.storage.errors import StorageError
 from raft.storage.files import replace_file
+from raft.storage.log import LogLimits
 from raft.storage.names import EPOCH_CHECKPOINT, QUORUM_STATE
 from raft.storage.opening import open_partition
 from raft.storage.prefix_keeper import PrefixKeeper
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 # How long a file that is renamed to `.deleted` stays, for a reader that has it open by name (file.delete.delay.ms).
 DELETE_DELAY_MS = 60_000
 
+DEFAULT_LIMITS = LogLimits()
+
 
 class Storage:
     """The partition's directory of one replica, from its opening to its close.
@@ -53,7 +56,7 @@ class Storage:
     recovered: what the core starts from. notes: what the opening has to tell, as (name, fields). on_input: takes
     `Saved`, `Flushed`, `PartWritten`, `SnapshotStored` and `SnapshotTaken`; on_failure: takes the one fault after which
     nothing is done or told any more; on_note: takes what is worth a line in the log. They are called on the executor's
-    thread, on_failure also on the caller's, and must not call back. limits: as of MetadataLog.
+    thread, on_failure also on the caller's, and must not call back.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class Storage:
         on_input: Callable[[Input], None],
         on_failure: Callable[[DiskFailed], None],
         on_note: Callable[[str, dict[str, Any]], None] = lambda _name, _fields: None,
-        **limits: int,
+        limits: LogLimits = DEFAULT_LIMITS,
     ) -> None:
         """Open the directory, make it if need be.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from raft.storage.files import WINDOW_BYTES
-from raft.storage.scan import BATCH_BYTES_MAX, CRC_FROM, Head, head_at
+from raft.storage.files import WINDOW_BYTES, crc_of_file
+from raft.storage.scan import BATCH_BYTES_MAX, CRC_AT, CRC_FROM, Head, head_at
 from records.batch import HEADER_BYTES, CorruptBatch
 from records.crc import crc32c
 
@@ -109,7 +109,10 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
     full, with other bytes than were written, is damage.
     """
     if fault.is_short:
-        return True
+        # The CRC does not cover the length: where it fits the bytes up to the end, nothing but the length is wrong.
+        head = files.read(handle, fault.position, HEADER_BYTES)
+        crc = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
+        return len(head) < HEADER_BYTES or crc != int.from_bytes(head[CRC_AT:CRC_FROM], "big")
     position = fault.position
     while position < fault.stop:
         stop = min((position // SECTOR_BYTES + 1) * SECTOR_BYTES, fault.stop)

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 SECTOR = 512
 
 
+def unexpected(failure: Exception) -> None:
+    """For what must not happen."""
+    raise AssertionError(failure)
+
+
 class Crashed(BaseException):
     """The machine went down before this operation. No code under test may catch it."""
 

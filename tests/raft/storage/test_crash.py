@@ -25,10 +25,11 @@ from raft.effects import (
 from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
 from raft.recovered import Election
 from raft.storage.errors import DiskFailed, StorageError
+from raft.storage.log import LogLimits
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.storage.storage import Storage
 from tests.raft.storage.batches import batch, last_head, leader_change
-from tests.raft.storage.disk import Crashed, Disk
+from tests.raft.storage.disk import Crashed, Disk, unexpected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,7 @@ class Life:
     def run(self, steps: int) -> None:
         self.storage = Storage(
             self.disk, "node/log", self.executor, on_input=self.on_input, on_failure=self.failures.append,
-            segment_bytes_max=SEGMENT_BYTES, cache_bytes_max=2000,
+            limits=LogLimits(SEGMENT_BYTES, cache_bytes_max=2000),
         )  # fmt: skip
         moves = [self.append] * 10 + [
             self.flush, self.flush, self.flush, self.commit, self.elect, self.truncate, self.take_snapshot,
@@ -263,7 +264,7 @@ class Life:
 
 def open_storage(disk: Disk) -> Storage:
     return Storage(
-        disk, "node/log", Later(), on_input=lambda _: None, on_failure=pytest.fail, segment_bytes_max=SEGMENT_BYTES
+        disk, "node/log", Later(), on_input=lambda _: None, on_failure=unexpected, limits=LogLimits(SEGMENT_BYTES)
     )  # fmt: skip
 
 

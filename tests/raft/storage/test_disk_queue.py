@@ -1,0 +1,143 @@
+"""Group commit: each flush covers what piled up, and tells the newest; after a failure nothing is told."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from raft.storage.disk_queue import DiskQueue, GroupCommit, LogPoint
+from raft.storage.flusher import AtOnce, FlushThread
+from tests.raft.storage.disk import Disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Held:
+    """An executor that keeps its jobs."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Callable[[], None]] = []
+
+    def submit(self, job: Callable[[], None]) -> None:
+        self.jobs.append(job)
+
+    def close(self) -> None:
+        while self.jobs:
+            self.jobs.pop(0)()
+
+
+def disk_with(*paths: str) -> tuple[Disk, list[int]]:
+    disk = Disk()
+    handles = [disk.open(path, create=True) for path in paths]
+    disk.operations.clear()
+    return disk, handles
+
+
+def test_one_flush_covers_all_that_was_added_before_it() -> None:
+    disk, (a, b) = disk_with("a", "b")
+    executor = Held()
+    told: list[LogPoint] = []
+    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), told.append)
+
+    for number in (1, 2, 3):
+        commit.add(LogPoint(number, a, False, number, 0))
+    commit.add(LogPoint(4, b, False, 4, 0))
+
+    assert len(executor.jobs) == 1
+    executor.close()
+    assert disk.operations == [("sync", "a"), ("sync", "b")]
+    assert told == [LogPoint(4, b, False, 4, 0)]
+
+
+def test_what_is_added_during_a_flush_is_covered_by_the_next() -> None:
+    disk, (a,) = disk_with("a")
+    executor = Held()
+    told: list[LogPoint] = []
+    commit = GroupCommit(disk, "", DiskQueue(executor, lambda _: None), told.append)
+    commit.add(LogPoint(1, a, False, 1, 0))
+    real = disk.sync_data
+
+    def sync_data(handle: int) -> None:
+        real(handle)
+        if len(told) == 0:
+            commit.add(LogPoint(2, a, False, 2, 0))
+
+    disk.sync_data = sync_data  # type: ignore[method-assign]
+    executor.close()
+
+    assert [point.number for point in told] == [1, 2]
+    assert disk.operations == [("sync", "a"), ("sync", "a")]
+
+
+def test_names_are_synced_after_the_files_and_only_where_they_changed() -> None:
+    disk, (a,) = disk_with("d/a")
+    executor = Held()
+    told: list[LogPoint] = []
+    commit = GroupCommit(disk, "d", DiskQueue(executor, lambda _: None), told.append)
+
+    commit.add(LogPoint(1, a, True, 1, 0))
+    commit.add(LogPoint(2, None, False, 1, 0))
+    executor.close()
+
+    assert disk.operations == [("sync", "d/a"), ("sync directory", "d")]
+    assert [point.number for point in told] == [2]
+
+
+def test_after_a_failed_sync_nothing_is_told_or_tried_again() -> None:
+    disk, (a,) = disk_with("a")
+    told: list[LogPoint] = []
+    failures: list[str] = []
+    queue = DiskQueue(AtOnce(), lambda failure: failures.append(str(failure)))
+    commit = GroupCommit(disk, "", queue, told.append)
+    disk.fail_at = 1
+
+    for number in (1, 2):
+        commit.add(LogPoint(number, a, False, number, 0))
+    queue.submit("something else", lambda: told.append(LogPoint(3, a, False, 3, 0)))
+
+    assert told == []
+    assert disk.operations == [("sync", "a")]
+    assert failures == ["flush of the log: [Errno 5] sync was made to fail: 'a'"]
+
+
+def test_a_second_failure_is_not_told() -> None:
+    failures: list[str] = []
+    queue = DiskQueue(AtOnce(), lambda failure: failures.append(str(failure)))
+
+    first = queue.fail("one", OSError("a"))
+    second = queue.fail("two", OSError("b"))
+
+    assert first is second
+    assert failures == ["one: a"]
+
+
+def test_the_flush_thread_runs_jobs_in_order_on_its_own() -> None:
+    ran: list[tuple[int, bool]] = []
+    thread = FlushThread()
+
+    def run(number: int) -> None:
+        ran.append((number, threading.current_thread().name == "flush"))
+
+    for number in range(200):
+        thread.submit(partial(run, number))
+    thread.close()
+    thread.close()
+
+    assert ran == [(number, True) for number in range(200)]
+
+
+def test_no_point_is_lost_between_the_threads() -> None:
+    """Points are added while the flush thread runs: the last one told is the last one added."""
+    disk, (a,) = disk_with("a")
+    told: list[int] = []
+    thread = FlushThread()
+    commit = GroupCommit(disk, "", DiskQueue(thread, lambda _: None), lambda point: told.append(point.number))
+
+    for number in range(1, 5001):
+        commit.add(LogPoint(number, a, False, number, 0))
+    thread.close()
+
+    assert told[-1] == 5000
+    assert told == sorted(told)
