@@ -1,0 +1,1 @@
+"""What is on the wire and on disk, as values; see DESIGN.md."""

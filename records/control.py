@@ -6,14 +6,21 @@ from records.wire import array, int16, int32, int64, string, uint16, uuid
 
 @message(kind="data", versions=(0, 0), flexible=None)
 class ControlRecordTypeSchema:
-    """ControlRecordTypeSchema"""
+    """The key of a control record, behind two bytes of its version (KIP-98).
+
+    type: 0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 kraft.version, 6 voters.
+    """
 
     type: int16
 
 
 @message(kind="data", versions=(0, 1), flexible=0)
 class LeaderChangeMessage:
-    """LeaderChangeMessage"""
+    """A voter became leader; the first record of its epoch (KIP-595, KIP-853).
+
+    voters: who had a vote.
+    granting_voters: who gave it to the leader.
+    """
 
     @struct
     class Voter:
@@ -28,7 +35,10 @@ class LeaderChangeMessage:
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class SnapshotHeaderRecord:
-    """SnapshotHeaderRecord"""
+    """The first record of a snapshot (KIP-630).
+
+    last_contained_log_timestamp: of the last batch that went into the snapshot, in ms since 1970.
+    """
 
     version: int16
     last_contained_log_timestamp: int64
@@ -36,14 +46,17 @@ class SnapshotHeaderRecord:
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class SnapshotFooterRecord:
-    """SnapshotFooterRecord"""
+    """The last record of a snapshot: where it is, the snapshot is whole (KIP-630)."""
 
     version: int16
 
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class KRaftVersionRecord:
-    """KRaftVersionRecord"""
+    """The quorum's kraft.version (KIP-853).
+
+    kraft_version: 0 voters from the configuration, 1 voters from the log.
+    """
 
     version: int16
     kraft_version: int16
@@ -51,7 +64,12 @@ class KRaftVersionRecord:
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class VotersRecord:
-    """VotersRecord"""
+    """The voters of the quorum from here on (KIP-853).
+
+    voters: all of them, each with its directory.
+    endpoints: where the voter listens.
+    kraft_version_feature: the levels of kraft.version that it could do.
+    """
 
     @struct
     class Voter:
@@ -77,6 +95,9 @@ class VotersRecord:
 
 @message(kind="data", versions=(0, 0), flexible=None)
 class EndTxnMarker:
-    """EndTxnMarker"""
+    """The value of the control record that ends a transaction, behind two bytes of its version (KIP-98).
+
+    coordinator_epoch: of the coordinator's partition of __transaction_state.
+    """
 
     coordinator_epoch: int32

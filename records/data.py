@@ -6,7 +6,14 @@ from records.wire import array, blob, boolean, int32, int64, nullable, string, u
 
 @message(kind="data", versions=(0, 1), flexible=0)
 class QuorumStateData:
-    """QuorumStateData"""
+    """What a voter must not forget: its epoch, vote and leader. As JSON, the file quorum-state (KIP-595, KIP-853).
+
+    leader_id: -1 where there is none.
+    voted_id: -1 where it has not voted.
+    voted_directory_id: the directory of whom it voted for.
+    applied_offset: of version 0; always 0.
+    current_voters: of version 0.
+    """
 
     @struct
     class Voter:
@@ -23,7 +30,12 @@ class QuorumStateData:
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class DefaultPrincipalData:
-    """DefaultPrincipalData"""
+    """A principal as brokers serialize it into an Envelope (KIP-590).
+
+    type: User, as a rule.
+    name: of the principal.
+    token_authenticated: whether it came with a delegation token.
+    """
 
     type: string
     name: string
@@ -32,7 +44,12 @@ class DefaultPrincipalData:
 
 @message(kind="data", versions=(0, 0), flexible=None)
 class AbortedTxn:
-    """AbortedTxn"""
+    """One entry of a partition's index of aborted transactions (KIP-98).
+
+    first_offset: the first record of the transaction.
+    last_offset: its abort marker.
+    last_stable_offset: as it was when the marker was written.
+    """
 
     producer_id: int64
     first_offset: int64
@@ -42,7 +59,11 @@ class AbortedTxn:
 
 @message(kind="data", versions=(0, 3), flexible=None)
 class ConsumerProtocolSubscription:
-    """ConsumerProtocolSubscription"""
+    """What a consumer of a classic group tells the group's leader (KIP-429, KIP-792, KIP-881).
+
+    user_data: for the assignor.
+    owned_partitions: what it holds.
+    """
 
     @struct
     class TopicPartition:
@@ -58,7 +79,11 @@ class ConsumerProtocolSubscription:
 
 @message(kind="data", versions=(0, 3), flexible=None)
 class ConsumerProtocolAssignment:
-    """ConsumerProtocolAssignment"""
+    """What the leader of a classic group gives a consumer.
+
+    assigned_partitions: what it shall hold.
+    user_data: for the assignor.
+    """
 
     @struct
     class TopicPartition:

@@ -6,7 +6,12 @@ from records.wire import int16, int32, nullable, string
 
 @message(kind="header", versions=(0, 2), served=(1, 2), flexible=2)
 class RequestHeader:
-    """RequestHeader"""
+    """Stands before every request (KIP-482 for version 2).
+
+    request_api_key: the API's number.
+    request_api_version: the version of the request behind it.
+    client_id: as the client names itself; its length is an int16 in every version.
+    """
 
     request_api_key: int16
     request_api_version: int16
@@ -16,6 +21,6 @@ class RequestHeader:
 
 @message(kind="header", versions=(0, 1), flexible=1)
 class ResponseHeader:
-    """ResponseHeader"""
+    """Stands before every response (KIP-482 for version 1)."""
 
     correlation_id: int32

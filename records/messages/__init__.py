@@ -1,0 +1,1 @@
+"""Requests and responses, by family; one class for all versions of a message."""

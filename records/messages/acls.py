@@ -6,7 +6,16 @@ from records.wire import array, int8, int16, int32, nullable, string
 
 @message(api_key=29, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class DescribeAclsRequest:
-    """Asks: DescribeAcls."""
+    """Asks for the ACLs that match a filter (KIP-140, KIP-290).
+
+    resource_type_filter: 1 any, or a resource type.
+    resource_name_filter: null for any.
+    pattern_type_filter: 1 any, 2 whatever matches the name, 3 literal, 4 prefixed.
+    principal_filter: null for any.
+    host_filter: null for any.
+    operation: 1 any, or an operation.
+    permission_type: 1 any, 2 deny, 3 allow.
+    """
 
     resource_type_filter: int8
     resource_name_filter: nullable[string]
@@ -19,7 +28,11 @@ class DescribeAclsRequest:
 
 @message(api_key=29, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class DescribeAclsResponse:
-    """Answers: DescribeAcls."""
+    """Lists the ACLs that match.
+
+    resources: the ACLs by the pattern of resources that they are for.
+    acls: who may do what.
+    """
 
     @struct
     class DescribeAclsResource:
@@ -43,7 +56,11 @@ class DescribeAclsResponse:
 
 @message(api_key=30, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateAclsRequest:
-    """Asks: CreateAcls."""
+    """Makes ACLs (KIP-140, KIP-290).
+
+    creations: the ACLs to make.
+    resource_pattern_type: 3 literal, 4 prefixed.
+    """
 
     @struct
     class AclCreation:
@@ -60,7 +77,7 @@ class CreateAclsRequest:
 
 @message(api_key=30, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateAclsResponse:
-    """Answers: CreateAcls."""
+    """Says for each ACL whether it is made, in the order of the request."""
 
     @struct
     class AclCreationResult:
@@ -73,7 +90,17 @@ class CreateAclsResponse:
 
 @message(api_key=31, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class DeleteAclsRequest:
-    """Asks: DeleteAcls."""
+    """Deletes the ACLs that match filters (KIP-140, KIP-290).
+
+    filters: what to delete.
+    resource_type_filter: 1 any, or a resource type.
+    resource_name_filter: null for any.
+    pattern_type_filter: 1 any, 2 whatever matches the name, 3 literal, 4 prefixed.
+    principal_filter: null for any.
+    host_filter: null for any.
+    operation: 1 any, or an operation.
+    permission_type: 1 any, 2 deny, 3 allow.
+    """
 
     @struct
     class DeleteAclsFilter:
@@ -90,7 +117,11 @@ class DeleteAclsRequest:
 
 @message(api_key=31, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class DeleteAclsResponse:
-    """Answers: DeleteAcls."""
+    """Says for each filter which ACLs are gone, in the order of the request.
+
+    filter_results: one for each filter.
+    matching_acls: the ACLs that matched.
+    """
 
     @struct
     class DeleteAclsFilterResult:

@@ -6,7 +6,15 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string, 
 
 @message(api_key=62, kind="request", versions=(0, 4), flexible=0)
 class BrokerRegistrationRequest:
-    """Asks: BrokerRegistration."""
+    """A broker that starts registers with the active controller (KIP-631, KIP-858, KIP-966).
+
+    incarnation_id: drawn anew at each start of the process.
+    listeners: where clients and other brokers reach it.
+    features: what it could do.
+    is_migrating_zk_broker: of the migration from ZooKeeper; no longer accepted.
+    log_dirs: ids of its log directories.
+    previous_broker_epoch: from its last clean shutdown; -1 where that was not clean.
+    """
 
     @struct
     class Listener:
@@ -34,7 +42,10 @@ class BrokerRegistrationRequest:
 
 @message(api_key=62, kind="response", versions=(0, 4), flexible=0)
 class BrokerRegistrationResponse:
-    """Answers: BrokerRegistration."""
+    """Gives the broker its epoch: the offset of its registration in the metadata log.
+
+    broker_epoch: for all that it asks from now on; -1 with an error.
+    """
 
     throttle_time_ms: int32
     error_code: int16
@@ -43,7 +54,14 @@ class BrokerRegistrationResponse:
 
 @message(api_key=63, kind="request", versions=(0, 2), flexible=0)
 class BrokerHeartbeatRequest:
-    """Asks: BrokerHeartbeat."""
+    """A broker says that it lives, how far it has come in the metadata, and what it wants (KIP-631, KIP-858, KIP-1066).
+
+    current_metadata_offset: the end of what it has applied; it is unfenced once it has come to its registration.
+    want_fence: whether it wants to be, or stay, fenced.
+    want_shut_down: whether it wants to be led out.
+    offline_log_dirs: ids of directories that have failed.
+    cordoned_log_dirs: ids of directories that take no new replicas; null where unchanged.
+    """
 
     broker_id: int32
     broker_epoch: int64 = -1
@@ -56,7 +74,11 @@ class BrokerHeartbeatRequest:
 
 @message(api_key=63, kind="response", versions=(0, 2), flexible=0)
 class BrokerHeartbeatResponse:
-    """Answers: BrokerHeartbeat."""
+    """Says whether the broker is fenced, has caught up, and may stop.
+
+    is_caught_up: whether it has come to its own registration.
+    should_shut_down: whether it leads nothing more and can stop.
+    """
 
     throttle_time_ms: int32
     error_code: int16
@@ -67,14 +89,17 @@ class BrokerHeartbeatResponse:
 
 @message(api_key=64, kind="request", versions=(0, 0), flexible=0)
 class UnregisterBrokerRequest:
-    """Asks: UnregisterBroker."""
+    """Removes the registration of a broker that does not come back (KIP-631).
+
+    broker_id: the broker to forget.
+    """
 
     broker_id: int32
 
 
 @message(api_key=64, kind="response", versions=(0, 0), flexible=0)
 class UnregisterBrokerResponse:
-    """Answers: UnregisterBroker."""
+    """Says whether the registration is gone."""
 
     throttle_time_ms: int32
     error_code: int16

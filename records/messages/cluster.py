@@ -6,7 +6,15 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string, u
 
 @message(api_key=3, kind="request", versions=(0, 13), flexible=9)
 class MetadataRequest:
-    """Asks: Metadata."""
+    """Asks a broker where the partitions of topics are; null or, in version 0, an empty list asks for all (KIP-4,
+    KIP-516).
+
+    topics: those wanted; null for all, since version 1, and empty for none.
+    topics.topic_id: since version 10; zero where the name is given.
+    topics.name: null where the id is given.
+    allow_auto_topic_creation: whether a topic that is not there may be made.
+    include_topic_authorized_operations: whether to say what the caller may do with each topic.
+    """
 
     @struct
     class MetadataRequestTopic:
@@ -21,7 +29,13 @@ class MetadataRequest:
 
 @message(api_key=3, kind="response", versions=(0, 13), flexible=9)
 class MetadataResponse:
-    """Answers: Metadata."""
+    """Tells brokers, topics and leaders as one broker knows them (KIP-4, KIP-430, KIP-516).
+
+    brokers: those that are not fenced.
+    controller_id: a random live broker, since clients cannot reach the controllers; -1 for none.
+    topics.name: null for a topic id that is not known.
+    leader_id: -1 where there is no leader.
+    """
 
     @struct
     class MetadataResponseBroker:
@@ -60,7 +74,11 @@ class MetadataResponse:
 
 @message(api_key=60, kind="request", versions=(0, 2), flexible=0)
 class DescribeClusterRequest:
-    """Asks: DescribeCluster."""
+    """Asks which brokers, or which controllers, make up the cluster (KIP-700, KIP-919, KIP-1073).
+
+    endpoint_type: 1 brokers, 2 controllers.
+    include_fenced_brokers: whether to tell of fenced ones too.
+    """
 
     include_cluster_authorized_operations: boolean
     endpoint_type: int8 = since(1, default=1)
@@ -69,7 +87,13 @@ class DescribeClusterRequest:
 
 @message(api_key=60, kind="response", versions=(0, 2), flexible=0)
 class DescribeClusterResponse:
-    """Answers: DescribeCluster."""
+    """Tells cluster id, active controller and nodes (KIP-700, KIP-919, KIP-1073).
+
+    endpoint_type: 1 brokers, 2 controllers.
+    controller_id: the active controller where controllers were asked for, else a random broker; -1 for none.
+    brokers: brokers, or controllers.
+    broker_id: the node.
+    """
 
     @struct
     class DescribeClusterBroker:
@@ -91,7 +115,14 @@ class DescribeClusterResponse:
 
 @message(api_key=75, kind="request", versions=(0, 0), flexible=0)
 class DescribeTopicPartitionsRequest:
-    """Asks: DescribeTopicPartitions."""
+    """Asks a broker for partitions of topics, page by page (KIP-966).
+
+    topics: empty for all.
+    response_partition_limit: how many partitions one answer may have.
+    cursor: where to go on; null for the start.
+    cursor.topic_name: the topic to go on with.
+    cursor.partition_index: the partition to go on with.
+    """
 
     @struct
     class TopicRequest:
@@ -109,7 +140,13 @@ class DescribeTopicPartitionsRequest:
 
 @message(api_key=75, kind="response", versions=(0, 0), flexible=0)
 class DescribeTopicPartitionsResponse:
-    """Answers: DescribeTopicPartitions."""
+    """Describes partitions with their eligible leaders (KIP-966).
+
+    next_cursor: where to go on; null at the end.
+    next_cursor.topic_name: the topic to go on with.
+    next_cursor.partition_index: the partition to go on with.
+    leader_id: -1 where there is no leader.
+    """
 
     @struct
     class DescribeTopicPartitionsResponseTopic:

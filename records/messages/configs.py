@@ -6,7 +6,12 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string
 
 @message(api_key=32, kind="request", versions=(0, 4), served=(1, 4), flexible=4)
 class DescribeConfigsRequest:
-    """Asks: DescribeConfigs."""
+    """Asks for the configs of topics, brokers and other resources (KIP-133, KIP-226, KIP-569).
+
+    configuration_keys: the keys wanted; null for all.
+    include_synonyms: whether to tell every place that a value may come from.
+    include_documentation: whether to tell what each config is for.
+    """
 
     @struct
     class DescribeConfigsResource:
@@ -21,7 +26,18 @@ class DescribeConfigsRequest:
 
 @message(api_key=32, kind="response", versions=(0, 4), served=(1, 4), flexible=4)
 class DescribeConfigsResponse:
-    """Answers: DescribeConfigs."""
+    """Gives configs with where each value comes from (KIP-133, KIP-226, KIP-569).
+
+    name: the key.
+    value: null where it has none, or is sensitive.
+    read_only: whether it cannot be changed.
+    is_default: in version 0, whether it is the default.
+    synonyms: the places that a value may come from, the one that counts first.
+    synonyms.name: the key at that place.
+    source: 1 topic, 2 broker, 3 all brokers, 4 broker's file, 5 default, 6 broker's logger, 7 client metrics, 8 group.
+    config_type: 1 boolean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password; 0 unknown.
+    documentation: what the config is for; null where not asked for.
+    """
 
     @struct
     class DescribeConfigsResult:
@@ -55,7 +71,10 @@ class DescribeConfigsResponse:
 
 @message(api_key=33, kind="request", versions=(0, 2), flexible=2)
 class AlterConfigsRequest:
-    """Asks: AlterConfigs."""
+    """Replaces all configs of resources (KIP-133).
+
+    configs: all that shall not have its default.
+    """
 
     @struct
     class AlterConfigsResource:
@@ -74,7 +93,7 @@ class AlterConfigsRequest:
 
 @message(api_key=33, kind="response", versions=(0, 2), flexible=2)
 class AlterConfigsResponse:
-    """Answers: AlterConfigs."""
+    """Says for each resource whether its configs are replaced."""
 
     @struct
     class AlterConfigsResourceResponse:
@@ -89,7 +108,12 @@ class AlterConfigsResponse:
 
 @message(api_key=44, kind="request", versions=(0, 1), flexible=1)
 class IncrementalAlterConfigsRequest:
-    """Asks: IncrementalAlterConfigs."""
+    """Sets, deletes, extends or shortens single configs of resources (KIP-339).
+
+    configs: what changes.
+    config_operation: 0 set, 1 delete, 2 append to a list, 3 subtract from a list.
+    value: null with delete.
+    """
 
     @struct
     class AlterConfigsResource:
@@ -109,7 +133,7 @@ class IncrementalAlterConfigsRequest:
 
 @message(api_key=44, kind="response", versions=(0, 1), flexible=1)
 class IncrementalAlterConfigsResponse:
-    """Answers: IncrementalAlterConfigs."""
+    """Says for each resource whether its configs have changed."""
 
     @struct
     class AlterConfigsResourceResponse:
@@ -124,12 +148,15 @@ class IncrementalAlterConfigsResponse:
 
 @message(api_key=74, kind="request", versions=(0, 0), served=None, flexible=0)
 class ListClientMetricsResourcesRequest:
-    """Asks: ListClientMetricsResources."""
+    """Asks which client metrics have configs; the name of ListConfigResources up to 4.0 (KIP-714)."""
 
 
 @message(api_key=74, kind="response", versions=(0, 0), served=None, flexible=0)
 class ListClientMetricsResourcesResponse:
-    """Answers: ListClientMetricsResources."""
+    """Lists the client metrics that have configs.
+
+    client_metrics_resources: their names.
+    """
 
     @struct
     class ClientMetricsResource:
@@ -142,14 +169,20 @@ class ListClientMetricsResourcesResponse:
 
 @message(api_key=74, kind="request", versions=(0, 1), flexible=0)
 class ListConfigResourcesRequest:
-    """Asks: ListConfigResources."""
+    """Asks which resources have configs (KIP-714, KIP-1142).
+
+    resource_types: which types; empty for all. In version 0 client metrics alone.
+    """
 
     resource_types: array[int8] = since(1, default=())
 
 
 @message(api_key=74, kind="response", versions=(0, 1), flexible=0)
 class ListConfigResourcesResponse:
-    """Answers: ListConfigResources."""
+    """Lists the resources that have configs.
+
+    config_resources: those of the types asked for.
+    """
 
     @struct
     class ConfigResource:

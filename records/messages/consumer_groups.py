@@ -6,7 +6,19 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string, u
 
 @message(api_key=68, kind="request", versions=(0, 1), flexible=0)
 class ConsumerGroupHeartbeatRequest:
-    """Asks: ConsumerGroupHeartbeat."""
+    """A consumer joins, stays in or leaves a group of the new protocol; what has not changed is null (KIP-848,
+    KIP-1082).
+
+    member_id: drawn by the member, for its whole life.
+    member_epoch: 0 joins, -1 leaves, -2 leaves for a while as a static member; else the epoch it was given.
+    instance_id: the name of a static member; null for others, or unchanged.
+    rack_id: null where it has none, or unchanged.
+    rebalance_timeout_ms: how long it may take to give partitions back; -1 unchanged.
+    subscribed_topic_names: null where unchanged.
+    subscribed_topic_regex: a regular expression (RE2); null where unchanged.
+    server_assignor: the assignor that it wishes for; null for the default, or unchanged.
+    topic_partitions: what it holds; null where unchanged.
+    """
 
     @struct
     class TopicPartitions:
@@ -27,7 +39,11 @@ class ConsumerGroupHeartbeatRequest:
 
 @message(api_key=68, kind="response", versions=(0, 1), flexible=0)
 class ConsumerGroupHeartbeatResponse:
-    """Answers: ConsumerGroupHeartbeat."""
+    """Gives the member its epoch and what it shall hold.
+
+    member_id: as the member drew it; up to version 0 the coordinator draws it.
+    assignment: what it shall hold; null where unchanged.
+    """
 
     @struct
     class Assignment:
@@ -49,7 +65,7 @@ class ConsumerGroupHeartbeatResponse:
 
 @message(api_key=69, kind="request", versions=(0, 1), flexible=0)
 class ConsumerGroupDescribeRequest:
-    """Asks: ConsumerGroupDescribe."""
+    """Asks about groups of the new protocol (KIP-848)."""
 
     group_ids: array[string]
     include_authorized_operations: boolean
@@ -57,7 +73,13 @@ class ConsumerGroupDescribeRequest:
 
 @message(api_key=69, kind="response", versions=(0, 1), flexible=0)
 class ConsumerGroupDescribeResponse:
-    """Answers: ConsumerGroupDescribe."""
+    """Describes groups of the new protocol (KIP-848, KIP-1099).
+
+    subscribed_topic_regex: null where there is none.
+    member_type: 0 of the classic protocol, 1 of the new one; -1 unknown.
+    assignment: what the member holds.
+    target_assignment: what it will hold.
+    """
 
     @struct
     class DescribedGroup:

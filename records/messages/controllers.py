@@ -6,7 +6,10 @@ from records.wire import array, boolean, int16, int32, nullable, string, uint16,
 
 @message(api_key=70, kind="request", versions=(0, 0), flexible=0)
 class ControllerRegistrationRequest:
-    """Asks: ControllerRegistration."""
+    """A controller tells the active one where it listens and what it could do (KIP-919).
+
+    incarnation_id: drawn anew at each start of the process.
+    """
 
     @struct
     class Listener:
@@ -30,7 +33,7 @@ class ControllerRegistrationRequest:
 
 @message(api_key=70, kind="response", versions=(0, 0), flexible=0)
 class ControllerRegistrationResponse:
-    """Answers: ControllerRegistration."""
+    """Says whether the controller is registered."""
 
     throttle_time_ms: int32
     error_code: int16
@@ -39,14 +42,17 @@ class ControllerRegistrationResponse:
 
 @message(api_key=94, kind="request", versions=(0, 0), flexible=0)
 class UnregisterControllerRequest:
-    """Asks: UnregisterController."""
+    """Removes the registration of a controller that does not come back.
+
+    controller_id: the controller to forget.
+    """
 
     controller_id: int32
 
 
 @message(api_key=94, kind="response", versions=(0, 0), flexible=0)
 class UnregisterControllerResponse:
-    """Answers: UnregisterController."""
+    """Says whether the registration is gone."""
 
     throttle_time_ms: int32
     error_code: int16

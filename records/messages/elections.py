@@ -6,7 +6,17 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string, 
 
 @message(api_key=52, kind="request", versions=(0, 2), flexible=0)
 class VoteRequest:
-    """Asks: Vote."""
+    """A candidate asks another voter for its vote; a prospective one, whether it would get it (KIP-595, KIP-853,
+    KIP-996).
+
+    voter_id: whom the candidate takes the other for.
+    replica_epoch: the candidate's epoch; with pre_vote, the epoch that it is in.
+    replica_id: the candidate.
+    replica_directory_id: the candidate's directory.
+    last_offset_epoch: the epoch of the last record in the candidate's log.
+    last_offset: where the candidate's log ends, exclusive.
+    pre_vote: whether this only asks; nobody's epoch changes by it.
+    """
 
     @struct
     class TopicData:
@@ -31,7 +41,10 @@ class VoteRequest:
 
 @message(api_key=52, kind="response", versions=(0, 2), flexible=0)
 class VoteResponse:
-    """Answers: Vote."""
+    """Grants the vote or not, and tells the leader if the voter knows one (KIP-595, KIP-853).
+
+    vote_granted: whether the candidate has the vote.
+    """
 
     @struct
     class TopicData:
@@ -59,7 +72,11 @@ class VoteResponse:
 
 @message(api_key=53, kind="request", versions=(0, 1), flexible=1)
 class BeginQuorumEpochRequest:
-    """Asks: BeginQuorumEpoch."""
+    """A new leader tells a voter that it leads (KIP-595, KIP-853).
+
+    voter_id: whom the leader takes the other for.
+    leader_endpoints: where the leader listens.
+    """
 
     @struct
     class TopicData:
@@ -87,7 +104,7 @@ class BeginQuorumEpochRequest:
 
 @message(api_key=53, kind="response", versions=(0, 1), flexible=1)
 class BeginQuorumEpochResponse:
-    """Answers: BeginQuorumEpoch."""
+    """Says whether the voter follows the leader, or knows a later epoch."""
 
     @struct
     class TopicData:
@@ -114,7 +131,15 @@ class BeginQuorumEpochResponse:
 
 @message(api_key=54, kind="request", versions=(0, 1), flexible=1)
 class EndQuorumEpochRequest:
-    """Asks: EndQuorumEpoch."""
+    """A leader that stops tells the voters to elect another without waiting for a timeout (KIP-595, KIP-853).
+
+    leader_id: who stops.
+    preferred_successors: in version 0, voters by the end of their logs, the longest first.
+    preferred_candidates: since version 1, likewise; who stands later waits longer before it stands for election.
+    leader_endpoints: where the leader listens.
+    candidate_id: the voter.
+    candidate_directory_id: its directory.
+    """
 
     @struct
     class TopicData:
@@ -147,7 +172,7 @@ class EndQuorumEpochRequest:
 
 @message(api_key=54, kind="response", versions=(0, 1), flexible=1)
 class EndQuorumEpochResponse:
-    """Answers: EndQuorumEpoch."""
+    """Says whether the voter took note."""
 
     @struct
     class TopicData:

@@ -6,7 +6,12 @@ from records.wire import blob, int16, nullable
 
 @message(api_key=58, kind="request", versions=(0, 0), flexible=0)
 class EnvelopeRequest:
-    """Asks: Envelope."""
+    """A broker passes a client's request on to the controller, with the client's identity (KIP-590).
+
+    request_data: the request, header first.
+    request_principal: the client's principal, serialized by the broker; null where there is none.
+    client_host_address: the client's address, 4 or 16 bytes.
+    """
 
     request_data: blob
     request_principal: nullable[blob]
@@ -15,7 +20,10 @@ class EnvelopeRequest:
 
 @message(api_key=58, kind="response", versions=(0, 0), flexible=0)
 class EnvelopeResponse:
-    """Answers: Envelope."""
+    """Carries the answer for the client.
+
+    response_data: the answer, header first; null with an error.
+    """
 
     response_data: nullable[blob] = None
     error_code: int16

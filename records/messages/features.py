@@ -6,7 +6,14 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string
 
 @message(api_key=57, kind="request", versions=(0, 2), flexible=0)
 class UpdateFeaturesRequest:
-    """Asks: UpdateFeatures."""
+    """Changes the levels of features, metadata.version among them (KIP-584, KIP-778).
+
+    feature_updates: which, and to what.
+    feature: its name.
+    max_version_level: the new level; 0 removes the feature.
+    allow_downgrade: in version 0, whether the level may fall.
+    upgrade_type: 1 up, 2 down without loss, 3 down though something is lost.
+    """
 
     @struct
     class FeatureUpdateKey:
@@ -22,7 +29,10 @@ class UpdateFeaturesRequest:
 
 @message(api_key=57, kind="response", versions=(0, 2), flexible=0)
 class UpdateFeaturesResponse:
-    """Answers: UpdateFeatures."""
+    """Says whether the features have changed; since version 2 for all at once.
+
+    feature: its name.
+    """
 
     @struct
     class UpdatableFeatureResult:

@@ -6,7 +6,29 @@ from records.wire import array, int8, int16, int32, int64, nullable, record_byte
 
 @message(api_key=1, kind="request", versions=(0, 18), served=(4, 18), flexible=12)
 class FetchRequest:
-    """Asks: Fetch."""
+    """Reads record batches of partitions from given offsets on; consumers, replicas and the voters of the quorum ask so
+    (KIP-74, KIP-227, KIP-320, KIP-595, KIP-853, KIP-1166).
+
+    cluster_id: asked of the quorum's replicas; null from consumers.
+    replica_id: the broker or controller that replicates; -1 from a consumer.
+    replica_state: the replica that asks, since version 15.
+    replica_epoch: its broker epoch; -1 from a consumer or controller.
+    max_wait_ms: how long the answer may wait until there are min_bytes.
+    min_bytes: as soon as there are as many, the answer goes out.
+    max_bytes: a bound for the whole answer; its first batch may exceed it, so that a reader gets on.
+    isolation_level: 0 reads up to the high watermark, 1 leaves out what is not committed by its transaction.
+    session_id: the fetch session; 0 opens one, or asks without.
+    session_epoch: counts the requests of a session: 0 opens one, -1 asks without or ends it.
+    forgotten_topics_data: partitions that leave the session.
+    rack_id: where the consumer stands, so that a replica nearby can be named to it.
+    fetch_offset: the first offset wanted; a replica so says that it has all before it on its disk.
+    last_fetched_epoch: the epoch of the last record that a replica has; -1 for none. The leader finds divergence by it.
+    log_start_offset: the first offset that a replica has; -1 from a consumer.
+    partition_max_bytes: a bound for this partition; its first batch may exceed it.
+    partitions.high_watermark: the one that the replica knows, so that a leader with a later one answers at once; -1
+        unknown, 2^63 - 1 where the replica does not say.
+    forgotten_topics_data.partitions: their indexes.
+    """
 
     @struct
     class ReplicaState:
@@ -52,7 +74,22 @@ class FetchRequest:
 
 @message(api_key=1, kind="response", versions=(0, 18), served=(4, 18), flexible=12)
 class FetchResponse:
-    """Answers: Fetch."""
+    """Gives record batches, whole or cut at the end, and where the log stands; to a replica, also where its log
+    diverges (KIP-227, KIP-320, KIP-392, KIP-595, KIP-630, KIP-951).
+
+    session_id: the session to go on with; 0 for none.
+    last_stable_offset: below it every transaction is decided; -1 where unknown.
+    diverging_epoch: the last epoch that both logs share, and where it ends here: the replica truncates to it.
+    diverging_epoch.epoch: that epoch; -1 where there is no divergence.
+    diverging_epoch.end_offset: where it ends in the leader's log, exclusive.
+    current_leader: told where the asked replica is not the leader.
+    snapshot_id: what a replica must fetch by FetchSnapshot, since the log no longer reaches back to its offset.
+    snapshot_id.end_offset: the snapshot holds everything below; -1 where there is none to fetch.
+    aborted_transactions: those whose records a reader of committed records leaves out; null where none was asked for.
+    aborted_transactions.first_offset: the first record of the aborted transaction.
+    preferred_read_replica: the replica that the consumer should rather read from; -1 for none.
+    records: batches from the offset wanted on; the last may be cut off.
+    """
 
     @struct
     class FetchableTopicResponse:

@@ -6,7 +6,15 @@ from records.wire import array, int16, int32, int64, nullable, record_bytes, str
 
 @message(api_key=59, kind="request", versions=(0, 1), flexible=0)
 class FetchSnapshotRequest:
-    """Asks: FetchSnapshot."""
+    """A replica of the quorum asks for a part of a snapshot (KIP-630, KIP-853).
+
+    cluster_id: null where the replica does not say.
+    replica_id: who asks; -1 unless it is a voter or observer.
+    max_bytes: at most so much of it, in all.
+    current_leader_epoch: the epoch in which the replica follows.
+    position: the first byte wanted.
+    snapshot_id.end_offset: the snapshot holds everything below.
+    """
 
     @struct
     class TopicSnapshot:
@@ -34,7 +42,15 @@ class FetchSnapshotRequest:
 
 @message(api_key=59, kind="response", versions=(0, 1), flexible=0)
 class FetchSnapshotResponse:
-    """Answers: FetchSnapshot."""
+    """Gives a part of a snapshot; replicas put the parts together (KIP-630, KIP-853).
+
+    index: the partition.
+    current_leader: told where the asked replica is not the leader, or the epoch differs.
+    size: of the whole snapshot, in bytes.
+    position: where this part starts.
+    unaligned_records: bytes of the snapshot; neither start nor end need be a batch's.
+    snapshot_id.end_offset: the snapshot holds everything below.
+    """
 
     @struct
     class TopicSnapshot:

@@ -6,7 +6,13 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string, 
 
 @message(api_key=8, kind="request", versions=(0, 10), served=(2, 10), flexible=8)
 class OffsetCommitRequest:
-    """Asks: OffsetCommit."""
+    """Commits how far a group has read (KIP-211, KIP-320, KIP-848).
+
+    generation_id_or_member_epoch: the generation of a classic group, the member's epoch in a new one; -1 without a
+        group.
+    retention_time_ms: in versions 2 to 4, how long to keep the offsets; -1 for the broker's own time.
+    commit_timestamp: in version 1, when the offset counts as committed; -1 for now.
+    """
 
     @struct
     class OffsetCommitRequestTopic:
@@ -32,7 +38,7 @@ class OffsetCommitRequest:
 
 @message(api_key=8, kind="response", versions=(0, 10), served=(2, 10), flexible=8)
 class OffsetCommitResponse:
-    """Answers: OffsetCommit."""
+    """Says for each partition whether its offset is committed."""
 
     @struct
     class OffsetCommitResponseTopic:
@@ -51,7 +57,13 @@ class OffsetCommitResponse:
 
 @message(api_key=9, kind="request", versions=(0, 10), served=(1, 10), flexible=6)
 class OffsetFetchRequest:
-    """Asks: OffsetFetch."""
+    """Asks how far groups have read (KIP-447, KIP-709, KIP-848).
+
+    groups: since version 8, several groups at once.
+    topics: null for all topics of the group.
+    member_epoch: the epoch of a member of a new group; -1 for others.
+    require_stable: whether to refuse, for a while, where a transaction still holds offsets back.
+    """
 
     @struct
     class OffsetFetchRequestTopic:
@@ -79,7 +91,11 @@ class OffsetFetchRequest:
 
 @message(api_key=9, kind="response", versions=(0, 10), served=(1, 10), flexible=6)
 class OffsetFetchResponse:
-    """Answers: OffsetFetch."""
+    """Gives the committed offsets of groups.
+
+    metadata: the text committed with the offset.
+    committed_offset: -1 where nothing is committed.
+    """
 
     @struct
     class OffsetFetchResponseTopic:
@@ -122,7 +138,7 @@ class OffsetFetchResponse:
 
 @message(api_key=47, kind="request", versions=(0, 0), flexible=None)
 class OffsetDeleteRequest:
-    """Asks: OffsetDelete."""
+    """Deletes committed offsets of a group (KIP-496)."""
 
     @struct
     class OffsetDeleteRequestTopic:
@@ -139,7 +155,7 @@ class OffsetDeleteRequest:
 
 @message(api_key=47, kind="response", versions=(0, 0), flexible=None)
 class OffsetDeleteResponse:
-    """Answers: OffsetDelete."""
+    """Says for each partition whether its committed offset is deleted."""
 
     @struct
     class OffsetDeleteResponseTopic:

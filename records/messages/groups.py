@@ -6,7 +6,12 @@ from records.wire import array, blob, boolean, int8, int16, int32, nullable, str
 
 @message(api_key=10, kind="request", versions=(0, 6), flexible=3)
 class FindCoordinatorRequest:
-    """Asks: FindCoordinator."""
+    """Asks which broker coordinates a group, a transactional id or a share partition (KIP-98, KIP-699, KIP-932).
+
+    key: the group or transactional id, up to version 3.
+    key_type: 0 a group, 1 a transactional id, 2 a share partition (group:topic id:partition).
+    coordinator_keys: since version 4, several keys of one type.
+    """
 
     key: string = until(3, default="")
     key_type: int8 = since(1, default=0)
@@ -15,7 +20,12 @@ class FindCoordinatorRequest:
 
 @message(api_key=10, kind="response", versions=(0, 6), flexible=3)
 class FindCoordinatorResponse:
-    """Answers: FindCoordinator."""
+    """Names the brokers that coordinate what was asked for.
+
+    node_id: the coordinator; -1 where there is none.
+    coordinators: one for each key, since version 4.
+    key: the key that was asked for.
+    """
 
     @struct
     class Coordinator:
@@ -37,7 +47,14 @@ class FindCoordinatorResponse:
 
 @message(api_key=11, kind="request", versions=(0, 9), flexible=6)
 class JoinGroupRequest:
-    """Asks: JoinGroup."""
+    """A member asks to join a classic group, or to rebalance it (KIP-62, KIP-345, KIP-394, KIP-800).
+
+    session_timeout_ms: without a heartbeat for so long, the member is out.
+    member_id: empty for a member that has none yet.
+    protocols: what the member can do, the best first.
+    protocols.metadata: opaque bytes for the group's leader.
+    reason: why the member joins or rejoins; null where it does not say.
+    """
 
     @struct
     class JoinGroupRequestProtocol:
@@ -56,7 +73,14 @@ class JoinGroupRequest:
 
 @message(api_key=11, kind="response", versions=(0, 9), flexible=6)
 class JoinGroupResponse:
-    """Answers: JoinGroup."""
+    """Gives the member its generation, and the group's leader all members.
+
+    leader: the member that assigns.
+    skip_assignment: whether the leader must not assign anew.
+    member_id: the member's own id.
+    members: empty but for the leader.
+    members.metadata: what that member gave for the protocol chosen.
+    """
 
     @struct
     class JoinGroupResponseMember:
@@ -77,7 +101,7 @@ class JoinGroupResponse:
 
 @message(api_key=12, kind="request", versions=(0, 4), flexible=4)
 class HeartbeatRequest:
-    """Asks: Heartbeat."""
+    """A member says that it is still there, in a classic group (KIP-345)."""
 
     group_id: string
     generation_id: int32
@@ -87,7 +111,7 @@ class HeartbeatRequest:
 
 @message(api_key=12, kind="response", versions=(0, 4), flexible=4)
 class HeartbeatResponse:
-    """Answers: Heartbeat."""
+    """Says whether the member may go on, or must rejoin."""
 
     throttle_time_ms: int32 = since(1, default=0, ignorable=True)
     error_code: int16
@@ -95,7 +119,12 @@ class HeartbeatResponse:
 
 @message(api_key=13, kind="request", versions=(0, 5), flexible=4)
 class LeaveGroupRequest:
-    """Asks: LeaveGroup."""
+    """Members leave a classic group (KIP-345, KIP-800).
+
+    member_id: who leaves, up to version 2.
+    members: who leaves, since version 3.
+    reason: why; null where it does not say.
+    """
 
     @struct
     class MemberIdentity:
@@ -110,7 +139,7 @@ class LeaveGroupRequest:
 
 @message(api_key=13, kind="response", versions=(0, 5), flexible=4)
 class LeaveGroupResponse:
-    """Answers: LeaveGroup."""
+    """Says for each member whether it has left."""
 
     @struct
     class MemberResponse:
@@ -125,7 +154,11 @@ class LeaveGroupResponse:
 
 @message(api_key=14, kind="request", versions=(0, 5), flexible=4)
 class SyncGroupRequest:
-    """Asks: SyncGroup."""
+    """A member asks for its part of the work; the group's leader gives everyone's (KIP-345, KIP-559).
+
+    assignments: empty but from the leader.
+    assignment: opaque bytes of the group's protocol.
+    """
 
     @struct
     class SyncGroupRequestAssignment:
@@ -143,7 +176,10 @@ class SyncGroupRequest:
 
 @message(api_key=14, kind="response", versions=(0, 5), flexible=4)
 class SyncGroupResponse:
-    """Answers: SyncGroup."""
+    """Gives a member its part of the work.
+
+    assignment: opaque bytes of the group's protocol.
+    """
 
     throttle_time_ms: int32 = since(1, default=0, ignorable=True)
     error_code: int16
@@ -154,7 +190,10 @@ class SyncGroupResponse:
 
 @message(api_key=15, kind="request", versions=(0, 6), flexible=5)
 class DescribeGroupsRequest:
-    """Asks: DescribeGroups."""
+    """Asks about classic groups (KIP-430, KIP-345, KIP-1043).
+
+    groups: their ids.
+    """
 
     groups: array[string]
     include_authorized_operations: boolean = since(3, default=False)
@@ -162,7 +201,12 @@ class DescribeGroupsRequest:
 
 @message(api_key=15, kind="response", versions=(0, 6), flexible=5)
 class DescribeGroupsResponse:
-    """Answers: DescribeGroups."""
+    """Describes classic groups and their members.
+
+    protocol_data: the protocol chosen; empty while the group is not stable.
+    member_metadata: what the member gave for that protocol, opaque.
+    member_assignment: what the member was given, opaque.
+    """
 
     @struct
     class DescribedGroup:
@@ -190,7 +234,11 @@ class DescribeGroupsResponse:
 
 @message(api_key=16, kind="request", versions=(0, 5), flexible=3)
 class ListGroupsRequest:
-    """Asks: ListGroups."""
+    """Asks which groups a broker coordinates (KIP-518, KIP-848).
+
+    states_filter: states to name; empty for all.
+    types_filter: types to name; empty for all.
+    """
 
     states_filter: array[string] = since(4, default=())
     types_filter: array[string] = since(5, default=())
@@ -198,7 +246,10 @@ class ListGroupsRequest:
 
 @message(api_key=16, kind="response", versions=(0, 5), flexible=3)
 class ListGroupsResponse:
-    """Answers: ListGroups."""
+    """Lists the groups that a broker coordinates.
+
+    group_type: classic, consumer, share or streams.
+    """
 
     @struct
     class ListedGroup:
@@ -214,14 +265,17 @@ class ListGroupsResponse:
 
 @message(api_key=42, kind="request", versions=(0, 3), flexible=2)
 class DeleteGroupsRequest:
-    """Asks: DeleteGroups."""
+    """Deletes groups that have no members (KIP-229).
+
+    groups_names: their ids.
+    """
 
     groups_names: array[string]
 
 
 @message(api_key=42, kind="response", versions=(0, 3), flexible=2)
 class DeleteGroupsResponse:
-    """Answers: DeleteGroups."""
+    """Says for each group whether it is deleted."""
 
     @struct
     class DeletableGroupResult:

@@ -6,7 +6,11 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string
 
 @message(api_key=34, kind="request", versions=(0, 2), served=(1, 2), flexible=2)
 class AlterReplicaLogDirsRequest:
-    """Asks: AlterReplicaLogDirs."""
+    """Moves replicas of one broker between its log directories (KIP-113).
+
+    dirs: the directories to move to.
+    path: absolute, as in log.dirs.
+    """
 
     @struct
     class AlterReplicaLogDir:
@@ -23,7 +27,7 @@ class AlterReplicaLogDirsRequest:
 
 @message(api_key=34, kind="response", versions=(0, 2), served=(1, 2), flexible=2)
 class AlterReplicaLogDirsResponse:
-    """Answers: AlterReplicaLogDirs."""
+    """Says for each replica whether its move has begun."""
 
     @struct
     class AlterReplicaLogDirTopicResult:
@@ -41,7 +45,10 @@ class AlterReplicaLogDirsResponse:
 
 @message(api_key=35, kind="request", versions=(0, 5), served=(1, 5), flexible=2)
 class DescribeLogDirsRequest:
-    """Asks: DescribeLogDirs."""
+    """Asks a broker for its log directories and what is in them (KIP-113).
+
+    topics: null for all.
+    """
 
     @struct
     class DescribableLogDirTopic:
@@ -53,7 +60,16 @@ class DescribeLogDirsRequest:
 
 @message(api_key=35, kind="response", versions=(0, 5), served=(1, 5), flexible=2)
 class DescribeLogDirsResponse:
-    """Answers: DescribeLogDirs."""
+    """Describes a broker's log directories (KIP-113, KIP-827, KIP-1066).
+
+    log_dir: the directory's absolute path.
+    partition_size: in bytes, of all segments.
+    offset_lag: how far it is behind the high watermark; a replica on its way, behind the one it will replace.
+    is_future_key: whether it will replace the replica in another directory.
+    total_bytes: the size of the volume; -1 where unknown.
+    usable_bytes: what is free on it; -1 where unknown.
+    is_cordoned: whether no new replica is placed here.
+    """
 
     @struct
     class DescribeLogDirsResult:

@@ -6,7 +6,15 @@ from records.wire import array, int8, int16, int32, int64, string
 
 @message(api_key=2, kind="request", versions=(0, 11), served=(1, 11), flexible=6)
 class ListOffsetsRequest:
-    """Asks: ListOffsets."""
+    """Asks which offsets belong to points in time (KIP-79, KIP-734, KIP-1005, KIP-1023, KIP-1075).
+
+    replica_id: the broker that asks; -1 from a consumer.
+    isolation_level: 0 counts up to the high watermark, 1 up to the last stable offset.
+    timestamp: ms since 1970, for the first record that is not older; or -1 the end, -2 the start, -3 the greatest
+        timestamp, -4 the start of what is local, -5 the end of what is tiered, -6 the first that is not yet tiered.
+    max_num_offsets: how many offsets version 0 may give.
+    timeout_ms: how long the answer may wait for tiered storage.
+    """
 
     @struct
     class ListOffsetsTopic:
@@ -28,7 +36,12 @@ class ListOffsetsRequest:
 
 @message(api_key=2, kind="response", versions=(0, 11), served=(1, 11), flexible=6)
 class ListOffsetsResponse:
-    """Answers: ListOffsets."""
+    """Gives an offset and its timestamp for each partition asked for (KIP-79, KIP-320).
+
+    old_style_offsets: in version 0, the starts of segments, newest first.
+    timestamp: of the record at the offset; -1 for none.
+    offset: the offset found; -1 where nothing fits.
+    """
 
     @struct
     class ListOffsetsTopicResponse:
@@ -50,7 +63,10 @@ class ListOffsetsResponse:
 
 @message(api_key=21, kind="request", versions=(0, 2), flexible=2)
 class DeleteRecordsRequest:
-    """Asks: DeleteRecords."""
+    """Deletes the records below given offsets (KIP-107).
+
+    offset: the first that stays; -1 for the high watermark.
+    """
 
     @struct
     class DeleteRecordsTopic:
@@ -68,7 +84,10 @@ class DeleteRecordsRequest:
 
 @message(api_key=21, kind="response", versions=(0, 2), flexible=2)
 class DeleteRecordsResponse:
-    """Answers: DeleteRecords."""
+    """Says where each partition starts now.
+
+    low_watermark: the least offset that all live replicas still have.
+    """
 
     @struct
     class DeleteRecordsTopicResult:
@@ -87,7 +106,11 @@ class DeleteRecordsResponse:
 
 @message(api_key=23, kind="request", versions=(0, 4), served=(2, 4), flexible=4)
 class OffsetForLeaderEpochRequest:
-    """Asks: OffsetForLeaderEpoch."""
+    """Asks where leader epochs end, to find how far two logs agree (KIP-101, KIP-320).
+
+    replica_id: the broker that asks; -1 a consumer, -2 a debugging consumer.
+    leader_epoch: the epoch whose end is asked for.
+    """
 
     @struct
     class OffsetForLeaderTopic:
@@ -106,7 +129,11 @@ class OffsetForLeaderEpochRequest:
 
 @message(api_key=23, kind="response", versions=(0, 4), served=(2, 4), flexible=4)
 class OffsetForLeaderEpochResponse:
-    """Answers: OffsetForLeaderEpoch."""
+    """Says where the epoch, or the last one before it, ends.
+
+    leader_epoch: the epoch that is told of; -1 where there is none.
+    end_offset: exclusive; -1 where there is none.
+    """
 
     @struct
     class OffsetForLeaderTopicResult:

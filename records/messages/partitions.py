@@ -6,7 +6,14 @@ from records.wire import array, int8, int16, int32, int64, string, uuid
 
 @message(api_key=56, kind="request", versions=(0, 3), served=(2, 3), flexible=0)
 class AlterPartitionRequest:
-    """Asks: AlterPartition."""
+    """A partition's leader asks the controller to change the ISR (KIP-497, KIP-704, KIP-841, KIP-903).
+
+    broker_id: the leader.
+    topic_name: in versions 0 and 1, in place of the id.
+    new_isr: up to version 2.
+    new_isr_with_epochs: since version 3: each with the broker epoch by which the leader knows it.
+    broker_epoch: of the leader; of the member of the ISR, -1 where unknown.
+    """
 
     @struct
     class TopicData:
@@ -35,7 +42,7 @@ class AlterPartitionRequest:
 
 @message(api_key=56, kind="response", versions=(0, 3), served=(2, 3), flexible=0)
 class AlterPartitionResponse:
-    """Answers: AlterPartition."""
+    """Gives each partition's state as the controller has it now."""
 
     @struct
     class TopicData:
@@ -60,7 +67,11 @@ class AlterPartitionResponse:
 
 @message(api_key=73, kind="request", versions=(0, 0), flexible=0)
 class AssignReplicasToDirsRequest:
-    """Asks: AssignReplicasToDirs."""
+    """A broker tells the controller in which of its log directories replicas are (KIP-858).
+
+    directories: replicas by directory.
+    id: of the directory.
+    """
 
     @struct
     class DirectoryData:
@@ -83,7 +94,11 @@ class AssignReplicasToDirsRequest:
 
 @message(api_key=73, kind="response", versions=(0, 0), flexible=0)
 class AssignReplicasToDirsResponse:
-    """Answers: AssignReplicasToDirs."""
+    """Says for each replica whether the controller took note.
+
+    directories: replicas by directory.
+    id: of the directory.
+    """
 
     @struct
     class DirectoryData:

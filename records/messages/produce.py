@@ -6,7 +6,13 @@ from records.wire import array, int16, int32, int64, nullable, record_bytes, str
 
 @message(api_key=0, kind="request", versions=(0, 13), served=(3, 13), flexible=9)
 class ProduceRequest:
-    """Asks: Produce."""
+    """Appends record batches to partitions, for a producer (KIP-98; topic ids since version 13, KIP-516).
+
+    acks: what the answer waits for: 0 nothing, and then there is no answer; 1 the leader's log; -1 all of the ISR.
+    timeout_ms: how long the leader waits for the ISR.
+    index: the partition.
+    records: one record batch; null is refused by a leader.
+    """
 
     @struct
     class TopicProduceData:
@@ -27,7 +33,17 @@ class ProduceRequest:
 
 @message(api_key=0, kind="response", versions=(0, 13), served=(3, 13), flexible=9)
 class ProduceResponse:
-    """Answers: Produce."""
+    """Says for each partition at which offset its records stand, or why they do not (KIP-98, KIP-467, KIP-951).
+
+    index: the partition.
+    base_offset: the offset of the first record appended.
+    log_append_time_ms: the time the leader gave the records; -1 where the producer's own times are kept.
+    log_start_offset: the first offset that the leader still has; -1 where unknown.
+    record_errors: the records for whose sake the batch was refused.
+    batch_index: the place of a refused record in its batch, from 0.
+    batch_index_error_message: why this record is refused.
+    error_message: what the refused records have in common; null where nothing is refused.
+    """
 
     @struct
     class TopicProduceResponse:

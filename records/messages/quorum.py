@@ -6,7 +6,10 @@ from records.wire import array, int16, int32, int64, nullable, string, uint16, u
 
 @message(api_key=55, kind="request", versions=(0, 2), flexible=0)
 class DescribeQuorumRequest:
-    """Asks: DescribeQuorum."""
+    """Asks the leader of the quorum about its voters and observers (KIP-595, KIP-836, KIP-853).
+
+    topics: __cluster_metadata, partition 0.
+    """
 
     @struct
     class TopicData:
@@ -22,7 +25,15 @@ class DescribeQuorumRequest:
 
 @message(api_key=55, kind="response", versions=(0, 2), flexible=0)
 class DescribeQuorumResponse:
-    """Answers: DescribeQuorum."""
+    """Tells how far each voter and observer has come (KIP-595, KIP-836, KIP-853).
+
+    current_voters: the voters, the leader too.
+    observers: who replicates without a vote.
+    log_end_offset: exclusive; -1 where unknown.
+    last_fetch_timestamp: when it fetched last, by the leader's clock; -1 where unknown, and for the leader.
+    last_caught_up_timestamp: when it last had all that the leader had then; for the leader, now; -1 where unknown.
+    nodes: where the voters listen.
+    """
 
     @struct
     class TopicData:

@@ -6,7 +6,13 @@ from records.wire import array, boolean, float64, int8, int16, int32, nullable, 
 
 @message(api_key=48, kind="request", versions=(0, 1), flexible=1)
 class DescribeClientQuotasRequest:
-    """Asks: DescribeClientQuotas."""
+    """Asks for quotas of users, client ids and addresses that match (KIP-546).
+
+    components: what the entity of a quota must be like.
+    match_type: 0 this name, 1 the default, 2 any name.
+    match: the name; null unless match_type is 0.
+    strict: whether entities with further types are left out.
+    """
 
     @struct
     class ComponentData:
@@ -20,7 +26,13 @@ class DescribeClientQuotasRequest:
 
 @message(api_key=48, kind="response", versions=(0, 1), flexible=1)
 class DescribeClientQuotasResponse:
-    """Answers: DescribeClientQuotas."""
+    """Lists quotas (KIP-546).
+
+    entries: one for each entity; null with an error.
+    values: the quotas of the entity.
+    values.key: producer_byte_rate, consumer_byte_rate, request_percentage, controller_mutation_rate and others.
+    value: the quota.
+    """
 
     @struct
     class EntryData:
@@ -45,7 +57,13 @@ class DescribeClientQuotasResponse:
 
 @message(api_key=49, kind="request", versions=(0, 1), flexible=1)
 class AlterClientQuotasRequest:
-    """Asks: AlterClientQuotas."""
+    """Sets and removes quotas (KIP-546).
+
+    ops: what changes.
+    ops.key: producer_byte_rate, consumer_byte_rate, request_percentage, controller_mutation_rate and others.
+    value: the quota; without meaning with remove.
+    remove: whether to remove the quota.
+    """
 
     @struct
     class EntryData:
@@ -69,7 +87,7 @@ class AlterClientQuotasRequest:
 
 @message(api_key=49, kind="response", versions=(0, 1), flexible=1)
 class AlterClientQuotasResponse:
-    """Answers: AlterClientQuotas."""
+    """Says for each entity whether its quotas have changed."""
 
     @struct
     class EntryData:

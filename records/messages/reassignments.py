@@ -6,7 +6,12 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string
 
 @message(api_key=43, kind="request", versions=(0, 2), flexible=2)
 class ElectLeadersRequest:
-    """Asks: ElectLeaders."""
+    """Elects leaders: the preferred one, or an unclean one where no clean one is left (KIP-183, KIP-460).
+
+    election_type: 0 preferred, 1 unclean.
+    topic_partitions: null for all partitions.
+    topic_partitions.partitions: their indexes.
+    """
 
     @struct
     class TopicPartitions:
@@ -20,7 +25,11 @@ class ElectLeadersRequest:
 
 @message(api_key=43, kind="response", versions=(0, 2), flexible=2)
 class ElectLeadersResponse:
-    """Answers: ElectLeaders."""
+    """Says for each partition whether it has its new leader.
+
+    replica_election_results: the outcome by topic; with all partitions asked for, of those alone that were elected.
+    partition_result: the outcome for each partition.
+    """
 
     @struct
     class ReplicaElectionResult:
@@ -40,7 +49,11 @@ class ElectLeadersResponse:
 
 @message(api_key=45, kind="request", versions=(0, 1), flexible=0)
 class AlterPartitionReassignmentsRequest:
-    """Asks: AlterPartitionReassignments."""
+    """Begins to move partitions to other replicas, or calls it off (KIP-455, KIP-860).
+
+    allow_replication_factor_change: whether the number of replicas may change.
+    replicas: the replicas at the end, the preferred leader first; null to call off what is going on.
+    """
 
     @struct
     class ReassignableTopic:
@@ -59,7 +72,10 @@ class AlterPartitionReassignmentsRequest:
 
 @message(api_key=45, kind="response", versions=(0, 1), flexible=0)
 class AlterPartitionReassignmentsResponse:
-    """Answers: AlterPartitionReassignments."""
+    """Says for each partition whether its move has begun, or is called off.
+
+    allow_replication_factor_change: as it was asked for.
+    """
 
     @struct
     class ReassignableTopicResponse:
@@ -81,7 +97,10 @@ class AlterPartitionReassignmentsResponse:
 
 @message(api_key=46, kind="request", versions=(0, 0), flexible=0)
 class ListPartitionReassignmentsRequest:
-    """Asks: ListPartitionReassignments."""
+    """Asks which partitions are on the move (KIP-455).
+
+    topics: null for all.
+    """
 
     @struct
     class ListPartitionReassignmentsTopics:
@@ -94,7 +113,11 @@ class ListPartitionReassignmentsRequest:
 
 @message(api_key=46, kind="response", versions=(0, 0), flexible=0)
 class ListPartitionReassignmentsResponse:
-    """Answers: ListPartitionReassignments."""
+    """Lists the partitions on the move.
+
+    topics: those alone that have partitions on the move.
+    replicas: all that there are now, with those that come and go.
+    """
 
     @struct
     class OngoingTopicReassignment:

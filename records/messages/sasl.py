@@ -6,14 +6,20 @@ from records.wire import array, blob, int16, int64, nullable, string
 
 @message(api_key=17, kind="request", versions=(0, 1), flexible=None)
 class SaslHandshakeRequest:
-    """Asks: SaslHandshake."""
+    """Chooses the SASL mechanism, before authentication (KIP-43, KIP-152).
+
+    mechanism: its name, as PLAIN or SCRAM-SHA-256.
+    """
 
     mechanism: string
 
 
 @message(api_key=17, kind="response", versions=(0, 1), flexible=None)
 class SaslHandshakeResponse:
-    """Answers: SaslHandshake."""
+    """Names the mechanisms that the server has.
+
+    mechanisms: their names.
+    """
 
     error_code: int16
     mechanisms: array[string]
@@ -21,14 +27,21 @@ class SaslHandshakeResponse:
 
 @message(api_key=36, kind="request", versions=(0, 2), flexible=2)
 class SaslAuthenticateRequest:
-    """Asks: SaslAuthenticate."""
+    """Carries one token of the SASL exchange from the client (KIP-152, KIP-368).
+
+    auth_bytes: the token.
+    """
 
     auth_bytes: blob
 
 
 @message(api_key=36, kind="response", versions=(0, 2), flexible=2)
 class SaslAuthenticateResponse:
-    """Answers: SaslAuthenticate."""
+    """Carries one token of the SASL exchange from the server (KIP-152, KIP-368).
+
+    auth_bytes: the token.
+    session_lifetime_ms: after so long the client must authenticate again; 0 for never.
+    """
 
     error_code: int16
     error_message: nullable[string]

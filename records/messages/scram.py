@@ -6,7 +6,11 @@ from records.wire import array, blob, int8, int16, int32, nullable, string
 
 @message(api_key=50, kind="request", versions=(0, 0), flexible=0)
 class DescribeUserScramCredentialsRequest:
-    """Asks: DescribeUserScramCredentials."""
+    """Asks which SCRAM credentials users have (KIP-554).
+
+    users: null or empty for all.
+    users.name: the user.
+    """
 
     @struct
     class UserName:
@@ -17,7 +21,10 @@ class DescribeUserScramCredentialsRequest:
 
 @message(api_key=50, kind="response", versions=(0, 0), flexible=0)
 class DescribeUserScramCredentialsResponse:
-    """Answers: DescribeUserScramCredentials."""
+    """Tells mechanism and iterations of credentials, never the secret (KIP-554).
+
+    credential_infos: one for each mechanism.
+    """
 
     @struct
     class DescribeUserScramCredentialsResult:
@@ -39,7 +46,14 @@ class DescribeUserScramCredentialsResponse:
 
 @message(api_key=51, kind="request", versions=(0, 0), flexible=0)
 class AlterUserScramCredentialsRequest:
-    """Asks: AlterUserScramCredentials."""
+    """Sets and removes SCRAM credentials (KIP-554).
+
+    deletions: credentials to remove.
+    upsertions: credentials to set.
+    name: the user.
+    salt: random bytes that the client drew.
+    salted_password: SaltedPassword of RFC 5802; the password itself never travels.
+    """
 
     @struct
     class ScramCredentialDeletion:
@@ -60,7 +74,7 @@ class AlterUserScramCredentialsRequest:
 
 @message(api_key=51, kind="response", versions=(0, 0), flexible=0)
 class AlterUserScramCredentialsResponse:
-    """Answers: AlterUserScramCredentials."""
+    """Says for each user whether the credentials have changed."""
 
     @struct
     class AlterUserScramCredentialsResult:

@@ -6,7 +6,13 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, re
 
 @message(api_key=76, kind="request", versions=(0, 1), served=(1, 1), flexible=0)
 class ShareGroupHeartbeatRequest:
-    """Asks: ShareGroupHeartbeat."""
+    """A consumer joins, stays in or leaves a share group; what has not changed is null (KIP-932).
+
+    member_id: drawn by the member, for its whole life.
+    member_epoch: 0 joins, -1 leaves; else the epoch it was given.
+    rack_id: null where it has none, or unchanged.
+    subscribed_topic_names: null where unchanged.
+    """
 
     group_id: string
     member_id: string
@@ -17,7 +23,10 @@ class ShareGroupHeartbeatRequest:
 
 @message(api_key=76, kind="response", versions=(0, 1), served=(1, 1), flexible=0)
 class ShareGroupHeartbeatResponse:
-    """Answers: ShareGroupHeartbeat."""
+    """Gives the member its epoch and the partitions that it shall fetch from.
+
+    assignment: what it shall fetch from; null where unchanged.
+    """
 
     @struct
     class Assignment:
@@ -39,7 +48,7 @@ class ShareGroupHeartbeatResponse:
 
 @message(api_key=77, kind="request", versions=(0, 1), served=(1, 1), flexible=0)
 class ShareGroupDescribeRequest:
-    """Asks: ShareGroupDescribe."""
+    """Asks about share groups (KIP-932)."""
 
     group_ids: array[string]
     include_authorized_operations: boolean
@@ -47,7 +56,10 @@ class ShareGroupDescribeRequest:
 
 @message(api_key=77, kind="response", versions=(0, 1), served=(1, 1), flexible=0)
 class ShareGroupDescribeResponse:
-    """Answers: ShareGroupDescribe."""
+    """Describes share groups (KIP-932).
+
+    assignment: what the member fetches from.
+    """
 
     @struct
     class DescribedGroup:
@@ -87,7 +99,22 @@ class ShareGroupDescribeResponse:
 
 @message(api_key=78, kind="request", versions=(0, 2), served=(1, 2), flexible=0)
 class ShareFetchRequest:
-    """Asks: ShareFetch."""
+    """A member of a share group acquires records, and acknowledges earlier ones (KIP-932, KIP-1206, KIP-1222).
+
+    share_session_epoch: counts the requests of a session: 0 opens it, -1 ends it.
+    max_wait_ms: how long the answer may wait until there are min_bytes.
+    min_bytes: as soon as there are as many, the answer goes out.
+    max_bytes: a bound for the whole answer; its first batch may exceed it.
+    max_records: a bound in records, which whole batches may exceed.
+    batch_size: how many records the member would like to have acquired, and acknowledge, together.
+    share_acquire_mode: 0 whole batches, 1 no more than max_records.
+    is_renew_ack: whether some acknowledgement renews a lock.
+    partition_max_bytes: in version 0, a bound for the partition; 0 only to acknowledge.
+    acknowledgement_batches: ranges of offsets, and what became of their records.
+    acknowledge_types: one for the range, or one for each offset: 0 gap, 1 accept, 2 release, 3 reject, 4 renew.
+    forgotten_topics_data: partitions that leave the session.
+    forgotten_topics_data.partitions: their indexes.
+    """
 
     @struct
     class FetchTopic:
@@ -127,7 +154,14 @@ class ShareFetchRequest:
 
 @message(api_key=78, kind="response", versions=(0, 2), served=(1, 2), flexible=0)
 class ShareFetchResponse:
-    """Answers: ShareFetch."""
+    """Gives records, and says which of them are acquired (KIP-932).
+
+    acquisition_lock_timeout_ms: how long acquired records are the member's.
+    acknowledge_error_code: what came of the acknowledgements; 0 when all is well.
+    acknowledge_error_message: in words; null when all is well.
+    current_leader: told where the asked broker is not the leader.
+    acquired_records: ranges of offsets that the member now holds.
+    """
 
     @struct
     class ShareFetchableTopicResponse:
@@ -173,7 +207,13 @@ class ShareFetchResponse:
 
 @message(api_key=79, kind="request", versions=(0, 2), served=(1, 2), flexible=0)
 class ShareAcknowledgeRequest:
-    """Asks: ShareAcknowledge."""
+    """A member of a share group acknowledges records (KIP-932, KIP-1222).
+
+    share_session_epoch: counts the requests of a session; -1 ends it.
+    is_renew_ack: whether some acknowledgement renews a lock.
+    acknowledgement_batches: ranges of offsets, and what became of their records.
+    acknowledge_types: one for the range, or one for each offset: 0 gap, 1 accept, 2 release, 3 reject, 4 renew.
+    """
 
     @struct
     class AcknowledgeTopic:
@@ -200,7 +240,11 @@ class ShareAcknowledgeRequest:
 
 @message(api_key=79, kind="response", versions=(0, 2), served=(1, 2), flexible=0)
 class ShareAcknowledgeResponse:
-    """Answers: ShareAcknowledge."""
+    """Says for each partition whether the acknowledgements are taken.
+
+    acquisition_lock_timeout_ms: how long acquired records are the member's.
+    current_leader: told where the asked broker is not the leader.
+    """
 
     @struct
     class ShareAcknowledgeTopicResponse:
@@ -236,7 +280,11 @@ class ShareAcknowledgeResponse:
 
 @message(api_key=90, kind="request", versions=(0, 1), flexible=0)
 class DescribeShareGroupOffsetsRequest:
-    """Asks: DescribeShareGroupOffsets."""
+    """Asks how far share groups have come (KIP-932).
+
+    topics: null for all.
+    partitions: their indexes.
+    """
 
     @struct
     class DescribeShareGroupOffsetsRequestGroup:
@@ -253,7 +301,11 @@ class DescribeShareGroupOffsetsRequest:
 
 @message(api_key=90, kind="response", versions=(0, 1), flexible=0)
 class DescribeShareGroupOffsetsResponse:
-    """Answers: DescribeShareGroupOffsets."""
+    """Tells how far share groups have come (KIP-932, KIP-1226).
+
+    start_offset: everything before it is done; -1 not known yet.
+    lag: how many records are left to deliver; -1 unknown.
+    """
 
     @struct
     class DescribeShareGroupOffsetsResponseGroup:
@@ -283,7 +335,10 @@ class DescribeShareGroupOffsetsResponse:
 
 @message(api_key=91, kind="request", versions=(0, 0), flexible=0)
 class AlterShareGroupOffsetsRequest:
-    """Asks: AlterShareGroupOffsets."""
+    """Sets where share groups without members go on (KIP-932).
+
+    start_offset: where delivery starts.
+    """
 
     @struct
     class AlterShareGroupOffsetsRequestTopic:
@@ -301,7 +356,7 @@ class AlterShareGroupOffsetsRequest:
 
 @message(api_key=91, kind="response", versions=(0, 0), flexible=0)
 class AlterShareGroupOffsetsResponse:
-    """Answers: AlterShareGroupOffsets."""
+    """Says for each partition whether its start is set."""
 
     @struct
     class AlterShareGroupOffsetsResponseTopic:
@@ -323,7 +378,7 @@ class AlterShareGroupOffsetsResponse:
 
 @message(api_key=92, kind="request", versions=(0, 0), flexible=0)
 class DeleteShareGroupOffsetsRequest:
-    """Asks: DeleteShareGroupOffsets."""
+    """Deletes what share groups without members know of topics (KIP-932)."""
 
     @struct
     class DeleteShareGroupOffsetsRequestTopic:
@@ -335,7 +390,7 @@ class DeleteShareGroupOffsetsRequest:
 
 @message(api_key=92, kind="response", versions=(0, 0), flexible=0)
 class DeleteShareGroupOffsetsResponse:
-    """Answers: DeleteShareGroupOffsets."""
+    """Says for each topic whether its state is gone."""
 
     @struct
     class DeleteShareGroupOffsetsResponseTopic:

@@ -6,7 +6,10 @@ from records.wire import array, int8, int16, int32, int64, nullable, string, uui
 
 @message(api_key=83, kind="request", versions=(0, 0), flexible=0)
 class InitializeShareGroupStateRequest:
-    """Asks: InitializeShareGroupState."""
+    """A group coordinator has the state of share partitions set up (KIP-932).
+
+    start_offset: where delivery starts; -1 not known yet.
+    """
 
     @struct
     class InitializeStateData:
@@ -25,7 +28,7 @@ class InitializeShareGroupStateRequest:
 
 @message(api_key=83, kind="response", versions=(0, 0), flexible=0)
 class InitializeShareGroupStateResponse:
-    """Answers: InitializeShareGroupState."""
+    """Says for each share partition whether its state is set up."""
 
     @struct
     class InitializeStateResult:
@@ -43,7 +46,10 @@ class InitializeShareGroupStateResponse:
 
 @message(api_key=84, kind="request", versions=(0, 0), flexible=0)
 class ReadShareGroupStateRequest:
-    """Asks: ReadShareGroupState."""
+    """A leader asks for the state of share partitions (KIP-932).
+
+    leader_epoch: the leader's own.
+    """
 
     @struct
     class ReadStateData:
@@ -61,7 +67,12 @@ class ReadShareGroupStateRequest:
 
 @message(api_key=84, kind="response", versions=(0, 0), flexible=0)
 class ReadShareGroupStateResponse:
-    """Answers: ReadShareGroupState."""
+    """Gives the state of share partitions.
+
+    start_offset: everything before it is done; -1 not known yet.
+    state_batches: what became of ranges from there on.
+    delivery_state: 0 available, 2 acknowledged, 4 archived.
+    """
 
     @struct
     class ReadStateResult:
@@ -89,7 +100,14 @@ class ReadShareGroupStateResponse:
 
 @message(api_key=85, kind="request", versions=(0, 1), flexible=0)
 class WriteShareGroupStateRequest:
-    """Asks: WriteShareGroupState."""
+    """A leader has the state of share partitions written (KIP-932, KIP-1226).
+
+    leader_epoch: the leader's own.
+    start_offset: everything before it is done; -1 unchanged.
+    delivery_complete_count: from the start offset on, how many records are done; -1 unknown.
+    state_batches: what became of ranges.
+    delivery_state: 0 available, 2 acknowledged, 4 archived.
+    """
 
     @struct
     class WriteStateData:
@@ -118,7 +136,7 @@ class WriteShareGroupStateRequest:
 
 @message(api_key=85, kind="response", versions=(0, 1), flexible=0)
 class WriteShareGroupStateResponse:
-    """Answers: WriteShareGroupState."""
+    """Says for each share partition whether its state is written."""
 
     @struct
     class WriteStateResult:
@@ -136,7 +154,7 @@ class WriteShareGroupStateResponse:
 
 @message(api_key=86, kind="request", versions=(0, 0), flexible=0)
 class DeleteShareGroupStateRequest:
-    """Asks: DeleteShareGroupState."""
+    """A group coordinator has the state of share partitions deleted (KIP-932)."""
 
     @struct
     class DeleteStateData:
@@ -153,7 +171,7 @@ class DeleteShareGroupStateRequest:
 
 @message(api_key=86, kind="response", versions=(0, 0), flexible=0)
 class DeleteShareGroupStateResponse:
-    """Answers: DeleteShareGroupState."""
+    """Says for each share partition whether its state is gone."""
 
     @struct
     class DeleteStateResult:
@@ -171,7 +189,10 @@ class DeleteShareGroupStateResponse:
 
 @message(api_key=87, kind="request", versions=(0, 1), flexible=0)
 class ReadShareGroupStateSummaryRequest:
-    """Asks: ReadShareGroupStateSummary."""
+    """A group coordinator asks where share partitions start (KIP-932, KIP-1226).
+
+    leader_epoch: the leader's, as far as it is known; -1 unknown.
+    """
 
     @struct
     class ReadStateSummaryData:
@@ -189,7 +210,11 @@ class ReadShareGroupStateSummaryRequest:
 
 @message(api_key=87, kind="response", versions=(0, 1), flexible=0)
 class ReadShareGroupStateSummaryResponse:
-    """Answers: ReadShareGroupStateSummary."""
+    """Tells where share partitions start, without the ranges.
+
+    start_offset: everything before it is done; -1 not known yet.
+    delivery_complete_count: from the start offset on, how many records are done; -1 unknown.
+    """
 
     @struct
     class ReadStateSummaryResult:

@@ -6,13 +6,45 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, st
 
 @struct
 class KeyValue:
+    """A config of a topic, or a tag of a client."""
+
     key: string
     value: string
 
 
 @message(api_key=88, kind="request", versions=(0, 1), flexible=0)
 class StreamsGroupHeartbeatRequest:
-    """Asks: StreamsGroupHeartbeat."""
+    """A Streams client joins, stays in or leaves a group; what has not changed is null (KIP-1071, KIP-1331).
+
+    member_id: drawn by the member, for its whole life.
+    member_epoch: 0 joins, -1 leaves, -2 leaves for a while as a static member; else the epoch it was given.
+    endpoint_information_epoch: the last that it was told.
+    instance_id: the name of a static member; null for others, or unchanged.
+    rack_id: null where it has none, or unchanged.
+    rebalance_timeout_ms: how long it may take to give tasks back; -1 unchanged.
+    topology: what the application is made of; null where unchanged.
+    topology.epoch: counts the topologies of the application.
+    active_tasks: what it holds; null where unchanged.
+    standby_tasks: what it holds; null where unchanged.
+    warmup_tasks: what it holds; null where unchanged.
+    process_id: the same for all threads of a process; null where unchanged.
+    user_endpoint: where its stores can be asked; null for nowhere, or unchanged.
+    client_tags: for assignment by rack; null where unchanged.
+    task_offsets: how far its tasks have come in their changelogs; null where unchanged.
+    task_end_offsets: where those changelogs end; null where unchanged.
+    shutdown_application: whether the whole application shall stop.
+    source_topic_regex: patterns of topics that it reads.
+    state_changelog_topics: topics that keep its stores.
+    repartition_sink_topics: internal topics that it writes.
+    repartition_source_topics: internal topics that it reads.
+    copartition_groups: topics that must have the same number of partitions; members are indexes into the lists beside.
+    copartition_groups.source_topics: indexes.
+    copartition_groups.source_topic_regex: indexes.
+    copartition_groups.repartition_source_topics: indexes.
+    partitions: of a topic, how many it must have, 0 for any; of a task, its partition numbers.
+    topic_configs: configs that the topic must have.
+    replication_factor: 0 for the default.
+    """
 
     @struct
     class Topology:
@@ -79,7 +111,25 @@ class StreamsGroupHeartbeatRequest:
 
 @message(api_key=88, kind="response", versions=(0, 1), flexible=0)
 class StreamsGroupHeartbeatResponse:
-    """Answers: StreamsGroupHeartbeat."""
+    """Gives the member its epoch and its tasks (KIP-1071, KIP-1331).
+
+    acceptable_recovery_lag_legacy: in version 0, how far a task may lag behind and count as caught up.
+    acceptable_recovery_lag: how far a task may lag behind and count as caught up; -1 unknown.
+    task_offset_interval_ms: how often to tell task_offsets.
+    status: what is wrong with the group; null for nothing.
+    status_code: 0 stale topology, 1 missing source topics, 2 wrongly partitioned, 3 missing internal topics, 4
+        shutdown, 5 assignment delayed, 6 missing client tags.
+    status_detail: in words.
+    active_tasks: what it shall hold; null where unchanged.
+    standby_tasks: what it shall hold; null where unchanged.
+    warmup_tasks: what it shall hold; null where unchanged.
+    topology_description_required: whether the coordinator lacks the description of the topology.
+    endpoint_information_epoch: counts up with partitions_by_user_endpoint.
+    partitions_by_user_endpoint: which process can be asked for which partition; null where unchanged.
+    user_endpoint: where to ask.
+    active_partitions: those it works on.
+    standby_partitions: those it keeps a copy for.
+    """
 
     @struct
     class Status:
@@ -127,7 +177,10 @@ class StreamsGroupHeartbeatResponse:
 
 @message(api_key=89, kind="request", versions=(0, 1), flexible=0)
 class StreamsGroupDescribeRequest:
-    """Asks: StreamsGroupDescribe."""
+    """Asks about Streams groups (KIP-1071, KIP-1331).
+
+    include_topology_description: whether to tell the topology in full.
+    """
 
     group_ids: array[string]
     include_authorized_operations: boolean
@@ -136,6 +189,8 @@ class StreamsGroupDescribeRequest:
 
 @struct
 class TopologyDescriptionNode:
+    """A node of a topology: a source, a processor or a sink."""
+
     name: string = since(1, default="")
     node_type: int8 = since(1, default=0)
     source_topics: array[string] = since(1, default=())
@@ -146,7 +201,34 @@ class TopologyDescriptionNode:
 
 @message(api_key=89, kind="response", versions=(0, 1), flexible=0)
 class StreamsGroupDescribeResponse:
-    """Answers: StreamsGroupDescribe."""
+    """Describes Streams groups (KIP-1071, KIP-1331, KIP-1357).
+
+    topology: what the group works with; null with an error.
+    topology.epoch: counts the topologies of the application.
+    state_changelog_topics: topics that keep its stores.
+    repartition_sink_topics: internal topics that it writes.
+    repartition_source_topics: internal topics that it reads.
+    partitions: of a topic, how many it has; of a task, its partition numbers.
+    topic_configs: configs that the topic must have.
+    topology_epoch: of the topology that the member runs.
+    process_id: the same for all threads of a process.
+    user_endpoint: where its stores can be asked; null for nowhere.
+    client_tags: for assignment by rack.
+    task_offsets: how far its tasks have come in their changelogs.
+    task_end_offsets: where those changelogs end.
+    assignment: what the member holds.
+    target_assignment: what it will hold.
+    is_classic: whether it still uses the classic protocol.
+    topology_description: the topology in full; null unless the status is 3.
+    topology_description_status: 0 not asked for, 1 not there, 2 failed, 3 there.
+    node_type: source, processor or sink.
+    sink_topic: the topic that a sink writes; null for others, or chosen record by record.
+    stores: names of its state stores.
+    successors: names of the nodes behind it.
+    global_stores: stores that every process keeps in full.
+    processor: the node that fills the store.
+    global_stores.source: the node that reads its topic.
+    """
 
     @struct
     class DescribedGroup:

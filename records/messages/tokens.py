@@ -6,7 +6,13 @@ from records.wire import array, blob, int16, int32, int64, nullable, string
 
 @message(api_key=38, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateDelegationTokenRequest:
-    """Asks: CreateDelegationToken."""
+    """Makes a delegation token (KIP-48, KIP-373).
+
+    owner_principal_type: null for the caller himself.
+    owner_principal_name: null for the caller himself.
+    renewers: who beside the owner may renew it.
+    max_lifetime_ms: -1 for the greatest that is allowed.
+    """
 
     @struct
     class CreatableRenewers:
@@ -21,7 +27,15 @@ class CreateDelegationTokenRequest:
 
 @message(api_key=38, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateDelegationTokenResponse:
-    """Answers: CreateDelegationToken."""
+    """Gives the token (KIP-48, KIP-373).
+
+    principal_type: of the owner.
+    principal_name: of the owner.
+    token_requester_principal_type: of who asked for it.
+    token_requester_principal_name: of who asked for it.
+    issue_timestamp_ms: when it was made.
+    max_timestamp_ms: beyond this it cannot be renewed.
+    """
 
     error_code: int16
     principal_type: string
@@ -38,7 +52,10 @@ class CreateDelegationTokenResponse:
 
 @message(api_key=39, kind="request", versions=(0, 2), served=(1, 2), flexible=2)
 class RenewDelegationTokenRequest:
-    """Asks: RenewDelegationToken."""
+    """Renews a delegation token (KIP-48).
+
+    renew_period_ms: for how long; -1 for the default.
+    """
 
     hmac: blob
     renew_period_ms: int64
@@ -46,7 +63,7 @@ class RenewDelegationTokenRequest:
 
 @message(api_key=39, kind="response", versions=(0, 2), served=(1, 2), flexible=2)
 class RenewDelegationTokenResponse:
-    """Answers: RenewDelegationToken."""
+    """Says when the token expires now."""
 
     error_code: int16
     expiry_timestamp_ms: int64
@@ -55,7 +72,10 @@ class RenewDelegationTokenResponse:
 
 @message(api_key=40, kind="request", versions=(0, 2), served=(1, 2), flexible=2)
 class ExpireDelegationTokenRequest:
-    """Asks: ExpireDelegationToken."""
+    """Sets when a delegation token expires (KIP-48).
+
+    expiry_time_period_ms: in how long; negative for at once.
+    """
 
     hmac: blob
     expiry_time_period_ms: int64
@@ -63,7 +83,7 @@ class ExpireDelegationTokenRequest:
 
 @message(api_key=40, kind="response", versions=(0, 2), served=(1, 2), flexible=2)
 class ExpireDelegationTokenResponse:
-    """Answers: ExpireDelegationToken."""
+    """Says when the token expires now."""
 
     error_code: int16
     expiry_timestamp_ms: int64
@@ -72,7 +92,10 @@ class ExpireDelegationTokenResponse:
 
 @message(api_key=41, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class DescribeDelegationTokenRequest:
-    """Asks: DescribeDelegationToken."""
+    """Asks for delegation tokens (KIP-48).
+
+    owners: whose; null for all that the caller may see.
+    """
 
     @struct
     class DescribeDelegationTokenOwner:
@@ -84,7 +107,18 @@ class DescribeDelegationTokenRequest:
 
 @message(api_key=41, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class DescribeDelegationTokenResponse:
-    """Answers: DescribeDelegationToken."""
+    """Lists delegation tokens (KIP-48, KIP-373).
+
+    tokens: those that the caller may see.
+    principal_type: of the owner; of the renewer.
+    principal_name: of the owner; of the renewer.
+    token_requester_principal_type: of who asked for it.
+    token_requester_principal_name: of who asked for it.
+    issue_timestamp: when it was made, in ms since 1970.
+    expiry_timestamp: when it expires, in ms since 1970.
+    max_timestamp: beyond this it cannot be renewed, in ms since 1970.
+    renewers: who beside the owner may renew it.
+    """
 
     @struct
     class DescribedDelegationToken:

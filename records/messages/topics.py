@@ -6,7 +6,15 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string, u
 
 @message(api_key=19, kind="request", versions=(0, 7), served=(2, 7), flexible=5)
 class CreateTopicsRequest:
-    """Asks: CreateTopics."""
+    """Makes topics, with a number of partitions or with the replicas of each (KIP-4, KIP-464, KIP-525).
+
+    num_partitions: -1 for the default, or with assignments.
+    replication_factor: -1 for the default, or with assignments.
+    assignments: the replicas of each partition, from 0 without a gap; empty to leave it to the controller.
+    broker_ids: the replicas; the first is the preferred leader.
+    configs: what differs from the defaults.
+    value: null is refused.
+    """
 
     @struct
     class CreatableTopic:
@@ -33,7 +41,14 @@ class CreateTopicsRequest:
 
 @message(api_key=19, kind="response", versions=(0, 7), served=(2, 7), flexible=5)
 class CreateTopicsResponse:
-    """Answers: CreateTopics."""
+    """Says for each topic whether it is made, and how (KIP-525, KIP-599).
+
+    num_partitions: -1 where the caller may not read it, or the topic is not made.
+    replication_factor: likewise.
+    topic_config_error_code: why the configs are not told: 0, or an authorization error.
+    configs: every config of the topic; null where not told.
+    read_only: whether it cannot be changed.
+    """
 
     @struct
     class CreatableTopicResult:
@@ -60,7 +75,12 @@ class CreateTopicsResponse:
 
 @message(api_key=20, kind="request", versions=(0, 6), served=(1, 6), flexible=4)
 class DeleteTopicsRequest:
-    """Asks: DeleteTopics."""
+    """Deletes topics, by name or by id (KIP-4, KIP-516).
+
+    topics: since version 6; of name and id one is given.
+    topics.name: null where the id is given.
+    topic_names: up to version 5.
+    """
 
     @struct
     class DeleteTopicState:
@@ -74,7 +94,10 @@ class DeleteTopicsRequest:
 
 @message(api_key=20, kind="response", versions=(0, 6), served=(1, 6), flexible=4)
 class DeleteTopicsResponse:
-    """Answers: DeleteTopics."""
+    """Says for each topic whether it is deleted.
+
+    responses.name: null where the id is not known, or its name may not be told.
+    """
 
     @struct
     class DeletableTopicResult:
@@ -89,7 +112,12 @@ class DeleteTopicsResponse:
 
 @message(api_key=37, kind="request", versions=(0, 3), flexible=2)
 class CreatePartitionsRequest:
-    """Asks: CreatePartitions."""
+    """Adds partitions to topics (KIP-195).
+
+    count: how many partitions the topic shall have in all.
+    assignments: the replicas of each new partition; null to leave it to the controller.
+    broker_ids: the replicas; the first is the preferred leader.
+    """
 
     @struct
     class CreatePartitionsTopic:
@@ -108,7 +136,7 @@ class CreatePartitionsRequest:
 
 @message(api_key=37, kind="response", versions=(0, 3), flexible=2)
 class CreatePartitionsResponse:
-    """Answers: CreatePartitions."""
+    """Says for each topic whether it has its new partitions."""
 
     @struct
     class CreatePartitionsTopicResult:

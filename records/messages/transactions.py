@@ -6,7 +6,14 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, st
 
 @message(api_key=22, kind="request", versions=(0, 6), flexible=2)
 class InitProducerIdRequest:
-    """Asks: InitProducerId."""
+    """Asks for a producer id and epoch, and fences older producers of the transactional id (KIP-98, KIP-360, KIP-939).
+
+    transactional_id: null for an idempotent producer without transactions.
+    producer_id: the id that the producer had; -1 for a new one.
+    producer_epoch: the epoch that it had; -1 for a new one.
+    enable2_pc: whether an outside coordinator commits in two phases.
+    keep_prepared_txn: whether a prepared transaction stays open.
+    """
 
     transactional_id: nullable[string]
     transaction_timeout_ms: int32
@@ -18,7 +25,11 @@ class InitProducerIdRequest:
 
 @message(api_key=22, kind="response", versions=(0, 6), flexible=2)
 class InitProducerIdResponse:
-    """Answers: InitProducerId."""
+    """Gives a producer its id and epoch.
+
+    ongoing_txn_producer_id: the id of a prepared transaction that is kept; -1 for none.
+    ongoing_txn_producer_epoch: its epoch; -1 for none.
+    """
 
     throttle_time_ms: int32 = field(ignorable=True)
     error_code: int16
@@ -30,13 +41,24 @@ class InitProducerIdResponse:
 
 @struct
 class AddPartitionsToTxnTopic:
+    """Partitions of one topic."""
+
     name: string
     partitions: array[int32]
 
 
 @message(api_key=24, kind="request", versions=(0, 5), flexible=3)
 class AddPartitionsToTxnRequest:
-    """Asks: AddPartitionsToTxn."""
+    """Makes partitions part of transactions, or asks whether they are (KIP-98, KIP-890).
+
+    transactions: several at once, from brokers, since version 4.
+    verify_only: whether only to ask.
+    v3_and_below_transactional_id: up to version 3, the transaction's id.
+    v3_and_below_producer_id: up to version 3, its producer's id.
+    v3_and_below_producer_epoch: up to version 3, its producer's epoch.
+    v3_and_below_topics: up to version 3, the partitions.
+    topics.partitions: their indexes.
+    """
 
     @struct
     class AddPartitionsToTxnTransaction:
@@ -55,6 +77,8 @@ class AddPartitionsToTxnRequest:
 
 @struct
 class AddPartitionsToTxnTopicResult:
+    """The outcomes for partitions of one topic."""
+
     @struct
     class AddPartitionsToTxnPartitionResult:
         partition_index: int32
@@ -66,7 +90,14 @@ class AddPartitionsToTxnTopicResult:
 
 @message(api_key=24, kind="response", versions=(0, 5), flexible=3)
 class AddPartitionsToTxnResponse:
-    """Answers: AddPartitionsToTxn."""
+    """Says for each partition whether it is part of the transaction.
+
+    results_by_transaction: since version 4.
+    results_by_topic_v3_and_below: up to version 3.
+    topic_results: by topic.
+    results_by_partition: by partition.
+    partition_error_code: the error of this partition; 0 for none.
+    """
 
     @struct
     class AddPartitionsToTxnResult:
@@ -81,7 +112,7 @@ class AddPartitionsToTxnResponse:
 
 @message(api_key=25, kind="request", versions=(0, 4), flexible=3)
 class AddOffsetsToTxnRequest:
-    """Asks: AddOffsetsToTxn."""
+    """Makes the offsets of a group part of a transaction (KIP-98)."""
 
     transactional_id: string
     producer_id: int64
@@ -91,7 +122,7 @@ class AddOffsetsToTxnRequest:
 
 @message(api_key=25, kind="response", versions=(0, 4), flexible=3)
 class AddOffsetsToTxnResponse:
-    """Answers: AddOffsetsToTxn."""
+    """Says whether the group's offsets are part of the transaction."""
 
     throttle_time_ms: int32
     error_code: int16
@@ -99,7 +130,10 @@ class AddOffsetsToTxnResponse:
 
 @message(api_key=26, kind="request", versions=(0, 5), flexible=3)
 class EndTxnRequest:
-    """Asks: EndTxn."""
+    """Commits or aborts a transaction (KIP-98, KIP-890).
+
+    committed: true to commit, false to abort.
+    """
 
     transactional_id: string
     producer_id: int64
@@ -109,7 +143,11 @@ class EndTxnRequest:
 
 @message(api_key=26, kind="response", versions=(0, 5), flexible=3)
 class EndTxnResponse:
-    """Answers: EndTxn."""
+    """Says whether the transaction is decided, and the producer's epoch for the next one.
+
+    producer_id: to go on with; -1 where it stays.
+    producer_epoch: to go on with; -1 where it stays.
+    """
 
     throttle_time_ms: int32
     error_code: int16
@@ -119,7 +157,13 @@ class EndTxnResponse:
 
 @message(api_key=27, kind="request", versions=(0, 2), served=(1, 2), flexible=1)
 class WriteTxnMarkersRequest:
-    """Asks: WriteTxnMarkers."""
+    """A transaction coordinator has the outcome written to partitions (KIP-98, KIP-1228).
+
+    markers: one for each transaction.
+    transaction_result: true commits, false aborts.
+    coordinator_epoch: of the coordinator's partition of __transaction_state.
+    transaction_version: the level of the feature that the marker is written for.
+    """
 
     @struct
     class WritableTxnMarker:
@@ -140,7 +184,10 @@ class WriteTxnMarkersRequest:
 
 @message(api_key=27, kind="response", versions=(0, 2), served=(1, 2), flexible=1)
 class WriteTxnMarkersResponse:
-    """Answers: WriteTxnMarkers."""
+    """Says for each partition whether the marker is written.
+
+    markers: one for each transaction.
+    """
 
     @struct
     class WritableTxnMarkerResult:
@@ -162,7 +209,11 @@ class WriteTxnMarkersResponse:
 
 @message(api_key=28, kind="request", versions=(0, 6), flexible=3)
 class TxnOffsetCommitRequest:
-    """Asks: TxnOffsetCommit."""
+    """Commits offsets of a group as part of a transaction (KIP-98, KIP-447, KIP-1319).
+
+    generation_id_or_member_epoch: the generation of a classic group, the member's epoch in a new one; -1 without a
+        group.
+    """
 
     @struct
     class TxnOffsetCommitRequestTopic:
@@ -189,7 +240,7 @@ class TxnOffsetCommitRequest:
 
 @message(api_key=28, kind="response", versions=(0, 6), flexible=3)
 class TxnOffsetCommitResponse:
-    """Answers: TxnOffsetCommit."""
+    """Says for each partition whether its offset is part of the transaction."""
 
     @struct
     class TxnOffsetCommitResponseTopic:
@@ -208,7 +259,7 @@ class TxnOffsetCommitResponse:
 
 @message(api_key=61, kind="request", versions=(0, 0), flexible=0)
 class DescribeProducersRequest:
-    """Asks: DescribeProducers."""
+    """Asks the leader of partitions for the producers that it knows (KIP-664)."""
 
     @struct
     class TopicRequest:
@@ -220,7 +271,14 @@ class DescribeProducersRequest:
 
 @message(api_key=61, kind="response", versions=(0, 0), flexible=0)
 class DescribeProducersResponse:
-    """Answers: DescribeProducers."""
+    """Describes the producers of partitions, to find transactions that hang (KIP-664).
+
+    active_producers: those that wrote not too long ago.
+    last_sequence: the number of its last batch; -1 for none.
+    last_timestamp: of its last batch; -1 for none.
+    coordinator_epoch: by which its last marker was written; -1 for none.
+    current_txn_start_offset: where its open transaction starts; -1 for none.
+    """
 
     @struct
     class TopicResponse:
@@ -249,14 +307,22 @@ class DescribeProducersResponse:
 
 @message(api_key=65, kind="request", versions=(0, 0), flexible=0)
 class DescribeTransactionsRequest:
-    """Asks: DescribeTransactions."""
+    """Asks coordinators about transactions (KIP-664).
+
+    transactional_ids: which.
+    """
 
     transactional_ids: array[string]
 
 
 @message(api_key=65, kind="response", versions=(0, 0), flexible=0)
 class DescribeTransactionsResponse:
-    """Answers: DescribeTransactions."""
+    """Describes transactions (KIP-664).
+
+    transaction_states: one for each transactional id.
+    transaction_start_time_ms: when it began; -1 where none is open.
+    topics.partitions: those that are part of it.
+    """
 
     @struct
     class TransactionState:
@@ -280,7 +346,13 @@ class DescribeTransactionsResponse:
 
 @message(api_key=66, kind="request", versions=(0, 2), flexible=0)
 class ListTransactionsRequest:
-    """Asks: ListTransactions."""
+    """Asks a coordinator for its transactions (KIP-664, KIP-994, KIP-1152).
+
+    state_filters: states to name; empty for all.
+    producer_id_filters: producers to name; empty for all.
+    duration_filter: in ms, to name those alone that run longer; negative for all.
+    transactional_id_pattern: a regular expression (RE2); null or empty for all.
+    """
 
     state_filters: array[string]
     producer_id_filters: array[int64]
@@ -290,7 +362,11 @@ class ListTransactionsRequest:
 
 @message(api_key=66, kind="response", versions=(0, 2), flexible=0)
 class ListTransactionsResponse:
-    """Answers: ListTransactions."""
+    """Lists transactions (KIP-664).
+
+    unknown_state_filters: states asked for that there are not.
+    transaction_states: those that match.
+    """
 
     @struct
     class TransactionState:

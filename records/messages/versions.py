@@ -6,7 +6,14 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string
 
 @message(api_key=18, kind="request", versions=(0, 5), flexible=3)
 class ApiVersionsRequest:
-    """Asks: ApiVersions."""
+    """Asks which requests, versions and features the server speaks; the first request on a connection (KIP-35, KIP-511,
+    KIP-1242).
+
+    client_software_name: letters, digits, dots and hyphens.
+    client_software_version: likewise.
+    cluster_id: the cluster that the client means; null where it does not say.
+    node_id: the node that the client means; -1 where it does not say.
+    """
 
     client_software_name: string = since(3, default="", ignorable=True)
     client_software_version: string = since(3, default="", ignorable=True)
@@ -16,7 +23,20 @@ class ApiVersionsRequest:
 
 @message(api_key=18, kind="response", versions=(0, 5), flexible=3)
 class ApiVersionsResponse:
-    """Answers: ApiVersions."""
+    """Tells the versions of each API, the features of this node, and those that the cluster has settled on. Its header
+    has version 0 always, and a version that the server lacks is answered in version 0 (KIP-35, KIP-511, KIP-584).
+
+    api_keys: one entry for each API.
+    api_key: its number.
+    min_version: the least, inclusive.
+    max_version: the greatest, inclusive.
+    supported_features: what this node could do; up to version 3 without those whose least version is 0.
+    finalized_features: what the cluster does.
+    finalized_features_epoch: counts up with each change; -1 where unknown, and then finalized_features say nothing.
+    max_version_level: the level that the cluster is at.
+    min_version_level: the same level.
+    zk_migration_ready: whether a controller can take a cluster over from ZooKeeper.
+    """
 
     @struct
     class ApiVersion:

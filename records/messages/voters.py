@@ -6,7 +6,15 @@ from records.wire import array, boolean, int16, int32, nullable, string, uint16,
 
 @message(api_key=80, kind="request", versions=(0, 1), flexible=0)
 class AddRaftVoterRequest:
-    """Asks: AddRaftVoter."""
+    """Makes an observer a voter of the quorum (KIP-853, KIP-1186).
+
+    cluster_id: null where the caller does not say.
+    timeout_ms: how long the leader may wait for the observer to catch up.
+    voter_id: who becomes a voter.
+    voter_directory_id: its directory.
+    listeners: where it listens.
+    ack_when_committed: true to answer when the new set is committed, false when it is in the leader's log.
+    """
 
     @struct
     class Listener:
@@ -24,7 +32,7 @@ class AddRaftVoterRequest:
 
 @message(api_key=80, kind="response", versions=(0, 1), flexible=0)
 class AddRaftVoterResponse:
-    """Answers: AddRaftVoter."""
+    """Says whether the voter is added."""
 
     throttle_time_ms: int32
     error_code: int16
@@ -33,7 +41,12 @@ class AddRaftVoterResponse:
 
 @message(api_key=81, kind="request", versions=(0, 0), flexible=0)
 class RemoveRaftVoterRequest:
-    """Asks: RemoveRaftVoter."""
+    """Takes a voter out of the quorum (KIP-853).
+
+    cluster_id: null where the caller does not say.
+    voter_id: who is taken out.
+    voter_directory_id: its directory.
+    """
 
     cluster_id: nullable[string]
     voter_id: int32
@@ -42,7 +55,7 @@ class RemoveRaftVoterRequest:
 
 @message(api_key=81, kind="response", versions=(0, 0), flexible=0)
 class RemoveRaftVoterResponse:
-    """Answers: RemoveRaftVoter."""
+    """Says whether the voter is out."""
 
     throttle_time_ms: int32
     error_code: int16
@@ -51,7 +64,13 @@ class RemoveRaftVoterResponse:
 
 @message(api_key=82, kind="request", versions=(0, 0), flexible=0)
 class UpdateRaftVoterRequest:
-    """Asks: UpdateRaftVoter."""
+    """A voter tells the leader where it listens and which kraft.version it could do (KIP-853).
+
+    cluster_id: null where the voter does not say.
+    current_leader_epoch: the epoch in which the voter follows.
+    listeners: where it listens.
+    kraft_version_feature: the levels of kraft.version that it could do.
+    """
 
     @struct
     class Listener:
@@ -74,7 +93,10 @@ class UpdateRaftVoterRequest:
 
 @message(api_key=82, kind="response", versions=(0, 0), flexible=0)
 class UpdateRaftVoterResponse:
-    """Answers: UpdateRaftVoter."""
+    """Says whether the voter's entry is updated, and who leads.
+
+    current_leader: told in every answer.
+    """
 
     @struct
     class CurrentLeader:

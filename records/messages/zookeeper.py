@@ -6,6 +6,8 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, st
 
 @struct
 class LeaderAndIsrPartitionState:
+    """The state of a partition, for a broker that hosts it."""
+
     topic_name: string = until(1, default="", ignorable=True)
     partition_index: int32
     controller_epoch: int32
@@ -22,7 +24,15 @@ class LeaderAndIsrPartitionState:
 
 @message(api_key=4, kind="request", versions=(0, 7), served=None, flexible=4)
 class LeaderAndIsrRequest:
-    """Asks: LeaderAndIsr."""
+    """Tells a broker which partitions it leads or follows; sent by controllers of the ZooKeeper era.
+
+    type: 0 unknown, 1 an increment, 2 everything.
+    ungrouped_partition_states: up to version 1, each with its topic.
+    topic_states: since version 2.
+    live_leaders: addresses of the leaders named.
+    host_name: where the leader listens.
+    is_new: whether the replica is a new one.
+    """
 
     @struct
     class LeaderAndIsrTopicState:
@@ -48,6 +58,8 @@ class LeaderAndIsrRequest:
 
 @struct
 class LeaderAndIsrPartitionError:
+    """The outcome for one partition."""
+
     topic_name: string = until(4, default="", ignorable=True)
     partition_index: int32
     error_code: int16
@@ -55,7 +67,11 @@ class LeaderAndIsrPartitionError:
 
 @message(api_key=4, kind="response", versions=(0, 7), served=None, flexible=4)
 class LeaderAndIsrResponse:
-    """Answers: LeaderAndIsr."""
+    """Says which partitions a broker could not take over.
+
+    partition_errors: the outcome for each partition.
+    topics: since version 5, by topic id.
+    """
 
     @struct
     class LeaderAndIsrTopicError:
@@ -69,7 +85,13 @@ class LeaderAndIsrResponse:
 
 @message(api_key=5, kind="request", versions=(0, 4), served=None, flexible=2)
 class StopReplicaRequest:
-    """Asks: StopReplica."""
+    """Tells a broker to stop serving replicas, and perhaps to delete them; sent by controllers of the ZooKeeper era.
+
+    delete_partitions: up to version 2, whether to delete all that are named.
+    delete_partition: whether to delete this replica.
+    ungrouped_partitions: the partitions of version 0.
+    topic_states: since version 3.
+    """
 
     @struct
     class StopReplicaPartitionV0:
@@ -104,7 +126,10 @@ class StopReplicaRequest:
 
 @message(api_key=5, kind="response", versions=(0, 4), served=None, flexible=2)
 class StopReplicaResponse:
-    """Answers: StopReplica."""
+    """Says which replicas a broker could not stop.
+
+    partition_errors: the outcome for each partition.
+    """
 
     @struct
     class StopReplicaPartitionError:
@@ -118,6 +143,8 @@ class StopReplicaResponse:
 
 @struct
 class UpdateMetadataPartitionState:
+    """The state of a partition, for any broker."""
+
     topic_name: string = until(4, default="", ignorable=True)
     partition_index: int32
     controller_epoch: int32
@@ -131,7 +158,18 @@ class UpdateMetadataPartitionState:
 
 @message(api_key=6, kind="request", versions=(0, 8), served=None, flexible=6)
 class UpdateMetadataRequest:
-    """Asks: UpdateMetadata."""
+    """Tells a broker what is to be found where; sent by controllers of the ZooKeeper era.
+
+    type: 0 unknown, 1 an increment, 2 everything.
+    ungrouped_partition_states: up to version 4, each with its topic.
+    topic_states: since version 5.
+    live_brokers: the brokers and where they listen.
+    zk_version: counts the changes of the partition's state in ZooKeeper.
+    endpoints: one for each listener.
+    listener: the listener's name.
+    v0_host: where the broker listens, in version 0.
+    v0_port: the port of version 0.
+    """
 
     @struct
     class UpdateMetadataTopicState:
@@ -166,14 +204,17 @@ class UpdateMetadataRequest:
 
 @message(api_key=6, kind="response", versions=(0, 8), served=None, flexible=6)
 class UpdateMetadataResponse:
-    """Answers: UpdateMetadata."""
+    """Says whether a broker took over the metadata."""
 
     error_code: int16
 
 
 @message(api_key=7, kind="request", versions=(0, 3), served=None, flexible=3)
 class ControlledShutdownRequest:
-    """Asks: ControlledShutdown."""
+    """Asks the controller of the ZooKeeper era to move leaders away from a broker that wants to stop.
+
+    broker_id: the broker that stops.
+    """
 
     broker_id: int32
     broker_epoch: int64 = since(2, default=-1, ignorable=True)
@@ -181,7 +222,10 @@ class ControlledShutdownRequest:
 
 @message(api_key=7, kind="response", versions=(0, 3), served=None, flexible=3)
 class ControlledShutdownResponse:
-    """Answers: ControlledShutdown."""
+    """Says which partitions the stopping broker still leads.
+
+    remaining_partitions: the partitions still led by it.
+    """
 
     @struct
     class RemainingPartition:

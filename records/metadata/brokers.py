@@ -6,7 +6,16 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, st
 
 @message(api_key=0, kind="metadata", versions=(0, 4), flexible=0)
 class RegisterBrokerRecord:
-    """Record 0."""
+    """A broker registered, or registered anew after a start; it is fenced until it has caught up (KIP-631, KIP-858,
+    KIP-1066).
+
+    broker_epoch: the offset of this record.
+    incarnation_id: drawn anew at each start of the broker.
+    end_points: where it listens.
+    features: what it could do.
+    is_migrating_zk_broker: of the migration from ZooKeeper.
+    log_dirs: ids of its log directories.
+    """
 
     @struct
     class BrokerEndpoint:
@@ -36,7 +45,7 @@ class RegisterBrokerRecord:
 
 @message(api_key=1, kind="metadata", versions=(0, 0), flexible=0)
 class UnregisterBrokerRecord:
-    """Record 1."""
+    """A broker's registration is gone (KIP-631)."""
 
     broker_id: int32
     broker_epoch: int64
@@ -44,7 +53,12 @@ class UnregisterBrokerRecord:
 
 @message(api_key=7, kind="metadata", versions=(0, 0), flexible=0)
 class FenceBrokerRecord:
-    """Record 7."""
+    """A broker is fenced: it leads nothing and clients are not told of it (KIP-631; replaced by
+    BrokerRegistrationChangeRecord).
+
+    id: the broker.
+    epoch: its broker epoch.
+    """
 
     id: int32
     epoch: int64
@@ -52,7 +66,11 @@ class FenceBrokerRecord:
 
 @message(api_key=8, kind="metadata", versions=(0, 0), flexible=0)
 class UnfenceBrokerRecord:
-    """Record 8."""
+    """A broker is no longer fenced (KIP-631; replaced by BrokerRegistrationChangeRecord).
+
+    id: the broker.
+    epoch: its broker epoch.
+    """
 
     id: int32
     epoch: int64
@@ -60,7 +78,13 @@ class UnfenceBrokerRecord:
 
 @message(api_key=17, kind="metadata", versions=(0, 3), flexible=0)
 class BrokerRegistrationChangeRecord:
-    """Record 17."""
+    """A broker is fenced or unfenced, is being led out, or its directories changed (KIP-841, KIP-858, KIP-1066).
+
+    fenced: -1 unfenced now, 0 unchanged, 1 fenced now.
+    in_controlled_shutdown: 0 unchanged, 1 from now on.
+    log_dirs: ids of its log directories; empty for unchanged.
+    cordoned_log_dirs: ids of directories that take no new replicas; null for unchanged.
+    """
 
     broker_id: int32
     broker_epoch: int64
@@ -72,7 +96,12 @@ class BrokerRegistrationChangeRecord:
 
 @message(api_key=27, kind="metadata", versions=(0, 0), flexible=0)
 class RegisterControllerRecord:
-    """Record 27."""
+    """A controller told where it listens and what it could do (KIP-919).
+
+    incarnation_id: drawn anew at each start of the controller.
+    end_points: where it listens.
+    features: what it could do.
+    """
 
     @struct
     class ControllerEndpoint:
@@ -96,6 +125,6 @@ class RegisterControllerRecord:
 
 @message(api_key=29, kind="metadata", versions=(0, 0), flexible=0)
 class UnregisterControllerRecord:
-    """Record 29."""
+    """A controller's registration is gone."""
 
     controller_id: int32

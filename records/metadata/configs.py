@@ -6,7 +6,12 @@ from records.wire import array, boolean, float64, int8, int16, nullable, string
 
 @message(api_key=4, kind="metadata", versions=(0, 0), flexible=0)
 class ConfigRecord:
-    """Record 4."""
+    """A config was set, or removed (KIP-631).
+
+    resource_type: 2 topic, 4 broker, 16 client metrics, 32 group.
+    resource_name: empty for the default of all brokers.
+    value: null where it was removed.
+    """
 
     resource_type: int8
     resource_name: string
@@ -16,7 +21,11 @@ class ConfigRecord:
 
 @message(api_key=12, kind="metadata", versions=(0, 0), flexible=0)
 class FeatureLevelRecord:
-    """Record 12."""
+    """A feature is at a level now, metadata.version above all (KIP-778).
+
+    name: the feature.
+    feature_level: 0 where it is gone.
+    """
 
     name: string
     feature_level: int16
@@ -24,7 +33,12 @@ class FeatureLevelRecord:
 
 @message(api_key=14, kind="metadata", versions=(0, 0), flexible=0)
 class ClientQuotaRecord:
-    """Record 14."""
+    """A quota was set or removed (KIP-546, KIP-631).
+
+    key: producer_byte_rate, consumer_byte_rate, request_percentage, controller_mutation_rate and others.
+    value: the quota; without meaning with remove.
+    remove: whether it is gone.
+    """
 
     @struct
     class EntityData:

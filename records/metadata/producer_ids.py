@@ -6,7 +6,11 @@ from records.wire import int32, int64
 
 @message(api_key=15, kind="metadata", versions=(0, 0), flexible=0)
 class ProducerIdsRecord:
-    """Record 15."""
+    """Producer ids below next_producer_id are given away (KIP-730).
+
+    broker_id: who got the last block.
+    next_producer_id: the first that nobody has.
+    """
 
     broker_id: int32
     broker_epoch: int64 = -1

@@ -6,7 +6,15 @@ from records.wire import array, blob, int8, int32, int64, string, uuid
 
 @message(api_key=10, kind="metadata", versions=(0, 0), flexible=0)
 class DelegationTokenRecord:
-    """Record 10."""
+    """A delegation token was made or renewed (KIP-900).
+
+    owner: type:name.
+    requester: type:name of who asked for it.
+    renewers: type:name of each who may renew it.
+    issue_timestamp: when it was made, in ms since 1970.
+    max_timestamp: beyond this it cannot be renewed, in ms since 1970.
+    expiration_timestamp: when it expires, in ms since 1970.
+    """
 
     owner: string
     requester: string
@@ -19,7 +27,13 @@ class DelegationTokenRecord:
 
 @message(api_key=11, kind="metadata", versions=(0, 0), flexible=0)
 class UserScramCredentialRecord:
-    """Record 11."""
+    """A user's SCRAM credential was set (KIP-900).
+
+    name: the user.
+    stored_key: StoredKey of RFC 5802.
+    server_key: ServerKey of RFC 5802.
+    salt: random bytes that the client drew.
+    """
 
     name: string
     mechanism: int8
@@ -31,7 +45,10 @@ class UserScramCredentialRecord:
 
 @message(api_key=18, kind="metadata", versions=(0, 0), flexible=0)
 class AccessControlEntryRecord:
-    """Record 18."""
+    """An ACL was made (KIP-801).
+
+    id: by which it is removed.
+    """
 
     id: uuid
     resource_type: int8
@@ -45,14 +62,20 @@ class AccessControlEntryRecord:
 
 @message(api_key=19, kind="metadata", versions=(0, 0), flexible=0)
 class RemoveAccessControlEntryRecord:
-    """Record 19."""
+    """An ACL was removed (KIP-801).
+
+    id: of the ACL.
+    """
 
     id: uuid
 
 
 @message(api_key=22, kind="metadata", versions=(0, 0), flexible=0)
 class RemoveUserScramCredentialRecord:
-    """Record 22."""
+    """A user's SCRAM credential was removed (KIP-900).
+
+    name: the user.
+    """
 
     name: string
     mechanism: int8
@@ -60,6 +83,6 @@ class RemoveUserScramCredentialRecord:
 
 @message(api_key=26, kind="metadata", versions=(0, 0), flexible=0)
 class RemoveDelegationTokenRecord:
-    """Record 26."""
+    """A delegation token is gone (KIP-900)."""
 
     token_id: string

@@ -6,7 +6,7 @@ from records.wire import array, int8, int32, nullable, string, uuid
 
 @message(api_key=2, kind="metadata", versions=(0, 0), flexible=0)
 class TopicRecord:
-    """Record 2."""
+    """A topic was made (KIP-631, KIP-516)."""
 
     name: string
     topic_id: uuid
@@ -14,7 +14,13 @@ class TopicRecord:
 
 @message(api_key=3, kind="metadata", versions=(0, 2), flexible=0)
 class PartitionRecord:
-    """Record 3."""
+    """A partition was made, or is restated whole in a snapshot (KIP-631, KIP-858, KIP-966).
+
+    replicas: all that there are, the preferred leader first.
+    directories: log directory of each replica, in the order of replicas; zeros and other reserved ids say that it is
+        not known, or lost.
+    leader: -1 where there is none.
+    """
 
     partition_id: int32 = -1
     topic_id: uuid
@@ -33,7 +39,19 @@ class PartitionRecord:
 
 @message(api_key=5, kind="metadata", versions=(0, 2), flexible=0)
 class PartitionChangeRecord:
-    """Record 5."""
+    """A partition changed in the fields that stand here; what is null, -1 or -2 by default stays (KIP-631, KIP-858,
+    KIP-966).
+
+    isr: null unchanged. A change of it, or of leader, raises the partition epoch.
+    leader: -1 none, -2 unchanged. A new leader raises the leader epoch.
+    replicas: null unchanged.
+    removing_replicas: null unchanged.
+    adding_replicas: null unchanged.
+    leader_recovery_state: 0 recovered, 1 recovering, -1 unchanged.
+    directories: in the order of replicas; null unchanged.
+    eligible_leader_replicas: null unchanged.
+    last_known_elr: null unchanged.
+    """
 
     partition_id: int32 = -1
     topic_id: uuid
@@ -50,13 +68,16 @@ class PartitionChangeRecord:
 
 @message(api_key=9, kind="metadata", versions=(0, 0), flexible=0)
 class RemoveTopicRecord:
-    """Record 9."""
+    """A topic was deleted, with its partitions and configs (KIP-631)."""
 
     topic_id: uuid
 
 
 @message(api_key=28, kind="metadata", versions=(0, 0), flexible=0)
 class ClearElrRecord:
-    """Record 28."""
+    """Eligible leader replicas are forgotten, of one topic or of all (KIP-966).
+
+    topic_name: empty for all topics.
+    """
 
     topic_name: string

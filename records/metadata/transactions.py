@@ -6,30 +6,39 @@ from records.wire import int8, nullable, string
 
 @message(api_key=20, kind="metadata", versions=(0, 0), flexible=0)
 class NoOpRecord:
-    """Record 20."""
+    """Nothing changed; it moves the end of the log, so that followers can be seen to live (KIP-835)."""
 
 
 @message(api_key=21, kind="metadata", versions=(0, 0), flexible=0)
 class ZkMigrationStateRecord:
-    """Record 21."""
+    """How far a migration from ZooKeeper has come (KIP-866).
+
+    zk_migration_state: 0 none, 1 pre-migration, 2 migration, 3 post-migration.
+    """
 
     zk_migration_state: int8
 
 
 @message(api_key=23, kind="metadata", versions=(0, 0), flexible=0)
 class BeginTransactionRecord:
-    """Record 23."""
+    """What follows counts only once its EndTransactionRecord is there (KIP-868).
+
+    name: what the transaction is for, for people.
+    """
 
     name: nullable[string] = tagged(0, default=None)
 
 
 @message(api_key=24, kind="metadata", versions=(0, 0), flexible=0)
 class EndTransactionRecord:
-    """Record 24."""
+    """The records since BeginTransactionRecord count (KIP-868)."""
 
 
 @message(api_key=25, kind="metadata", versions=(0, 0), flexible=0)
 class AbortTransactionRecord:
-    """Record 25."""
+    """The records since BeginTransactionRecord count for nothing (KIP-868).
+
+    reason: for people.
+    """
 
     reason: nullable[string] = tagged(0, default=None)
