@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from controller.features import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
-from controller.results import Result
+from controller.results import NOTHING_PENDING, Result
 from records.errors import ApiError, Error
 from records.messages.versions import ApiVersionsResponse
 
@@ -36,16 +36,16 @@ def api_versions(state: State, context: RequestContext, request: ApiVersionsRequ
         for text in (request.client_software_name, request.client_software_version):
             if _SOFTWARE.fullmatch(text) is None:
                 raise ApiError(Error.INVALID_REQUEST)
-    rests_on = state.features.last_change()
     response = ApiVersionsResponse(
         error_code=Error.NONE,
         api_keys=tuple(_api_version(key, *APIS[key].versions) for key in sorted(APIS)),
         throttle_time_ms=0,
         supported_features=_supported(context, env),
-        finalized_features_epoch=_epoch(state, rests_on),
+        finalized_features_epoch=state.stable_end_offset - 1,
         finalized_features=_finalized(state, env),
     )
-    return Result(response, rests_on=rests_on, confirm=False)
+    # Whoever connects asks this first, the quorum's voters too: an answer that waits for a commit would wait for ever.
+    return Result(response, rests_on=NOTHING_PENDING, confirm=False)
 
 
 def unsupported_version() -> ApiVersionsResponse:
@@ -71,7 +71,7 @@ def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.S
 
 
 def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...]:
-    levels = {METADATA_VERSION: MINIMUM} | state.features | {KRAFT_VERSION: env.kraft_version}
+    levels = {METADATA_VERSION: MINIMUM} | stable_levels(state) | {KRAFT_VERSION: env.kraft_version}
     return tuple(
         ApiVersionsResponse.FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
         for name, level in sorted(levels.items())
@@ -79,6 +79,14 @@ def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFea
     )
 
 
-def _epoch(state: State, last_change: int) -> int:
-    """The offset of the last record that the levels are as of; -1 as long as there is none."""
-    return max(state.stable_end_offset - 1, last_change)
+def stable_levels(state: State) -> dict[str, int]:
+    """Name -> level of each feature, as of the last stable record."""
+    levels = dict(state.features)
+    if state.features.last_change() >= 0:
+        for entry in state.undo.since(state.stable_end_offset):
+            if entry.part is not state.features.log:
+                continue
+            levels.pop(entry.key, None)
+            if entry.old is not None:
+                levels[entry.key] = entry.old
+    return levels
