@@ -12,22 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 from controller.control import (
     brokers,
+    cluster,
+    configs,
     controllers,
+    describe_configs,
     directories,
     elections,
+    features,
     heartbeats,
     isr,
     partition_creation,
+    producer_ids,
     reassignments,
     topic_deletion,
     topics,
+    versions,
 )
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.controllers import ControllerRegistrationRequest
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
+from records.messages.envelope import EnvelopeRequest
+from records.messages.features import UpdateFeaturesRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
+from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -35,6 +46,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.versions import ApiVersionsRequest
 from records.schema import schema_of
 
 if TYPE_CHECKING:
@@ -52,14 +64,14 @@ class Kind(Enum):
     """How an API is served.
 
     WRITE: by the active controller alone, which sees what is not yet committed. READ: by any controller; a standby
-    answers from what is committed, the active one confirms first that it is. LOCAL: by any controller, of itself, at
-    once. RAFT: by the quorum (`raft`), never here.
+    answers from what is committed, the active one confirms first that it is. RAFT: by the quorum (`raft`). ENVELOPE:
+    not itself; what is in it is (`controller.envelope`).
     """
 
     WRITE = "write"
     READ = "read"
-    LOCAL = "local"
     RAFT = "raft"
+    ENVELOPE = "envelope"
 
 
 class Operation(IntEnum):
@@ -81,8 +93,9 @@ class Api:
     handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
     depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
     Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
-    idle: the answer to a request that leaves nothing to do, which a standby gives too; None for others. arrived: what
-    is done before anything else on the active controller; late: what is done where a request waited too long.
+    idle: the answer to a request that leaves nothing to do, which a standby gives too; None for others. is_local:
+    whether a request asks for nothing but what this very node can do. arrived: what is done before anything else on
+    the active controller; late: what is done where a request waited too long.
     """
 
     request: type[Any]
@@ -93,6 +106,7 @@ class Api:
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
     idle: Callable[[Any], Any] | None = None
+    is_local: Callable[[Any], bool] | None = None
     arrived: Callable[[State, Any, Env], None] | None = None
     late: Callable[[State, Any, Env], None] | None = None
 
@@ -120,18 +134,23 @@ def half_heartbeat(_request: Any, env: Env) -> int:
 
 
 ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
-WRITE, READ, LOCAL, RAFT = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT
+WRITE, READ, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.RAFT, Kind.ENVELOPE
 
 
 # fmt: off
 APIS = table(
-    # The quorum's: request, versions, kind, handler, needs.
+    # request, versions, kind, handler, needs
+    # The quorum's, and what is opened before it is served.
     Api(FetchRequest, (4, 18), RAFT, None, CLUSTER_ACTION),
     Api(FetchSnapshotRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(VoteRequest, (0, 2), RAFT, None, CLUSTER_ACTION),
     Api(BeginQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(EndQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
+    Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
+    # What this node speaks, and who there is.
+    Api(ApiVersionsRequest, (0, 4), READ, versions.api_versions),
+    Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
     Api(BrokerHeartbeatRequest, (0, 2), WRITE, heartbeats.heartbeat, CLUSTER_ACTION,
@@ -154,5 +173,13 @@ APIS = table(
         deadline=request_timeout, idle=topic_deletion.idle),
     Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
         deadline=request_timeout, idle=partition_creation.idle),
+    # Configurations, features and producer ids.
+    Api(IncrementalAlterConfigsRequest, (0, 1), WRITE, configs.incremental_alter_configs, forwardable=True,
+        is_local=configs.is_local),
+    Api(AlterConfigsRequest, (0, 2), WRITE, configs.alter_configs, forwardable=True, is_local=configs.is_local),
+    Api(DescribeConfigsRequest, (1, 4), READ, describe_configs.describe_configs),
+    Api(UpdateFeaturesRequest, (0, 2), WRITE, features.update_features, ALTER, forwardable=True),
+    Api(AllocateProducerIdsRequest, (0, 0), WRITE, producer_ids.allocate_producer_ids, CLUSTER_ACTION,
+        forwardable=True),
 )
 # fmt: on

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.activation import activation_records
+from controller.apis import APIS
 from controller.effects import Noted, Resign
 from controller.periodic import Tasks
 from controller.refusals import refused
 from controller.results import Result
-from controller.serving import write_result, wrong_controller_text
+from controller.serving import is_for_any, serve, write_result, wrong_controller_text
 from controller.sessions import Sessions
 from controller.snapshot_schedule import take_snapshot_if_due
 from records.errors import ApiError, Error
@@ -79,8 +80,12 @@ def renounce(controller: Controller, reason: str) -> None:
     env.next_offset = state.end_offset
     controller.snapshots.lost()
     error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
-    for waiter in controller.waiting.clear():
-        controller.answer(waiter.context, refused(waiter.request, error))
+    for context, request in controller.waiting.clear():
+        if is_for_any(APIS[context.api_key], request):
+            # A standby answers it too: from what is committed.
+            serve(controller, context, request)
+        else:
+            controller.answer(context, refused(request, error))
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:

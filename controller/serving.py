@@ -24,10 +24,14 @@ TELL_NOTHING = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 def on_requested(controller: Controller, event: Requested) -> None:
     """A request of one of the controller's own APIs; who may send it was checked before."""
-    context, request = event.context, event.request
+    controller.metrics.operations_started += 1
+    serve(controller, event.context, event.request)
+
+
+def serve(controller: Controller, context: RequestContext, request: Any) -> None:
+    """Let the handler of the API decide, and do what it decided."""
     api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
-    controller.metrics.operations_started += 1
     # What leaves nothing to do is answered by standbys too.
     idle = None if api.idle is None else api.idle(request)
     if idle is not None:
@@ -44,12 +48,17 @@ def on_requested(controller: Controller, event: Requested) -> None:
 
 def check_role(controller: Controller, api: Api, request: Any) -> None:
     """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is none."""
-    if api.kind != Kind.WRITE:
+    if is_for_any(api, request):
         return
     if not controller.is_active:
         raise ApiError(Error.NOT_CONTROLLER, wrong_controller_text(controller.env.leader_id))
     if api.arrived is not None:
         api.arrived(controller.state, request, controller.env)
+
+
+def is_for_any(api: Api, request: Any) -> bool:
+    """Whether any controller may answer, not the active one alone."""
+    return api.kind == Kind.READ or (api.is_local is not None and api.is_local(request))
 
 
 def check_deadline(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
@@ -82,7 +91,7 @@ def carry_out(controller: Controller, api: Api, context: RequestContext, request
     waiting = controller.waiting
     if result.records:
         waiting.add(context, request, result.response, last_offset, confirm=False)
-    elif not controller.is_active or api.kind == Kind.LOCAL:
+    elif not controller.is_active:
         controller.answer(context, result.response)
     else:
         waiting.add(context, request, result.response, min(result.rests_on, last_offset), confirm=result.confirm)

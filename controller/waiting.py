@@ -94,13 +94,13 @@ class Waiting:
             left = (waiter for waiter in self._unconfirmed if waiter.context.source.connection != connection)
             self._unconfirmed = deque(left)
 
-    def clear(self) -> list[Waiter]:
-        """Forget all, and return them in the order in which they came, as far as that is known."""
-        everything = [*(entry[2] for entry in sorted(self._by_offset)), *self._unconfirmed]
+    def clear(self) -> list[tuple[RequestContext, Any]]:
+        """Forget all; returns the requests that waited."""
+        waiters = [*(entry[2] for entry in sorted(self._by_offset)), *self._unconfirmed]
         self._by_offset = []
         self._unconfirmed.clear()
         self.confirmed = self.asked
-        return everything
+        return [(waiter.context, waiter.request) for waiter in waiters]
 
     def _settle(self, waiter: Waiter) -> None:
         if waiter.offset < self.committed_end_offset:

@@ -17,7 +17,7 @@ from controller.inputs import (
 )
 from records.batch import batches
 from records.errors import Error
-from records.messages.reassignments import ListPartitionReassignmentsRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.transactions import (
@@ -253,14 +253,21 @@ def test_a_confirmation_of_another_epoch_proves_nothing():
     assert waiting not in rig.replies
 
 
-def test_a_deposed_leader_does_not_answer_with_old_state():
-    rig = Rig().lead().brokers(0)
-    rig.confirms = False
-    waiting = rig.send(ListPartitionReassignmentsRequest())
+def test_a_deposed_leader_does_not_answer_with_what_it_lost():
+    rig = Rig().lead().brokers(0, 1)
+    rig.create("foo", (0,))
+    rig.auto = rig.confirms = False
+    topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+    move = topic(name="foo", partitions=(topic.ReassignablePartition(partition_index=0, replicas=(1,)),))
+    rig.send(AlterPartitionReassignmentsRequest(topics=(move,)))
+    listing = rig.send(ListPartitionReassignmentsRequest())
+    creating = rig.send(create_request("foo"))
 
     rig.follow(leader_id=7)
 
-    assert rig.replies[waiting].error_code == Error.NOT_CONTROLLER
+    # Reassignments any controller lists, from what is committed; that a topic is there the active one alone can say.
+    assert (rig.replies[listing].error_code, rig.replies[listing].topics) == (0, ())
+    assert rig.replies[creating].topics[0].error_code == Error.NOT_CONTROLLER
 
 
 def test_a_heartbeat_that_changes_nothing_is_answered_beside_a_busy_writer():
