@@ -117,7 +117,7 @@ def _checked(cls: type, version: int, error: type[Exception]) -> Schema:
         return schema
     if error is EncodeError:
         raise EncodeError(f"{schema.name} has versions {first} to {last}, not {version}")
-    raise DecodeError(schema.name, version, "", 0, f"there are versions {first} to {last}")
+    raise DecodeError(schema.name, version, "", -1, f"there are versions {first} to {last}")
 
 
 def _explained(cls: type, version: int, data: bytes, position: int) -> DecodeError:

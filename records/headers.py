@@ -1,7 +1,10 @@
 """Headers of requests and responses."""
 
-from records.schema import message, since
+from records.schema import message, schema_of, since
 from records.wire import int16, int32, nullable, string
+
+_CONTROLLED_SHUTDOWN = 7
+_API_VERSIONS = 18
 
 
 @message(kind="header", versions=(0, 2), served=(1, 2), flexible=2)
@@ -24,3 +27,19 @@ class ResponseHeader:
     """Stands before every response (KIP-482 for version 1)."""
 
     correlation_id: int32
+
+
+def request_header_version(cls: type, version: int) -> int:
+    """The header version that a request of this class and version has: 2 in flexible versions, else 1 (KIP-482)."""
+    schema = schema_of(cls)
+    if schema.api_key == _CONTROLLED_SHUTDOWN and version == 0:
+        return 0  # the one request whose first version had no client id
+    return 2 if schema.is_flexible(version) else 1
+
+
+def response_header_version(cls: type, version: int) -> int:
+    """The header version that a response of this class and version has: 1 in flexible versions, else 0 (KIP-482)."""
+    schema = schema_of(cls)
+    if schema.api_key == _API_VERSIONS:
+        return 0  # so that a client that knows no version in common can read it (KIP-511)
+    return 1 if schema.is_flexible(version) else 0
