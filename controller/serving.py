@@ -43,7 +43,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         result = api.handler(controller.state, context, request, controller.env)
     except ApiError as error:
         result = refusal(request, error)
-    carry_out(controller, api, context, request, result)
+    carry_out(controller, context, request, result)
 
 
 def check_role(controller: Controller, api: Api, request: Any) -> None:
@@ -81,7 +81,7 @@ def refusal(request: Any, error: ApiError) -> Result:
     return Result(refused(request, error), rests_on=ALL_PENDING)
 
 
-def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
+def carry_out(controller: Controller, context: RequestContext, request: Any, result: Result) -> None:
     """Do what a handler decided, and answer when the answer may leave."""
     try:
         last_offset = write_result(controller, result)
