@@ -83,7 +83,7 @@ def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait
 
 def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
     """Tell each voter who leads that has not fetched for a while (KAFKA-16926), then again after that while."""
-    interval_ms = replica.config.fetch_timeout_ms // 2
+    interval_ms = max(replica.config.fetch_timeout_ms // 2, 1)
     if now_ms < role.leading.begin_deadline_ms:
         return
     for voter in role.leading.silent_voters(interval_ms, now_ms):

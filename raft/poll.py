@@ -28,8 +28,8 @@ def poll(replica: Replica, now_ms: int) -> None:
     deadline_ms = NEVER
     for _ in range(CHANGES_MAX):
         if _is_shut_down(replica):
-            deadline_ms = NEVER
-            break
+            replica.deadline_ms = NEVER
+            return
         role = replica.role
         deadline_ms = POLLS[type(role)](replica, role, now_ms)
         if replica.role is role:

@@ -69,7 +69,7 @@ class Replica:
         self.voter_sets: History[VoterSet] = History(recovered.voter_sets)
         self.kraft_versions: History[int] = History(recovered.kraft_versions)
         self.voters = self._last_voters()
-        self.peers = Peers(config.request_timeout_ms, config.retry_backoff_ms, self._bootstrap())
+        self.peers = Peers(max(config.request_timeout_ms, 1), config.retry_backoff_ms, self._bootstrap())
         self.high_watermark: int | None = None
         self.told = -1
         self.deadline_ms = 0
@@ -124,8 +124,8 @@ class Replica:
 
     def election_timeout(self) -> int:
         """Between once and twice the election timeout, by luck, so that two rarely stand at once."""
-        timeout = self.config.election_timeout_ms
-        return timeout + self.luck.randrange(timeout) if timeout else 0
+        timeout = max(self.config.election_timeout_ms, 1)
+        return timeout + self.luck.randrange(timeout)
 
     # What leaves
 

@@ -45,8 +45,8 @@ def first_role(replica: Replica, now_ms: int) -> Role:
 def _first_timeout(replica: Replica) -> int:
     if not replica.is_voter:
         return NEVER
-    timeout = min(replica.config.first_election_timeout_ms, replica.config.election_timeout_ms)
-    return timeout + replica.luck.randrange(timeout) if timeout else 0
+    timeout = max(min(replica.config.first_election_timeout_ms, replica.config.election_timeout_ms), 1)
+    return timeout + replica.luck.randrange(timeout)
 
 
 def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: int) -> None:

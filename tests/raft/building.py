@@ -476,7 +476,7 @@ def active(replica_id: int = 1, epoch: int = 2, **options: Any) -> Bench:
     end = bench.replica.log.end
     for other in bench.replica.voters.ids:
         if other != replica_id:
-            bench.ask(fetch_request(epoch, other, end, epoch), connection=other)
+            bench.ask(fetch_request(epoch, other, end, epoch, high_watermark=-1), connection=other)
             bench.ask(fetch_request(epoch, other, end, epoch, high_watermark=end), connection=other)
     assert bench.replica.high_watermark == end, bench.replica.high_watermark
     return bench
