@@ -9,6 +9,7 @@ import numpy as np
 
 from controller.bulk_rare import RARE, write_rare
 from controller.columns import MIGRATING, NOBODY, POSITIONS_MAX
+from controller.rare import COMMON
 from controller.tables.topics import NO_ROW, Topic
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
     assert isr is not None
     for name in ("leader", "leader_epoch", "partition_epoch"):
         getattr(columns, name)[rows] = getattr(found, name)
-    columns.flags[rows] = 0
+    columns.rare[rows] = COMMON
     if directories is not None and directories.shape[1]:
         numbers = columns.directory_ids.numbers_of(directories)
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from controller.columns import Rare
+from controller.rare import Rare
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,52 +21,43 @@ RARE = (
 
 
 def write_rare(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
-    """Write what few partitions have, as far as `fields` carry it. Those that come to the same share it in memory."""
-    rare = columns.rare
-    numbers = rows.tolist()
-    # What a record says as one flat tuple of ints: quick to make, and to look up.
-    widths = {name: 1 if fields[name].ndim == 1 else fields[name].shape[1] for name in RARE if name in fields}
-    words = _words([fields[name] for name in widths], len(rows))
-    if columns.flags[rows].any():
-        formers = [rare.get(row, _NOTHING) for row in numbers]
-        # Formers are shared too, so each is known by its identity.
-        sorts = {(id(former), said): (former, said) for former, said in zip(formers, words, strict=True)}
-        results = {sort: _changed(former, widths, said) for sort, (former, said) in sorts.items()}
-        now = [results[id(former), said] for former, said in zip(formers, words, strict=True)]
-    else:
-        fresh = {said: _changed(_NOTHING, widths, said) for said in set(words)}
-        now = [fresh[said] for said in words]
-    flags = np.fromiter([flags for _, flags in now], np.uint8, len(rows))
-    columns.flags[rows] = flags
-    rare.update(zip(numbers, [value for value, _ in now], strict=True))
-    for row in rows[flags == 0].tolist():
-        del rare[row]
+    """Write what few partitions have, as far as `fields` carry it. None of the rows is wide."""
+    given = {name: fields[name] for name in RARE if name in fields}
+    former = columns.rare[rows]
+    sorts, first = distinct([former, *(position for column in given.values() for position in _positions(column))])
+    numbers = np.empty(len(first), np.int32)
+    for sort, number in enumerate(first.tolist()):
+        said = {name: column[number].tolist() for name, column in given.items()}
+        numbers[sort] = columns.rares.number(_changed(columns.rares.values[former[number]], said))
+    columns.rare[rows] = numbers[sorts]
 
 
-def _words(columns: list[NDArray[Any]], count: int) -> list[tuple[int, ...]]:
-    """Row by row what the columns say, matrices position by position."""
-    positions: list[list[int]] = []
+def distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each row the number of its sort, rows with equal values being of one; and a row of each sort."""
+    sorts = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        positions += [column.tolist()] if column.ndim == 1 else column.T.tolist()
-    return list(zip(*positions, strict=True)) if positions else [()] * count
+        if (column == column[:1]).all():
+            continue
+        values, place = np.unique(column, return_inverse=True)
+        _, sorts = np.unique(sorts * len(values) + place, return_inverse=True)
+    _, first, sorts = np.unique(sorts, return_index=True, return_inverse=True)
+    return sorts, first
 
 
-def _changed(former: Rare, widths: dict[str, int], said: tuple[int, ...]) -> tuple[Rare, int]:
-    """What a row has after a record that says `said`, and its flags. widths: how many of those ints each field has."""
-    lists: dict[str, tuple[int, ...]] = {}
-    start = 0
-    for name, width in widths.items():
-        lists[name] = said[start : start + width]
-        start += width
-    recovery_state = lists.get("leader_recovery_state")
-    now = Rare(
-        lists.get("removing_replicas", former.removing),
-        lists.get("adding_replicas", former.adding),
-        lists.get("eligible_leader_replicas", former.elr),
-        lists.get("last_known_elr", former.last_known_elr),
-        former.recovery_state if recovery_state is None else recovery_state[0],
+def _positions(column: NDArray[Any]) -> list[NDArray[Any]]:
+    return [column] if column.ndim == 1 else list(column.T)
+
+
+def _changed(former: Rare, said: dict[str, Any]) -> Rare:
+    """What a row has after a record that says this."""
+
+    def lists(name: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(said[name]) if name in said else otherwise
+
+    return Rare(
+        lists("removing_replicas", former.removing),
+        lists("adding_replicas", former.adding),
+        lists("eligible_leader_replicas", former.elr),
+        lists("last_known_elr", former.last_known_elr),
+        said.get("leader_recovery_state", former.recovery_state),
     )
-    return now, now.flags()
-
-
-_NOTHING = Rare()

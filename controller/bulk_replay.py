@@ -9,8 +9,9 @@ import numpy as np
 from controller.bulk_changes import PartitionChanges
 from controller.bulk_rare import RARE, write_rare
 from controller.bulk_undo import RowSet, former_of
-from controller.columns import IS_WIDE, NOBODY
+from controller.columns import NOBODY
 from controller.partition import RECOVERED, RECOVERING
+from controller.rare import IS_WIDE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,8 +51,8 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
     if state.undo.recording:
         names = ["partition_epoch"]
         names += ["leader", "leader_epoch"] if "leader" in fields else []
-        names += ["flags"] if writes_rare else []
-        former = former_of(columns, rows, names, isr="isr" in fields, rare=writes_rare)
+        names += ["rare"] if writes_rare else []
+        former = former_of(columns, rows, names, isr="isr" in fields)
         state.undo.note(state.partitions.bulk, RowSet(rows), former)
     # Epochs wrap, as they do in Java; so do numpy's.
     columns.partition_epoch[rows] += 1
@@ -71,7 +72,7 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
 def _by_column(columns: Columns, group: Group) -> NDArray[np.bool_]:
     """Which of the changes can be written by columns."""
     fields = group.fields
-    found: NDArray[np.bool_] = (columns.flags[group.rows] & IS_WIDE) == 0
+    found: NDArray[np.bool_] = ~columns.rares.of_kind(IS_WIDE)[columns.rare[group.rows]]
     isr = fields.get("isr")
     recovery_state = fields.get("leader_recovery_state")
     if not fields.keys() <= _BY_COLUMN or (isr is not None and isr.shape[1] > columns.positions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from controller.undo import Undo, Undoable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    from controller.columns import Columns, Int32s, Rare
+    from controller.columns import Columns, Int32s
     from controller.partitions import Partitions, Rows
 
 
@@ -35,26 +33,18 @@ class RowSet:
 
 
 class Former(NamedTuple):
-    """What was in the rows: columns by name; the ISR by position and what is rare, where they were written."""
+    """What was in the rows: columns by name, and the ISR by position where it was written."""
 
-    columns: dict[str, NDArray[Any]]
+    columns: dict[str, Int32s]
     isr: list[Int32s] | None
-    rare: list[Rare | None] | None
 
 
-def former_of(columns: Columns, rows: Rows, names: Iterable[str], *, isr: bool, rare: bool) -> Former:
+def former_of(columns: Columns, rows: Rows, names: Iterable[str], *, isr: bool) -> Former:
     """What is in the rows now."""
     return Former(
         {name: getattr(columns, name)[rows] for name in names},
         [column[rows] for column in columns.isr] if isr else None,
-        _rare(columns, rows) if rare else None,
     )
-
-
-def _rare(columns: Columns, rows: Rows) -> list[Rare | None]:
-    if not columns.flags[rows].any():
-        return [None] * len(rows)
-    return [columns.rare.get(row) for row in rows.tolist()]
 
 
 def put_back(columns: Columns, rows: Rows, value: Former) -> None:
@@ -65,12 +55,6 @@ def put_back(columns: Columns, rows: Rows, value: Former) -> None:
         for position, column in enumerate(columns.isr):
             # There may be more positions by now than there were.
             column[rows] = value.isr[position] if position < len(value.isr) else NOBODY
-    if value.rare is not None:
-        for row, rare in zip(rows.tolist(), value.rare, strict=True):
-            if rare is None:
-                columns.rare.pop(row, None)
-            else:
-                columns.rare[row] = rare
 
 
 class BulkLog(Undoable):
@@ -84,7 +68,7 @@ class BulkLog(Undoable):
 
     def swap(self, key: RowSet, value: Former) -> Former:
         columns = self.partitions.columns
-        now = former_of(columns, key.rows, value.columns, isr=value.isr is not None, rare=value.rare is not None)
+        now = former_of(columns, key.rows, value.columns, isr=value.isr is not None)
         put_back(columns, key.rows, value)
         self.partitions.version += 1
         return now

@@ -1,15 +1,17 @@
 """Partitions as columns: one numpy array for each field, one row for each partition.
 
-At replication factor 3 a partition takes 57 bytes. What few partitions have stands in a dict by row: `Rare`.
+At replication factor 3 a partition takes 60 bytes. What few partitions have is shared by those who have the same, and
+stands in one column as a number: `controller.rare`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.partition import RECOVERED, Partition
+from controller.partition import Partition
+from controller.rare import COMMON, Rare, RareTable
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
@@ -20,37 +22,12 @@ if TYPE_CHECKING:
 NOBODY = -1  # in a column of broker ids or directories: the list is shorter than that
 NO_TOPIC = -1  # in the column of topics: the row holds no partition
 
-# What a row has in `rare`, and why; 0 for a row without an entry.
-HAS_ELR = 1  # eligible leader replicas, or a last known leader
-REASSIGNING = 2
-IS_RECOVERING = 4
-IS_WIDE = 8  # lists that do not fit in the columns; the columns then hold what fits
-
 MIGRATING = 0
 UNASSIGNED = 1
 LOST = 2
 
 POSITIONS_MAX = 8
 _CAPACITY_MIN = 1024
-
-
-class Rare(NamedTuple):
-    """What few partitions have. lists: replicas, ISR and directories in whole, of a row that is wide."""
-
-    removing: tuple[int, ...] = ()
-    adding: tuple[int, ...] = ()
-    elr: tuple[int, ...] = ()
-    last_known_elr: tuple[int, ...] = ()
-    recovery_state: int = RECOVERED
-    lists: tuple[tuple[int, ...], tuple[int, ...], tuple[bytes, ...]] | None = None
-
-    def flags(self) -> int:
-        return (
-            (HAS_ELR if self.elr or self.last_known_elr else 0)
-            | (REASSIGNING if self.removing or self.adding else 0)
-            | (IS_RECOVERING if self.recovery_state != RECOVERED else 0)
-            | (IS_WIDE if self.lists is not None else 0)
-        )
 
 
 class DirectoryIds:
@@ -94,26 +71,26 @@ class Columns:
     """The columns, and scalar access to them.
 
     end: the rows that were ever used, exclusive; `topic` is NO_TOPIC in those that hold no partition. replicas, isr and
-    directories: one column a position in the list. Arrays have room beyond `end`; use `[:end]`. Arrays are replaced
-    when they grow, so none is kept across a change of the state.
+    directories: one column a position in the list. rare: numbers in `rares`. Arrays have room beyond `end`, and are
+    replaced when they grow, so none is kept across a change of the state.
     """
 
     __slots__ = (
         "_cells", "_directory_cells", "_isr_cells", "_replica_cells", "capacity", "directories", "directory_ids", "end",
-        "flags", "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "rare", "replicas", "topic",
+        "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "rare", "rares", "replicas", "topic",
     )  # fmt: skip
 
     def __init__(self, positions: int = 3) -> None:
         self.end = 0
         self.capacity = 0
         self.directory_ids = DirectoryIds()
-        self.rare: dict[int, Rare] = {}
+        self.rares = RareTable()
         self.topic = _column()
         self.partition_id = _column()
         self.leader = _column()
         self.leader_epoch = _column()
         self.partition_epoch = _column()
-        self.flags: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self.rare = _column()
         self.replicas = [_column() for _ in range(positions)]
         self.isr = [_column() for _ in range(positions)]
         self.directories = [_column() for _ in range(positions)]
@@ -124,28 +101,28 @@ class Columns:
         return len(self.replicas)
 
     def bytes_per_row(self) -> int:
-        return 5 * 4 + 1 + 3 * 4 * self.positions
+        return 4 * (6 + 3 * self.positions)
 
     def get(self, row: int) -> Partition:
         """The partition in a row."""
-        leader, leader_epoch, partition_epoch, flags = self._cells
+        leader, leader_epoch, partition_epoch, rare = self._cells
         replicas = _listed([cell[row] for cell in self._replica_cells])
         isr = _listed([cell[row] for cell in self._isr_cells])
         ids = self.directory_ids.ids
         directories = tuple([ids[cell[row]] for cell in self._directory_cells[: len(replicas)]])
-        if not flags[row]:
+        if rare[row] == COMMON:
             return Partition(replicas, isr, leader[row], leader_epoch[row], partition_epoch[row], directories)
-        rare = self.rare[row]
-        if rare.lists is not None:
-            replicas, isr, directories = rare.lists
+        has = self.rares.values[rare[row]]
+        if has.lists is not None:
+            replicas, isr, directories = has.lists
         return Partition(
             replicas, isr, leader[row], leader_epoch[row], partition_epoch[row], directories,
-            rare.removing, rare.adding, rare.elr, rare.last_known_elr, rare.recovery_state,
+            has.removing, has.adding, has.elr, has.last_known_elr, has.recovery_state,
         )  # fmt: skip
 
     def set(self, row: int, partition: Partition) -> None:
         """Write a partition to a row that is below `end`."""
-        leader, leader_epoch, partition_epoch, flags = self._cells
+        leader, leader_epoch, partition_epoch, rare = self._cells
         leader[row] = partition.leader
         leader_epoch[row] = partition.leader_epoch
         partition_epoch[row] = partition.partition_epoch
@@ -156,23 +133,20 @@ class Columns:
         if width > self.positions and width <= POSITIONS_MAX and not partition.is_reassigning:
             self.widen(width)
         is_wide = width > self.positions or (replicas and min(replicas) < 0) or (isr and min(isr) < 0)
-        number = self.directory_ids.number
+        number_of = self.directory_ids.number
         _write(self._replica_cells, row, replicas)
         _write(self._isr_cells, row, isr)
-        _write(self._directory_cells, row, [number(directory) for directory in partition.directories])
-        flag = 0
+        _write(self._directory_cells, row, [number_of(directory) for directory in partition.directories])
+        number = COMMON
         if is_wide or partition[6:] != _COMMON:
             lists = (replicas, isr, partition.directories) if is_wide else None
-            rare = self.rare[row] = Rare(*partition[6:], lists)
-            flag = rare.flags()
-        elif flags[row]:
-            self.rare.pop(row, None)
-        flags[row] = flag
+            number = self.rares.number(Rare(*partition[6:], lists))
+        rare[row] = number
 
-    def clear_row(self, row: int) -> None:
-        """Forget what is in a row beyond its columns; it is to be used anew."""
-        self.rare.pop(row, None)
-        self.flags[row] = 0
+    def clear_out(self) -> None:
+        """Drop rare values that no row has any more, where there are many. No number of theirs is kept elsewhere."""
+        if len(self.rares) >= self.rares.crowded_at:
+            self.rares, self.rare[: self.end] = self.rares.without_unused(self.rare[: self.end])
 
     def append(self, count: int) -> int:
         """Make room for `count` more rows at the end and return the first."""
@@ -190,25 +164,20 @@ class Columns:
 
     def arrange(self, order: NDArray[np.intp]) -> None:
         """Keep these rows alone, in this order, as the first ones."""
-        flags = self.flags[order]
-        marked = np.flatnonzero(flags)
-        former = order[marked]
-        self.rare = {row: self.rare[was] for row, was in zip(marked.tolist(), former.tolist(), strict=True)}
         self.end = len(order)
-        self.flags[: self.end] = flags
         for column in (
-            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch,
+            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch, self.rare,
             *self.replicas, *self.isr, *self.directories,
         ):  # fmt: skip
             column[: self.end] = column[order]
 
     def copy(self) -> Columns:
-        """The used rows as they are now, independent of later changes. Directory numbers are shared: they only grow."""
+        """The used rows as they are now, independent of later changes. Tables are shared: their numbers stay."""
         other = Columns.__new__(Columns)
         other.end = other.capacity = self.end
         other.directory_ids = self.directory_ids
-        other.rare = self.rare.copy()
-        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "flags"):
+        other.rares = self.rares
+        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "rare"):
             setattr(other, name, getattr(self, name)[: self.end].copy())
         for name in ("replicas", "isr", "directories"):
             setattr(other, name, [column[: self.end].copy() for column in getattr(self, name)])
@@ -222,9 +191,7 @@ class Columns:
         self.leader = _grown(self.leader, capacity)
         self.leader_epoch = _grown(self.leader_epoch, capacity)
         self.partition_epoch = _grown(self.partition_epoch, capacity)
-        flags = np.zeros(capacity, np.uint8)
-        flags[: len(self.flags)] = self.flags
-        self.flags = flags
+        self.rare = _grown(self.rare, capacity)
         for columns in (self.replicas, self.isr, self.directories):
             for position, column in enumerate(columns):
                 columns[position] = _grown(column, capacity)
@@ -233,13 +200,13 @@ class Columns:
 
     def take_cells(self) -> None:
         """Scalar access goes by memoryviews: twice as fast as by arrays, and it gives ints of Python."""
-        self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.flags.data)
+        self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.rare.data)
         self._replica_cells = [column.data for column in self.replicas]
         self._isr_cells = [column.data for column in self.isr]
         self._directory_cells = [column.data for column in self.directories]
 
 
-_COMMON = ((), (), (), (), RECOVERED)
+_COMMON = Rare()[:5]
 
 
 def _keys(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:

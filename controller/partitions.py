@@ -9,8 +9,9 @@ import numpy as np
 
 from controller.bulk_placing import settle
 from controller.bulk_undo import BulkLog
-from controller.columns import HAS_ELR, IS_WIDE, NO_TOPIC, REASSIGNING, Columns
+from controller.columns import NO_TOPIC, Columns
 from controller.partition import NO_LEADER, Partition
+from controller.rare import COMMON, HAS_ELR, IS_WIDE, REASSIGNING
 from controller.tables.topics import NO_ROW, Topic
 from controller.undo import Undo, Undoable
 
@@ -145,13 +146,11 @@ class Partitions(Undoable):
 
     def in_elr(self, broker_id: int) -> Rows:
         """The partitions that have the broker among their eligible leader replicas."""
-        rare = self.columns.rare
-        rows = self._living(self._flagged(HAS_ELR))
-        return rows[[broker_id in rare[row].elr for row in rows.tolist()]] if len(rows) else rows
+        return self._rare(self.columns.rares.where(lambda rare: broker_id in rare.elr))
 
     def with_elr(self) -> Rows:
         """The partitions that have eligible leader replicas or a last known leader."""
-        return self._living(self._flagged(HAS_ELR))
+        return self._of_kind(HAS_ELR)
 
     def led_by(self, broker_id: int) -> Rows:
         """The partitions that the broker leads."""
@@ -166,7 +165,7 @@ class Partitions(Undoable):
         return self._living(np.flatnonzero(columns.leader[:end] != columns.replicas[0][:end]))
 
     def reassigning(self) -> Rows:
-        return self._living(self._flagged(REASSIGNING))
+        return self._of_kind(REASSIGNING)
 
     def counts(self) -> Counts:
         """Figures for metrics, counted anew when partitions changed."""
@@ -179,15 +178,21 @@ class Partitions(Undoable):
         living: Rows = rows[self.columns.topic[rows] != NO_TOPIC]
         return living
 
-    def _flagged(self, flag: int) -> Rows:
-        return np.flatnonzero(self.columns.flags[: self.columns.end] & flag)
+    def _of_kind(self, kind: int) -> Rows:
+        return self._rare(self.columns.rares.of_kind(kind))
+
+    def _rare(self, is_wanted: NDArray[np.bool_]) -> Rows:
+        """The partitions with rare values of certain numbers."""
+        if not is_wanted.any():
+            return _NO_ROWS
+        return self._living(np.flatnonzero(is_wanted[self.columns.rare[: self.columns.end]]))
 
     def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
         end = self.columns.end
         found = lists[0][:end] == member
         for column in lists[1:]:
             found |= column[:end] == member
-        for row in self._flagged(IS_WIDE).tolist():
+        for row in self._of_kind(IS_WIDE).tolist():
             found[row] = contains(self.columns.get(row))
         return self._living(np.flatnonzero(found))
 
@@ -301,6 +306,8 @@ class Partitions(Undoable):
                 break
             del self._graves[gone]
             self._release(gone)
+        if not self.bulk.uncommitted:
+            self.columns.clear_out()
 
     def _bury(self, gone: Topic | int) -> None:
         if self.undo.recording:
@@ -309,13 +316,13 @@ class Partitions(Undoable):
             self._release(gone)
 
     def _release(self, gone: Topic | int) -> None:
+        rare = self.columns.rare
         if isinstance(gone, int):
-            self.columns.clear_row(gone)
+            rare[gone] = COMMON
             self._free_rows.append(gone)
             return
         rows = rows_of(gone)
-        for row in rows[self.columns.flags[rows] != 0].tolist():
-            self.columns.clear_row(row)
+        rare[rows] = COMMON
         # The last row first, so that they are taken again in ascending order.
         self._free_rows.extend(rows[::-1].tolist())
         self.topics[gone.index] = None

@@ -1,4 +1,4 @@
-"""A view as the record batches of a snapshot, in steps that are short enough to be taken beside other work (KIP-630)."""
+"""A view as the record batches of a snapshot, in steps short enough to be taken beside other work (KIP-630)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from controller.columns import MIGRATING, NO_TOPIC, NOBODY, POSITIONS_MAX
+from controller.rare import COMMON
 from controller.record_versions import partition_version
 from controller.records_of import SECTIONS, partition_at, partitions
 from records.batch import seal
@@ -69,7 +70,7 @@ def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
     version = partition_version(view.metadata_version)
     replica_count = _lengths(columns.replicas, rows)
     isr_count = _lengths(columns.isr, rows)
-    is_rare = columns.flags[rows] != 0
+    is_rare = columns.rare[rows] != COMMON
     if version < DIRECTORIES_SINCE:
         # What was assigned cannot be said, and is refused as any such record is.
         for column in columns.directories:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.columns import IS_WIDE, NOBODY
+from controller.columns import NOBODY
 from controller.leadership import MIN_ISR, UNCLEAN_ELECTION, allows_unclean_election, min_isr
+from controller.rare import IS_WIDE
 from controller.tables.configs import TOPIC
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _replication_factors(columns: Columns, count: int) -> Int32s:
     size = np.zeros(len(first), np.int32)
     for column in columns.replicas:
         size += column[first] != NOBODY
-    for number in np.flatnonzero(columns.flags[first] & IS_WIDE).tolist():
+    for number in np.flatnonzero(columns.rares.of_kind(IS_WIDE)[columns.rare[first]]).tolist():
         size[number] = len(columns.get(int(first[number])).replicas)
     factors = np.full(count, _REPLICAS_MAX, np.int32)
     factors[columns.topic[first]] = size

@@ -44,12 +44,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from random import Random
 
-BROKERS = range(1, 8)
+# Some share a bucket in Java's HashSet, whose order is part of the bytes of an ELR.
+BROKERS = (1, 2, 3, 17, 18, 33, 65537)
 NAMES = ("orders", "a.b", "a_b", "payments-eu", "x")
 
 
 def uuid(random: Random) -> bytes:
     return random.getrandbits(126).to_bytes(16, "big")
+
+
+def own_directory(broker_id: int, number: int = 0) -> bytes:
+    """A directory that belongs to the broker, whether that has registered it or not."""
+    return bytes((number + 1,)) * 12 + broker_id.to_bytes(4, "big")
 
 
 def some(random: Random, ids: Iterable[int], count: int | None = None) -> tuple[int, ...]:
@@ -154,7 +160,7 @@ def partitions_of(random: Random, topic_id: bytes, ids: Iterable[int]) -> list[A
                 leader_recovery_state=int(random.random() < 0.05),
                 leader_epoch=random.choice((0, 0x7FFFFFFF)),
                 partition_epoch=random.randrange(9),
-                directories=tuple(bytes([broker]) * 16 for broker in replicas) if random.random() < 0.9 else (),
+                directories=tuple(own_directory(broker) for broker in replicas) if random.random() < 0.9 else (),
                 eligible_leader_replicas=replicas[1:2] if random.random() < 0.3 else None,
                 last_known_elr=replicas[:1] if random.random() < 0.1 else None,
             )
@@ -248,7 +254,7 @@ def has_elr(state: State) -> bool:
 
 
 def directories(random: Random, replicas: tuple[int, ...]) -> tuple[bytes, ...]:
-    known = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, *(bytes([broker]) * 16 for broker in BROKERS))
+    known = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, *(own_directory(broker) for broker in BROKERS))
     return tuple(random.choice(known) for _ in replicas)
 
 
@@ -294,7 +300,7 @@ def clear_elr(random: Random, state: State) -> Any:
 
 def register_broker(random: Random, state: State) -> Any:
     broker_id = random.choice(BROKERS)
-    own = [bytes([broker_id, number]) * 8 for number in range(3)]
+    own = [own_directory(broker_id, number) for number in range(3)]
     return RegisterBrokerRecord(
         broker_id=broker_id,
         incarnation_id=uuid(random),
@@ -332,7 +338,7 @@ def unregister_broker(random: Random, _state: State, broker: Any) -> Any:
 
 @of_broker
 def change_broker(random: Random, state: State, broker: Any) -> Any:
-    own = bytes([broker.broker_id, 1]) * 8
+    own = own_directory(broker.broker_id, 1)
     return BrokerRegistrationChangeRecord(
         broker_id=broker.broker_id,
         broker_epoch=broker.epoch,
