@@ -62,6 +62,8 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
         role.following.fetch_deadline_ms = now_ms + wait_ms
+        # There is no leader to protect: whoever stands first gets our pre-vote. (In Kafka not before we stand too.)
+        role.following.has_fetched = False
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
 
 

@@ -67,6 +67,7 @@ class Node:
         self.log = list(disk.log)
         self.start = disk.start
         self.values: list[bytes] = []
+        self.checked = 0
         self.applied = 0
         self.parts: dict[SnapshotId, bytes] = {}
         self.led: tuple[int, int] | None = None
@@ -235,6 +236,7 @@ class Node:
     # The state machine
 
     def _LoadSnapshot(self, effect: do.LoadSnapshot) -> None:
+        self.checked = 0
         self.values = [value.encode() for value in json.loads(self.disk.snapshots[effect.id])]
         self.applied = effect.id.end_offset
 
@@ -270,6 +272,11 @@ class Node:
         self.base += 1
         self.step(told.Propose(self.led[0], self.base - 1, self.base - 1, data))
 
+    def ask(self) -> None:
+        """Does it lead still? The world remembers what was true when the question came."""
+        self.world.questions.append((self.world.now, self.world.steps))
+        self.step(told.ConfirmLeadership(len(self.world.questions) - 1))
+
     def _ProposalRefused(self, effect: do.ProposalRefused) -> None:
         if self.led is not None and self.led[0] == effect.epoch:
             self.led = None
@@ -299,6 +306,8 @@ class World:
         self.now = 0
         self.notes: list[tuple[int, str, dict[str, Any]]] = []
         self.leaders: dict[int, int] = {}
+        self.elected: dict[int, int] = {}  # epoch -> the step in which its leader was elected
+        self.questions: list[tuple[int, int]] = []
         self.votes: dict[tuple[int, int], int] = {}
         self.history: list[bytes] = []
         self.committed = 0
@@ -342,7 +351,7 @@ class World:
     # Nodes
 
     def boot(self, *ids: int) -> World:
-        for each in ids or self.nodes:
+        for each in ids if ids or self.steps else self.nodes:
             self.nodes[each].boot()
         return self
 
@@ -457,6 +466,7 @@ class World:
         self.steps += 1
         replica = node.replica
         if isinstance(replica.role, Leader):
+            self.elected.setdefault(replica.epoch, self.steps)
             first = self.leaders.setdefault(replica.epoch, node.id)
             assert first == node.id, f"{first} and {node.id} both lead epoch {replica.epoch}"
         watermark = -1 if replica.high_watermark is None else replica.high_watermark
@@ -473,15 +483,18 @@ class World:
             )
             self.committed = watermark
         shared = min(len(node.values), len(self.history))
-        assert node.values[:shared] == self.history[:shared], f"node {node.id} has another history"
+        assert node.values[node.checked : shared] == self.history[node.checked : shared], f"node {node.id} differs"
         self.history += node.values[shared:]
+        node.checked = len(node.values)
 
     def _holds(self, other: Node, leader: Node) -> bool:
         """Whether another's disk holds all that the leader says is committed."""
         end = leader.replica.high_watermark or 0
         on_disk = {entry[0]: entry[3] for entry in other.disk.log}
         covered = max((each.end_offset for each in other.disk.snapshots), default=0)
-        return all(on_disk.get(entry[0]) == entry[3] for entry in leader.log if covered < entry[1] <= end)
+        return all(
+            on_disk.get(entry[0]) == entry[3] for entry in leader.log if max(covered, self.committed) < entry[1] <= end
+        )
 
     def saw_saved(self, node: Node, saved: do.SaveElection) -> None:
         """One vote an epoch, for a life of the disk."""
@@ -490,4 +503,9 @@ class World:
             assert first == saved.voted.id, f"{node.id} voted for {first} and {saved.voted.id} in {saved.epoch}"
 
     def saw_confirmed(self, node: Node, confirmed: do.LeadershipConfirmed) -> None:
-        """Checked by the tests that ask."""
+        """No leader of a later epoch was elected before the question came."""
+        _, asked = self.questions[confirmed.number]
+        later = [epoch for epoch, since in self.elected.items() if epoch > confirmed.epoch and since < asked]
+        assert later == [], (
+            f"{node.id} is told that it leads {confirmed.epoch}, and {later} were elected before it asked"
+        )

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raft.effects import ShutdownComplete
+from raft.inputs import Requested, ShutDown, Source
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from records.errors import Error
+from records.messages.elections import EndQuorumEpochRequest, VoteRequest
+from tests.raft.building import (
+    Bench,
+    active,
+    begin_request,
+    candidate,
+    fetch_request,
+    fetch_response,
+    follower,
+    key,
+    leader,
+    prospective,
+    static_voters,
+    unattached,
+    vote_request,
+    vote_response,
+    voted,
+)
+
+# Leaving in good order: raft.md 1.5
+
+
+@pytest.mark.parametrize(
+    "bench",
+    [
+        lambda: follower(1, leader=2),
+        lambda: follower(9, leader=2),
+        lambda: unattached(9),
+        lambda: Bench(voters=static_voters(1)),
+        lambda: Bench(election=voted(4, 9)),
+    ],
+    ids=["follower", "following observer", "observer", "sole voter", "knows a leader it cannot reach"],
+)
+def test_who_has_nothing_to_hand_over_leaves_at_once(bench: Any) -> None:
+    leaving = bench()
+
+    assert leaving.tell(ShutDown()) == [ShutdownComplete()]
+    assert leaving.wait(10_000) == []
+
+
+def test_a_leader_resigns_and_leaves_when_another_leads() -> None:
+    bench = active(epoch=4)
+
+    effects = bench.tell(ShutDown())
+    waiting = bench.wait(20)
+    done = bench.tell(Requested(Source(9, 0), begin_request(5, 3), 1, "CONTROLLER"))
+
+    assert [send.peer for send in bench.sends(effects, EndQuorumEpochRequest)] == [2, 3]
+    assert ShutdownComplete() not in effects + waiting
+    assert ShutdownComplete() in done
+    assert isinstance(bench.role, Follower)
+
+
+def test_a_leader_that_nobody_takes_over_from_goes_on_telling() -> None:
+    bench = active(epoch=4, request_timeout_ms=300)
+    bench.tell(ShutDown())
+
+    effects = bench.wait(10_000)
+
+    assert isinstance(bench.role, Resigned)
+    assert bench.replica.epoch == 4
+    assert len(bench.sends(effects, EndQuorumEpochRequest)) > 10
+
+
+def test_who_stands_goes_on_but_begins_no_other_election() -> None:
+    bench = candidate(epoch=4, request_timeout_ms=300)
+    bench.tell(ShutDown())
+
+    effects = bench.wait(10_000)
+
+    assert (type(bench.role), bench.replica.epoch) == (Candidate, 4)
+    assert len(bench.sends(effects, VoteRequest)) > 10
+
+
+def test_who_stands_and_wins_while_leaving_resigns() -> None:
+    bench = candidate(epoch=4)
+    bench.tell(ShutDown())
+
+    bench.answer(bench.sends(kind=VoteRequest)[-1], vote_response(4, granted=True))
+
+    assert isinstance(bench.role, Resigned)
+
+
+def test_a_prospective_that_leaves_may_still_stand() -> None:
+    bench = prospective(epoch=4)
+    bench.tell(ShutDown())
+    bench.wait(5000)
+    assert isinstance(bench.role, Prospective)
+
+    bench.answer(bench.sends(kind=VoteRequest)[-1], vote_response(4, granted=True))
+
+    assert isinstance(bench.role, Candidate)
+
+
+def test_a_voter_without_a_leader_waits_for_one_and_does_not_stand() -> None:
+    bench = unattached(epoch=4)
+    bench.tell(ShutDown())
+
+    waiting = bench.wait(10_000)
+    done = bench.tell(Requested(Source(9, 0), begin_request(5, 3), 1, "CONTROLLER"))
+
+    assert isinstance(bench.role, Follower)
+    assert ShutdownComplete() not in waiting
+    assert ShutdownComplete() in done
+
+
+def test_who_leaves_votes_all_the_same() -> None:
+    bench = unattached(epoch=4)
+    bench.tell(ShutDown())
+
+    assert bench.ask(vote_request(5, 3, pre_vote=True)) == vote_response(5, granted=True)
+    assert bench.ask(vote_request(6, 3)) == vote_response(6, granted=True)
+
+
+def test_a_leader_that_leaves_serves_no_fetch() -> None:
+    bench = active(epoch=4)
+    bench.replica.shutting_down = True
+
+    answer = bench.ask(fetch_request(4, 3, 1, 4))
+
+    assert answer == fetch_response(4, 1, error=Error.BROKER_NOT_AVAILABLE, node=1)
+
+
+# When it wants to be woken
+
+
+def test_a_leader_wakes_for_what_is_due_next() -> None:
+    bench = active(epoch=4)
+    role = bench.role
+    assert isinstance(role, Leader)
+
+    assert bench.replica.deadline_ms == min(role.leading.parked_deadline_ms, role.leading.begin_deadline_ms)
+
+
+def test_a_follower_wakes_for_its_request_and_its_leader() -> None:
+    bench = follower(leader=2, request_timeout_ms=700)
+
+    assert bench.replica.deadline_ms == 700
+
+
+def test_an_idle_replica_does_not_wake_in_vain() -> None:
+    bench = follower(9, leader=2)
+    woken = 0
+    while bench.now < 60_000:
+        bench.now = bench.replica.deadline_ms
+        from raft.inputs import Ticked
+
+        bench.tell(Ticked())
+        woken += 1
+
+    assert woken < 200
+
+
+def test_a_replica_that_has_left_does_not_wake() -> None:
+    bench = follower(leader=2)
+    bench.tell(ShutDown())
+
+    assert bench.replica.deadline_ms > 50_000
+
+
+def test_who_held_back_wakes_when_that_is_over() -> None:
+    bench = prospective(2, epoch=4)
+    bench.ask(vote_request(4, 1, pre_vote=True))
+    bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
+
+    assert bench.replica.deadline_ms == bench.role.tally.held_until_ms
+
+
+def test_what_was_long_overdue_is_done_in_one_step() -> None:
+    """The process was stopped for an hour."""
+    bench = active(epoch=4)
+    bench.now += 3_600_000
+    from raft.inputs import Ticked
+
+    bench.tell(Ticked())
+
+    assert isinstance(bench.role, Resigned)
+    assert key(1) == bench.replica.key
+    assert not isinstance(bench.role, Unattached)
+
+
+def test_a_leader_with_others_was_elected_by_them() -> None:
+    assert leader(epoch=4).role.leading.granting == (1, 2)

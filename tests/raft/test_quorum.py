@@ -1,0 +1,318 @@
+"""Whole quorums: what Kafka's simulation of raft shows, and lives full of accidents (`RaftEventSimulationTest`)."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from raft.inputs import Resign, ShutDown
+from tests.raft.world import Node, Rules, World
+
+
+def lively(world: World, ms: int, every_ms: int = 6) -> None:
+    """Whoever leads appends a record every few milliseconds."""
+    end = world.now + ms
+    while world.now < end:
+        world.run(world.luck.randint(1, every_ms))
+        for node in world.nodes.values():
+            if node.is_up and node.led is not None:
+                node.propose(b"%d" % world.steps)
+
+
+def caught_up(world: World) -> bool:
+    """All that are up have what is committed, and agree on who leads."""
+    leader = world.leader
+    return leader is not None and all(
+        node.applied >= world.committed and node.replica.leader_id == leader.id
+        for node in world.nodes.values()
+        if node.is_up
+    )
+
+
+def settle(world: World) -> Node:
+    """Nothing disturbs any more, and another record is committed everywhere."""
+    leader = world.elect()
+    world.run_until(lambda: caught_up(world))
+    goal = world.committed
+    lively(world, 50)
+    world.run_until(lambda: world.committed > goal and caught_up(world))
+    return leader
+
+
+@pytest.mark.parametrize(("voters", "observers"), [(1, 0), (1, 2), (2, 0), (3, 0), (3, 5), (4, 1), (5, 0), (5, 5)])
+def test_a_first_leader_is_elected(voters: int, observers: int) -> None:
+    world = World(voters, observers=observers).boot()
+
+    settle(world)
+
+    assert list(world.leaders) == [1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cold_start_takes_a_fraction_of_an_election_timeout(seed: int) -> None:
+    world = World(3, seed=seed).boot()
+
+    assert world.run_until(lambda: world.committed > 0) < 300
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_killed_leader_is_replaced_within_a_few_round_trips_and_no_vote_is_split(seed: int) -> None:
+    world = World(3, seed=seed, rules=Rules(link_ms=(1, 3), save_ms=(0, 2), flush_ms=(0, 2))).boot()
+    killed = settle(world)
+
+    world.crash(killed.id)
+    took = world.run_until(lambda: world.leader is not None)
+
+    assert took <= 60
+    assert list(world.leaders) == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_five_voters_a_killed_leader_is_replaced_as_soon(seed: int) -> None:
+    world = World(5, seed=seed, rules=Rules(link_ms=(1, 3))).boot()
+    world.crash(settle(world).id)
+
+    assert world.run_until(lambda: world.leader is not None) <= 300
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_leader_whose_host_is_gone_is_replaced_after_the_fetch_time_out(seed: int) -> None:
+    world = World(3, seed=seed, rules=Rules(refuses=False)).boot()
+    world.crash(settle(world).id)
+
+    took = world.run_until(lambda: world.leader is not None)
+
+    assert 1000 < took < 8000
+
+
+def test_a_killed_leader_comes_back_as_a_follower() -> None:
+    world = World(3).boot()
+    killed = settle(world)
+    world.crash(killed.id)
+    lively(world, 200)
+
+    world.boot(killed.id)
+
+    assert settle(world).id != killed.id
+    assert killed.values == world.history
+
+
+def test_a_leader_that_restarts_at_once_hands_over() -> None:
+    world = World(3, rules=Rules(refuses=False)).boot()
+    killed = settle(world)
+    world.crash(killed.id)
+    world.boot(killed.id)
+
+    assert world.run_until(lambda: world.leader is not None) < 200
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_after_a_crash_of_all_a_majority_goes_on_with_all_that_was_committed(count: int) -> None:
+    world = World(count).boot()
+    settle(world)
+    lively(world, 300)
+    committed = list(world.history)
+    for each in world.nodes:
+        world.crash(each)
+
+    world.boot(*range(1, count // 2 + 2))
+    settle(world)
+
+    assert world.history[: len(committed)] == committed
+
+
+def test_a_leader_that_is_cut_off_is_replaced_and_steps_down() -> None:
+    world = World(3, rules=Rules(refuses=False)).boot()
+    old = settle(world)
+    world.cut(old.id)
+
+    world.run_until(lambda: world.leader is not None and world.leader.id != old.id)
+    world.run_until(lambda: old.led is None, limit_ms=3100)
+    lively(world, 100)
+    world.heal()
+
+    settle(world)
+
+
+def test_of_a_quorum_that_is_split_the_larger_part_goes_on() -> None:
+    world = World(5, rules=Rules(refuses=False)).boot()
+    settle(world)
+    world.cut(1, 2)
+
+    world.run_until(lambda: world.leader is not None and world.leader.id in {3, 4, 5}, 30_000)
+    goal = world.committed
+    lively(world, 300)
+    assert world.committed > goal
+    world.heal()
+
+    settle(world)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_follower_that_is_cut_off_does_not_disturb_when_it_returns(seed: int) -> None:
+    """KIP-996: its pre-votes are refused, so it raises no epoch."""
+    world = World(3, seed=seed, rules=Rules(refuses=False)).boot()
+    first = settle(world)
+    away = next(each for each in world.nodes if each != first.id)
+    world.cut(away)
+    lively(world, 10_000, 300)
+    world.heal()
+    lively(world, 3000, 100)
+
+    assert list(world.leaders) == [1]
+    assert settle(world).id == first.id
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ring_in_which_a_follower_does_not_hear_the_leader_stays_with_it(seed: int) -> None:
+    world = World(3, seed=seed, rules=Rules(refuses=False)).boot()
+    first = settle(world)
+    deaf, _ = (each for each in world.nodes if each != first.id)
+    world.cuts |= {(first.id, deaf), (deaf, first.id)}
+    lively(world, 10_000, 300)
+
+    assert list(world.leaders) == [1]
+
+
+def test_a_voter_that_lost_its_disk_returns() -> None:
+    world = World(3).boot()
+    leader = settle(world)
+    lost = next(each for each in world.nodes if each != leader.id)
+    world.crash(lost)
+    world.nodes[lost] = Node(world, lost)
+
+    world.boot(lost)
+
+    settle(world)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_leader_that_is_shut_down_hands_over_at_once(seed: int) -> None:
+    world = World(3, seed=seed).boot()
+    old = settle(world)
+
+    old.step(ShutDown())
+    world.run_until(lambda: old.is_shut_down, limit_ms=60)
+
+    assert list(world.leaders) == [1, 2]
+
+
+def test_a_leader_that_resigns_goes_on_as_a_voter() -> None:
+    world = World(3).boot()
+    old = settle(world)
+
+    old.step(Resign(old.replica.epoch))
+
+    settle(world)
+    assert old.values == world.history
+
+
+def test_replicas_that_were_away_start_from_a_snapshot() -> None:
+    world = World(
+        3, observers=1, rules=Rules(snapshot_every=20), retention_bytes_max=500, clean_interval_ms=500,
+        fetch_snapshot_bytes_max=64,
+    ).boot()  # fmt: skip
+    leader = settle(world)
+    away = next(each for each in (1, 2, 3) if each != leader.id)
+    world.crash(away)
+    world.crash(4)
+    lively(world, 5000, 40)
+    assert leader.replica.log.start > 0
+
+    world.boot(away, 4)
+
+    settle(world)
+    assert world.nodes[away].values == world.history
+    assert ("snapshot-stored" in {name for _, name, _ in world.notes}) is True
+
+
+def test_questions_of_leadership_are_answered_within_a_round_trip() -> None:
+    world = World(3).boot()
+    leader = settle(world)
+
+    world.run(20)
+
+    leader.ask()
+    took = world.run_until(lambda: leader.confirmed == [0])
+
+    assert took <= 2
+
+
+def test_with_slow_disks_much_is_flushed_at_once() -> None:
+    world = World(3, rules=Rules(flush_ms=(20, 20))).boot()
+    settle(world)
+    before = world.committed
+
+    lively(world, 1000)
+
+    assert world.committed - before > 200
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_life_full_of_accidents_ends_well(seed: int) -> None:
+    """Crashes, cuts one way and both, lost messages, slow links and disks, resignations, snapshots.
+
+    The world checks after each step; here, that all is well when the accidents end. A seed that fails can be run alone.
+    """
+    luck = Random(seed)
+    rules = Rules(
+        link_ms=luck.choice([(1, 1), (1, 5), (1, 50), (1, 400)]),
+        save_ms=luck.choice([(1, 1), (1, 20), (1, 300)]),
+        flush_ms=luck.choice([(1, 1), (1, 20), (1, 300)]),
+        loss=luck.choice([0, 0, 0.01, 0.1]),
+        refuses=luck.random() < 0.7,
+        snapshot_every=luck.choice([0, 10, 30]),
+    )
+    world = World(
+        luck.choice([3, 3, 5]),
+        seed=seed,
+        rules=rules,
+        observers=luck.choice([0, 0, 1]),
+        retention_bytes_max=luck.choice([1000, 10**8]),
+        clean_interval_ms=1000,
+        fetch_snapshot_bytes_max=luck.choice([20, 1 << 20]),
+        append_linger_ms=luck.choice([0, 5]),
+    ).boot()
+    while world.now < 15_000:
+        world.run(luck.choice([1, 5, 20, 100, 500]))
+        accident(world, luck)
+    world.heal()
+    rules.loss = 0
+    world.boot(*(each for each, node in world.nodes.items() if not node.is_up))
+
+    def is_well() -> bool:
+        leader = world.leader
+        if leader is None or leader.led is None:
+            return False
+        if leader.base < leader.led[1] + 3:
+            leader.propose(b"last")
+        return all(node.applied >= leader.led[1] + 3 for node in world.nodes.values())
+
+    world.run_until(is_well, limit_ms=100_000)
+
+
+def accident(world: World, luck: Random) -> None:
+    """Something happens; mostly, records are appended."""
+    chance = luck.random()
+    if chance < 0.05:
+        node = luck.choice(list(world.nodes.values()))
+        if node.is_up:
+            world.crash(node.id)
+    elif chance < 0.15:
+        world.boot(*(each for each, node in world.nodes.items() if not node.is_up and luck.random() < 0.7))
+    elif chance < 0.19:
+        world.cut(luck.choice(list(world.nodes)))
+    elif chance < 0.21:
+        world.cuts.add(tuple(luck.sample(list(world.nodes), 2)))  # type: ignore[arg-type]
+    elif chance < 0.28:
+        world.heal()
+    elif chance < 0.30 and world.leader is not None:
+        world.leader.step(Resign(world.leader.replica.epoch))
+    else:
+        for node in world.nodes.values():
+            for _ in range(luck.choice([1, 1, 3, 10])):
+                if node.is_up and node.led is not None:
+                    node.propose(b"%d.%d" % (node.id, world.steps))
+            if node.is_up and node.led is not None and luck.random() < 0.5:
+                node.ask()

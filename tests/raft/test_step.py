@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import pytest
+
+from raft import effects, inputs, step
+from raft.effects import HighWatermark
+from raft.inputs import (
+    Answered,
+    Disconnected,
+    Failed,
+    Flushed,
+    PartWritten,
+    Refused,
+    Requested,
+    Resign,
+    Saved,
+    ShutDown,
+    Source,
+    Ticked,
+)
+from raft.log_view import LogView
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned
+from records.errors import Error
+from records.messages.elections import VoteRequest
+from tests.raft.building import (
+    Bench,
+    active,
+    begin_request,
+    fetch_request,
+    fetch_response,
+    follower,
+    leader,
+    prospective,
+    unattached,
+    vote_request,
+    vote_response,
+)
+
+
+def test_each_input_has_its_function() -> None:
+    assert set(step.INPUTS) == set(inputs.Input.__args__)  # type: ignore[attr-defined]
+
+
+def test_each_effect_is_of_the_seam() -> None:
+    made = {each for each in vars(effects).values() if isinstance(each, type) and each.__module__ == "raft.effects"}
+
+    assert made == set(effects.Effect.__args__)  # type: ignore[attr-defined]
+
+
+def test_time_alone_changes_nothing_before_something_is_due() -> None:
+    bench = follower(leader=2)
+
+    assert bench.tell(Ticked()) == []
+
+
+# A connection that is refused: raft/DESIGN.md
+
+
+def test_a_follower_whose_leader_is_gone_asks_for_pre_votes_at_once() -> None:
+    bench = follower(leader=2, epoch=4)
+
+    told = bench.tell(Refused(2))
+
+    assert isinstance(bench.role, Prospective)
+    assert [send.request.topics[0].partitions[0].pre_vote for send in bench.sends(told, VoteRequest)] == [True, True]
+    assert bench.replica.epoch == 4
+
+
+def test_another_voter_that_is_gone_is_no_reason() -> None:
+    bench = follower(leader=2, epoch=4)
+
+    assert bench.tell(Refused(3)) == []
+    assert isinstance(bench.role, Follower)
+
+
+def test_it_can_be_turned_off() -> None:
+    bench = follower(leader=2, epoch=4, pre_vote_on_lost_connection=False)
+
+    bench.tell(Refused(2))
+
+    assert isinstance(bench.role, Follower)
+
+
+def test_an_observer_whose_leader_is_gone_goes_on_seeking() -> None:
+    bench = follower(9, leader=2, epoch=4)
+
+    bench.tell(Refused(2))
+
+    assert isinstance(bench.role, Follower)
+
+
+def test_who_leaves_asks_for_nothing() -> None:
+    bench = follower(leader=2, epoch=4)
+    bench.tell(ShutDown())
+
+    assert bench.tell(Refused(2)) == []
+
+
+def test_a_pre_vote_of_a_live_leaders_follower_is_refused() -> None:
+    bench = follower(leader=2, epoch=4)
+    bench.answer(bench.last_send(), fetch_response(4, 2))
+
+    assert bench.ask(vote_request(4, 3, pre_vote=True)) == vote_response(4, leader=2, node=2)
+
+
+@pytest.mark.parametrize("bench", [unattached(epoch=4), prospective(epoch=4), leader(epoch=4)])
+def test_who_follows_nobody_has_nobody_to_lose(bench: Bench) -> None:
+    before = bench.role
+
+    bench.tell(Refused(2))
+
+    assert bench.role is before
+
+
+# Words that come late, or twice, or for nothing
+
+
+def test_an_answer_that_nobody_waits_for_is_ignored() -> None:
+    bench = follower(leader=2)
+    send = bench.last_send()
+    bench.answer(send, fetch_response(1, 2, high_watermark=0))
+
+    assert bench.answer(send, fetch_response(9, 3, node=3)) == []
+    assert bench.tell(Answered(77, 5, fetch_response(9, 3, node=3))) == []
+    assert bench.tell(Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE)) == []
+
+
+def test_a_part_that_nobody_writes_is_ignored() -> None:
+    for bench in (follower(leader=2), leader()):
+        assert bench.tell(PartWritten(1)) == []
+
+
+@pytest.mark.parametrize("epoch", [3, 5])
+def test_a_resignation_of_another_epoch_is_ignored(epoch: int) -> None:
+    bench = active(epoch=4)
+
+    bench.tell(Resign(epoch))
+
+    assert isinstance(bench.role, Leader)
+
+
+def test_a_resignation_of_who_does_not_lead_is_ignored() -> None:
+    bench = follower(leader=2, epoch=4)
+
+    assert bench.tell(Resign(4)) == []
+
+
+def test_a_resigned_leader_may_be_followed_by_another_in_the_next_epoch() -> None:
+    bench = active(epoch=4)
+    bench.tell(Resign(4))
+    resigned = bench.role
+
+    bench.ask(begin_request(5, 3))
+
+    assert isinstance(resigned, Resigned)
+    assert isinstance(bench.role, Follower)
+
+
+def test_after_resigning_it_votes_in_later_epochs_and_not_in_its_own() -> None:
+    bench = active(epoch=4)
+    bench.tell(Resign(4))
+
+    own = bench.ask(vote_request(4, 3, last_offset=9, last_epoch=3))
+    later = bench.ask(vote_request(5, 3, last_offset=9, last_epoch=4))
+
+    assert own == vote_response(4, leader=1, node=1)
+    assert later == vote_response(5, granted=True)
+
+
+def test_a_connection_that_is_gone_is_news_to_a_leader_alone() -> None:
+    for bench in (follower(leader=2), unattached(), leader()):
+        assert bench.tell(Disconnected(5)) == []
+
+
+def test_a_flush_commits_what_a_leader_waited_for() -> None:
+    bench = leader(settled=True)
+    replica = bench.replica
+    bench.ask(fetch_request(2, 3, 1, 2))
+
+    assert replica.high_watermark == 1
+    assert HighWatermark(1) in bench.seen
+    assert isinstance(replica.log, LogView)
+
+
+def test_a_flush_of_what_was_not_ordered_is_our_fault() -> None:
+    with pytest.raises(AssertionError):
+        follower(leader=2).tell(Flushed(5))
+
+
+def test_a_request_that_is_not_the_quorums_is_our_fault() -> None:
+    with pytest.raises(KeyError):
+        follower(leader=2).tell(Requested(Source(1, 0), object(), 0))
+
+
+def test_a_save_that_is_over_says_nothing_new() -> None:
+    assert follower(leader=2).tell(Saved(1)) == []
+
+
+def test_after_a_failure_of_another_kind_the_peer_rests() -> None:
+    bench = prospective(epoch=4)
+    send = bench.sends(kind=VoteRequest)[0]
+
+    bench.tell(Failed(send.peer, send.number, Error.NETWORK_EXCEPTION))
+
+    assert bench.notes[-1] == "peer-answered-error"
+    assert not isinstance(bench.role, Candidate)
+    assert bench.replica.peers.is_backing_off(send.peer, bench.now)
