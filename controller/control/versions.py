@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.features import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
 from controller.results import NOTHING_PENDING, Result
-from records.errors import ApiError, Error
+from records.errors import Error
 from records.messages.versions import ApiVersionsResponse
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
     """ApiVersions: the APIs that are served with their versions, the levels supported and those of the cluster.
 
-    Raises ApiError(INVALID_REQUEST) for a name or version of software that is none.
+    Whoever connects asks this first, the quorum's voters too: an answer that waits for a commit would wait for ever.
     """
     from controller.apis import APIS
 
     if context.version >= NAMED_VERSION:
         for text in (request.client_software_name, request.client_software_version):
             if _SOFTWARE.fullmatch(text) is None:
-                raise ApiError(Error.INVALID_REQUEST)
+                refusal = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
+                return Result(refusal, rests_on=NOTHING_PENDING, confirm=False)
     response = ApiVersionsResponse(
         error_code=Error.NONE,
         api_keys=tuple(_api_version(key, *APIS[key].versions) for key in sorted(APIS)),
@@ -44,7 +45,6 @@ def api_versions(state: State, context: RequestContext, request: ApiVersionsRequ
         finalized_features_epoch=state.stable_end_offset - 1,
         finalized_features=_finalized(state, env),
     )
-    # Whoever connects asks this first, the quorum's voters too: an answer that waits for a commit would wait for ever.
     return Result(response, rests_on=NOTHING_PENDING, confirm=False)
 
 

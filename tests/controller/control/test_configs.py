@@ -40,7 +40,10 @@ Incremental = IncrementalAlterConfigsRequest.AlterConfigsResource
 Full = AlterConfigsRequest.AlterConfigsResource
 
 OK = (Error.NONE, None)
-CORDON_REFUSED = "When updating cordoned.log.dirs via controllers,  the new value must be a subset of the current configuration value."
+CORDON_REFUSED = (
+    "When updating cordoned.log.dirs via controllers,  the new value must be a subset of the current configuration "
+    "value."
+)
 NO_LEVEL = (
     "Cannot set the log level of root to loud as it is not a supported log level. Valid log levels are DEBUG, ERROR, "
     "FATAL, INFO, TRACE, WARN"

@@ -11,8 +11,8 @@ from controller.control.versions import api_versions, unsupported_version
 from controller.results import NOTHING_PENDING
 from controller.state import State
 from records.codec import encode
-from records.errors import ApiError, Error
-from records.messages.versions import ApiVersionsRequest
+from records.errors import Error
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from tests.controller.control.cluster_of_configs import context, env, level, replay, state
 
 ASKED = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
@@ -93,10 +93,10 @@ def test_levels_that_are_not_committed_are_not_told_and_nobody_waits_for_them() 
 def test_software_has_a_name(name: str) -> None:
     request = ApiVersionsRequest(client_software_name=name, client_software_version="1")
 
-    with pytest.raises(ApiError) as error:
-        api_versions(state(), context(3), request, env())
+    refused = api_versions(state(), context(3), request, env())
 
-    assert error.value.code is Error.INVALID_REQUEST
+    assert refused.response == ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
+    assert (refused.rests_on, refused.confirm) == (NOTHING_PENDING, False)
     assert api_versions(state(), context(2), request, env()).response.error_code == Error.NONE
 
 
