@@ -85,7 +85,7 @@ def renounce(controller: Controller, reason: str) -> None:
             # A standby answers it too: from what is committed.
             serve(controller, context, request)
         else:
-            controller.answer(context, refused(request, error))
+            controller.answer(context, refused(request, error, context.version))
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.results import raised_text
-from records.errors import error_text
+from records.errors import Error, error_text
 from records.registry import response_class
 from records.schema import default_of, replace, schema_of
 
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
     Refuse = Callable[[Any, Any, ApiError], Any]
 
+ELECT_LEADERS = 43
 
-def refused(request: Any, error: ApiError) -> Any:
-    """The answer to a request that failed as a whole, in the form that its API has for it."""
+
+def refused(request: Any, error: ApiError, version: int) -> Any:
+    """The answer to a request, decoded at `version`, that failed as a whole: in the form that its API has for that."""
     api_key = schema_of(type(request)).api_key
     assert api_key is not None
-    return _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)
+    response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)
+    # An ElectLeaders of version 0 has no code for the whole; its partitions say it.
+    return replace(response, error_code=Error.NONE) if api_key == ELECT_LEADERS and version == 0 else response
 
 
 def _code(_: Any, response: Any, error: ApiError) -> Any:

@@ -42,7 +42,7 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
         check_deadline(controller, api, context, request)
         result = api.handler(controller.state, context, request, controller.env)
     except ApiError as error:
-        result = refusal(request, error)
+        result = refusal(context, request, error)
     carry_out(controller, context, request, result)
 
 
@@ -74,11 +74,11 @@ def check_deadline(controller: Controller, api: Api, context: RequestContext, re
     raise ApiError(Error.REQUEST_TIMED_OUT)
 
 
-def refusal(request: Any, error: ApiError) -> Result:
+def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
     """The answer of an API to what failed as a whole. An error tells of the state as any answer does."""
     if error.code in TELL_NOTHING:
-        return Result(refused(request, error), rests_on=NOTHING_PENDING, confirm=False)
-    return Result(refused(request, error), rests_on=ALL_PENDING)
+        return Result(refused(request, error, context.version), rests_on=NOTHING_PENDING, confirm=False)
+    return Result(refused(request, error, context.version), rests_on=ALL_PENDING)
 
 
 def carry_out(controller: Controller, context: RequestContext, request: Any, result: Result) -> None:
@@ -86,7 +86,7 @@ def carry_out(controller: Controller, context: RequestContext, request: Any, res
     try:
         last_offset = write_result(controller, result)
     except ApiError as error:
-        result = refusal(request, error)
+        result = refusal(context, request, error)
         last_offset = write_result(controller, result)
     waiting = controller.waiting
     if result.records:

@@ -94,14 +94,15 @@ def next_state(
     return SHUTDOWN_NOW
 
 
-def heartbeat(state: State, _context: RequestContext, request: BrokerHeartbeatRequest, env: Env) -> Result:
+def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatRequest, env: Env) -> Result:
     """BrokerHeartbeat: the broker lives, wants something, and tells which of its directories are offline."""
     sessions = env.sessions
     assert sessions is not None
     try:
         broker = checked_broker(state, request.broker_id, request.broker_epoch)
     except ApiError as error:
-        return Result(refused(request, error), rests_on=rests_on(state, request.broker_id), confirm=False)
+        refusal = refused(request, error, context.version)
+        return Result(refusal, rests_on=rests_on(state, request.broker_id), confirm=False)
     session = sessions.get(broker.broker_id)
     assert session is not None, f"registered broker {broker.broker_id} has no session"
     registration_offset = state.registration_offsets[broker.broker_id]

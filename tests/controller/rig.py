@@ -201,7 +201,10 @@ class Rig:
         return self.ask(registration(broker_id, incarnation, **fields), version)
 
     def heartbeat(self, broker_id: int, **fields: Any) -> Any:
-        """A heartbeat of a registered broker that has all metadata."""
+        """A heartbeat of a registered broker that has all metadata; returns the answer."""
+        return self.replies[self.heartbeat_unanswered(broker_id, **fields)]
+
+    def heartbeat_unanswered(self, broker_id: int, **fields: Any) -> int:
         broker = self.state.brokers[broker_id]
         given = {
             "broker_epoch": broker.epoch,
@@ -210,7 +213,7 @@ class Rig:
             **fields,
         }
         request = replace(default_of(BrokerHeartbeatRequest), broker_id=broker_id, **given)
-        return self.ask(request)
+        return self.send(request)
 
     def brokers(self, *broker_ids: int, **fields: Any) -> Rig:
         """Register and unfence brokers."""

@@ -102,7 +102,7 @@ def test_an_answer_of_the_wrong_controller_makes_the_broker_ask_another(deep):
     request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),)) if deep else UnregisterBrokerRequest(broker_id=1)
     header = opened(envelope(inner(request, 7 if deep else 0)), CONTEXT).header
 
-    answer = sealed(header, refused(request, ApiError(Error.NOT_CONTROLLER)))
+    answer = sealed(header, refused(request, ApiError(Error.NOT_CONTROLLER), 7))
 
     assert answer == EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
 
