@@ -324,4 +324,6 @@ def make_constructor(cls: type) -> None:
          "    self.unknown_tags = unknown_tags"]
     )  # fmt: skip
     exec(source, names)  # noqa: S102 - source made above, of the names of fields
-    cls.__init__ = names["__init__"]  # type: ignore[misc]
+    constructor: Any = names["__init__"]
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"  # so that a missing argument is told with the class
+    cls.__init__ = constructor  # type: ignore[misc]
