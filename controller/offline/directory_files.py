@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from raft.storage.bootstrap import BOOTSTRAP
 from raft.storage.files import OsFiles, replace_file
@@ -12,7 +11,10 @@ from raft.storage.names import PARTITION_DIRECTORY, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from records.frame import encode_record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from raft.storage.meta_properties import MetaProperties
     from records.control import VotersRecord
 

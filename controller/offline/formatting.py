@@ -6,13 +6,13 @@ formatted again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from controller import features
 from controller.offline.marked_directories import check_marks, read_marks
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from controller.offline.initial_voters import InitialVoter
 

@@ -7,13 +7,15 @@ effect when it ends; those of one that is aborted, or still open at the end of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from controller.partition import Partition, merged, next_epoch, partition_of
 from records.uuids import uuid_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from controller.tables.acls import Acl
     from controller.tables.brokers import Broker

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from records.uuids import parse_uuid
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from records.control import VotersRecord
 
@@ -20,13 +19,16 @@ class VoterError(ValueError):
         self.cause = cause
 
 
-class InitialVoter(NamedTuple):
+class InitialVoter:
     """A controller, where it is reached, and the id that its metadata directory gets."""
 
-    node_id: int
-    host: str
-    port: int
-    directory_id: bytes
+    __slots__ = ("directory_id", "host", "node_id", "port")
+
+    def __init__(self, node_id: int, host: str, port: int, directory_id: bytes) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.directory_id = directory_id
 
 
 def parse_voters(text: str) -> list[InitialVoter]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from struct import Struct
-from typing import TYPE_CHECKING, BinaryIO, Self
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
+    from typing import BinaryIO, Self
 
 LARGEST_FILE = (1 << 31) - 1
 HEADER_BYTES = 61
@@ -106,7 +107,7 @@ class StoredBatch:
 
     def is_intact(self) -> bool:
         """Whether the CRC fits the bytes."""
-        from crc32c import crc32c
+        from records.crc import crc32c
 
         return crc32c(memoryview(self.data)[21:]) == self.crc
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.config.file import read_properties
 from raft.storage.meta_properties import META_PROPERTIES, MetaProperties
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

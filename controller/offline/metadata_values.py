@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from records.codec import decode_prefix
 from records.registry import metadata_class
 from records.wire import DecodeError, read_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class MetadataError(ValueError):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.offline.log_file import HEADER_BYTES, InvalidRecord, StoredBatch, next_sequence
 from records.wire import read_zigzag
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

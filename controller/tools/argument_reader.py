@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from controller.tools.arguments import Argument, ArgumentError, Parser, show_help
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     Values = dict[str, Any]
 
 

@@ -7,12 +7,13 @@ Long options and sub-commands may be shortened to an unambiguous prefix; `-t VAL
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from controller.tools.text_layout import entry, format_width, wrap
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, NoReturn
 
 UNBOUNDED = 1 << 31
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from controller.offline.log_file import COMPRESSIONS, LARGEST_FILE, LogFile, StoredBatch
 from controller.offline.stored_records import StoredRecord, records_of
+from controller.tools.dump_findings import GAP
 from controller.tools.java_texts import Uncaught, absolute, parsed_integer
 from controller.tools.payloads import control_fields, parser_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from controller.tools.dump_findings import Findings
     from controller.tools.dump_lines import JsonLines, TextLines
@@ -46,7 +47,7 @@ def dump_batches(file: str, options: Options, printing: bool, lines: TextLines |
                 continue
             for record in records_of(batch):
                 if record.offset != last_offset + 1:
-                    findings.gaps.setdefault(absolute(file), {})[last_offset] = record.offset
+                    findings.add(GAP, absolute(file), last_offset, record.offset)
                 last_offset = record.offset
                 lines.line("record", record_fields(batch, record, parser if printing else None, skip_metadata))
     if position < end and max_bytes == LARGEST_FILE:

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+INDEX_MISMATCH, TIMESTAMP_MISMATCH, OUT_OF_ORDER, NOT_FOUND, GAP = range(5)
+
+# kind: (its name in JSON, the line before its files, the line for each, the names of the two numbers in JSON)
+_KINDS = {
+    INDEX_MISMATCH: (
+        "indexMismatch", "Mismatches in :", "  Index offset: {}, log offset: {}", ("indexOffset", "logOffset"),
+    ),
+    TIMESTAMP_MISMATCH: (
+        "timestampMismatch", "Found timestamp mismatch in :", "  Index timestamp: {}, log timestamp: {}",
+        ("indexTimestamp", "logTimestamp"),
+    ),
+    OUT_OF_ORDER: (
+        "timestampOutOfOrder", "Found out of order timestamp in :",
+        "  Index timestamp: {}, Previously indexed timestamp: {}", ("indexTimestamp", "previousTimestamp"),
+    ),
+    NOT_FOUND: (
+        "offsetNotFound", "The following indexed offsets are not found in :",
+        "Indexed offset: {}, found log offset: {}", ("indexOffset", "logOffset"),
+    ),
+    GAP: ("offsetGap", "Non-consecutive offsets in ", "  {} is followed by {}", ("offset", "nextOffset")),
+}  # fmt: skip
+
 
 class Findings:
     """Gaps between offsets, and entries of indexes that do not fit their log; each by the absolute path of its file."""
 
     def __init__(self) -> None:
-        self.index_mismatches: dict[str, dict[int, int]] = {}
-        self.timestamp_mismatches: dict[str, list[tuple[int, int]]] = {}
-        self.out_of_order: dict[str, list[tuple[int, int]]] = {}
-        self.not_found: dict[str, list[tuple[int, int]]] = {}
-        self.gaps: dict[str, dict[int, int]] = {}
+        self.found: dict[int, dict[str, list[tuple[int, int]]]] = {kind: {} for kind in _KINDS}
+
+    def add(self, kind: int, file: str, first: int, second: int) -> None:
+        self.found[kind].setdefault(file, []).append((first, second))
+
+    def pairs(self) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
+        """Each kind and file with its pairs, in the order in which they are told."""
+        for kind, files in self.found.items():
+            for file, pairs in files.items():
+                if kind == INDEX_MISMATCH:
+                    pairs = sorted(dict(pairs).items(), reverse=True)
+                elif kind == GAP:
+                    pairs = sorted(dict(pairs).items())
+                yield kind, file, pairs
 
     def text(self) -> str:
         """The lines for stderr; empty where all is well."""
         lines = []
-        for file, by_offset in self.index_mismatches.items():
-            lines.append(f"Mismatches in :{file}")
-            for index_offset, log_offset in sorted(by_offset.items(), reverse=True):
-                lines.append(f"  Index offset: {index_offset}, log offset: {log_offset}")
-        for file, pairs in self.timestamp_mismatches.items():
-            lines.append(f"Found timestamp mismatch in :{file}")
-            lines += [f"  Index timestamp: {index}, log timestamp: {log}" for index, log in pairs]
-        for file, pairs in self.out_of_order.items():
-            lines.append(f"Found out of order timestamp in :{file}")
-            lines += [f"  Index timestamp: {index}, Previously indexed timestamp: {before}" for index, before in pairs]
-        for file, pairs in self.not_found.items():
-            lines.append(f"The following indexed offsets are not found in :{file}")
-            lines += [f"Indexed offset: {index}, found log offset: {log}" for index, log in pairs]
-        for file, gaps in self.gaps.items():
-            lines.append(f"Non-consecutive offsets in {file}")
-            lines += [f"  {before} is followed by {after}" for before, after in sorted(gaps.items())]
+        for kind, file, pairs in self.pairs():
+            _, title, line, _ = _KINDS[kind]
+            lines.append(title + file)
+            lines += [line.format(*pair) for pair in pairs]
         return "".join(f"{line}\n" for line in lines)
+
+    def objects(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The same for programs: a kind and its fields."""
+        for kind, file, pairs in self.pairs():
+            name, _, _, names = _KINDS[kind]
+            for pair in pairs:
+                yield name, {"file": file, **dict(zip(names, pair, strict=True))}

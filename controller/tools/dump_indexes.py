@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from controller.offline.log_file import LARGEST_FILE, LogFile
 from controller.offline.stored_records import records_of
+from controller.tools.dump_findings import INDEX_MISMATCH, NOT_FOUND, OUT_OF_ORDER, TIMESTAMP_MISMATCH
 from controller.tools.java_texts import Uncaught, absolute, parsed_integer
 from controller.tools.standard_streams import complain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.tools.dump_findings import Findings
     from controller.tools.dump_lines import JsonLines, TextLines
@@ -90,7 +91,7 @@ def dump_index(file: str, options: Options, lines: Lines, findings: Findings) ->
                 return
             log_offset = _last_offset_at(log, position, max_message_size)
             if log_offset != offset:
-                findings.index_mismatches.setdefault(absolute(file), {})[offset] = log_offset
+                findings.add(INDEX_MISMATCH, absolute(file), offset, log_offset)
             if not options.has("verify-index-only"):
                 lines.line("entry", (("offset", offset), ("position", position)))
 
@@ -173,13 +174,13 @@ def _compare(
     _check_position(log, position)
     batch = next((batch for batch in log.batches(position) if batch.last_offset >= offset), None)
     if batch is None or batch.last_offset != offset:
-        findings.not_found.setdefault(name, []).append((offset, -1 if batch is None else batch.last_offset))
+        findings.add(NOT_FOUND, name, offset, -1 if batch is None else batch.last_offset)
         return
     found = max((record.timestamp for record in records_of(batch)), default=-1)
     if max(found, -1) != timestamp:
-        findings.timestamp_mismatches.setdefault(name, []).append((timestamp, max(found, -1)))
+        findings.add(TIMESTAMP_MISMATCH, name, timestamp, max(found, -1))
     if last_timestamp >= timestamp:
-        findings.out_of_order.setdefault(name, []).append((timestamp, last_timestamp))
+        findings.add(OUT_OF_ORDER, name, timestamp, last_timestamp)
 
 
 def _check_time_index(file: str, data: bytes, base_offset: int, entries: list[tuple[int, int]]) -> None:
@@ -248,7 +249,7 @@ def dump_producer_snapshot(file: str, lines: Lines) -> None:
 
 
 def _producer_snapshot_problem(data: bytes) -> str | None:
-    from crc32c import crc32c
+    from records.crc import crc32c
 
     if len(data) < 2:
         return "Snapshot failed schema validation: null"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from controller.tools.java_texts import boolean, optional_long
+from controller.tools.standard_streams import complain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
+
+    from controller.tools.dump_findings import Findings
 
 # Stock prints no colon behind the names of these.
 _WITHOUT_COLON = frozenset(("SnapshotHeader", "SnapshotFooter", "KRaftVersion", "KRaftVoters"))
@@ -27,10 +31,14 @@ class TextLines:
         parts: list[str] = []
         try:
             for name, value in fields:
-                parts.append(f"{name}{'' if name in _WITHOUT_COLON else ':'} {field_text(name, value)}")
+                parts.append(field_text(name, value))
         finally:
             sys.stdout.write(("| " if kind == "record" and parts else "") + " ".join(parts))
         sys.stdout.write("\n")
+
+    def findings(self, findings: Findings) -> None:
+        """What is wrong in the files, on stderr."""
+        complain(findings.text())
 
 
 class JsonLines:
@@ -49,17 +57,26 @@ class JsonLines:
         tree = {"kind": kind, "file": self.file, **dict(fields)}
         sys.stdout.write(dumps(tree, ensure_ascii=False, separators=(",", ":")) + "\n")
 
+    def findings(self, findings: Findings) -> None:
+        """What is wrong in the files: an object each, with the others."""
+        for kind, fields in findings.objects():
+            self.file = fields.pop("file")
+            self.line(kind, fields.items())
+
 
 def field_text(name: str, value: Any) -> str:
-    """A value as Java prints it."""
-    if isinstance(value, bool):
-        return boolean(value)
-    if name in _OPTIONAL:
-        return optional_long(value)
-    if isinstance(value, dict):
+    """A field with its name, as Java prints it."""
+    kind = type(value)
+    if kind is int and name not in _OPTIONAL:  # most are
+        return f"{name}: {value}"
+    if kind is dict:
         from records.json_text import json_text
 
-        return json_text(value)
-    if isinstance(value, tuple):
-        return f"[{','.join(value)}]"
-    return str(value)
+        text = json_text(value)
+    elif kind is bool:
+        text = boolean(value)
+    elif kind is tuple:
+        text = f"[{','.join(value)}]"
+    else:
+        text = optional_long(value) if name in _OPTIONAL else str(value)
+    return f"{name} {text}" if name in _WITHOUT_COLON else f"{name}: {text}"

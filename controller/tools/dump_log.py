@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from controller.offline.log_file import DamagedLog
 from controller.tools.java_texts import Uncaught, path, uncaught
@@ -11,6 +10,7 @@ from controller.tools.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, Opt
 from controller.tools.release import KAFKA_VERSION
 from controller.tools.standard_streams import complain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.tools.dump_findings import Findings
     from controller.tools.dump_lines import JsonLines, TextLines
@@ -138,6 +138,8 @@ def run(arguments: list[str]) -> int:
     except OptionError as error:
         complain(f'Exception in thread "main" {error}\n')
         return 1
+    except BrokenPipeError:
+        raise
     except (OSError, DamagedLog) as error:
         complain(uncaught(error).text())
         return 1
@@ -160,7 +162,7 @@ def _dump(options: Options) -> None:
     lines = JsonLines() if options.has("json") else TextLines()
     for name in split(options.value("files")):
         _dump_file(path(name), options, lines, findings)
-    complain(findings.text())
+    lines.findings(findings)
 
 
 def split(files: str) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
 from controller.tools.java_texts import Uncaught, path, uncaught
 from controller.tools.standard_streams import complain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.image import Image
 
@@ -33,6 +33,8 @@ def run(arguments: list[str]) -> int:
         return _run(given.snapshot, given.values["command"])
     except Uncaught as error:
         return _unexpected(error)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         # Stock opens the file on a thread of its own, so that what happens there comes wrapped.
         return _unexpected(_wrapped(uncaught(error)))

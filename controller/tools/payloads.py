@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from struct import Struct
-from typing import TYPE_CHECKING, Any
 
 from controller.offline.metadata_values import MetadataError, metadata_record
 from controller.tools.java_texts import Uncaught
 from records.wire import DecodeError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from controller.offline.stored_records import StoredRecord
     from controller.tools.options import Options
@@ -98,6 +100,7 @@ def metadata_tree(value: bytes | None) -> dict[str, Any]:
     return {"type": type_name(name), "version": version, "data": to_json(record, version)}
 
 
+@cache
 def type_name(class_name: str) -> str:
     """`TopicRecord` as `TOPIC_RECORD`."""
     return "".join(f"_{letter}" if letter.isupper() else letter for letter in class_name)[1:].upper()
@@ -114,7 +117,6 @@ def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
         yield "coordinatorEpoch", int.from_bytes(value[2:6], "big", signed=True)
     elif kind in _CONTROLS:
         from records.json_form import to_json
-
         from records.schema import schema_of
 
         message = control_message(record)

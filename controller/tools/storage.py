@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from controller.tools.arguments import ArgumentError, HelpShown, Parser, error_text
 from controller.tools.java_texts import Uncaught, uncaught
 from controller.tools.standard_streams import complain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
     from controller.tools.arguments import Arguments
@@ -34,6 +34,8 @@ def run(arguments: list[str]) -> int:
         return COMMANDS[given.command](given)
     except Uncaught as error:
         complain(error.text())
+    except BrokenPipeError:
+        raise
     except OSError as error:
         complain(uncaught(error).text())
     return 1
@@ -138,11 +140,10 @@ def add_format(command: Parser) -> None:
 
 def random_uuid(_: Arguments) -> int:
     """Print a version 4 uuid; never a reserved one, nor one that would read as an option."""
-    from random import SystemRandom
-
+    from controller.tools.luck import random_bits
     from records.uuids import random_uuid, uuid_text
 
-    sys.stdout.write(f"{uuid_text(random_uuid(SystemRandom().getrandbits))}\n")
+    sys.stdout.write(f"{uuid_text(random_uuid(random_bits))}\n")
     return 0
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from controller import features
 from controller.offline.formatting import ILLEGAL_ARGUMENT, Format, FormatError, WriteError, format_directories
 from controller.offline.marked_directories import MarkError
 from controller.tools.java_texts import Uncaught, integer, uncaught
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,10 +22,10 @@ RUNTIME = "java.lang.RuntimeException"
 
 def run_format(given: Arguments, config: NodeConfig) -> int:
     """Format the directories of a node; raises FormatError for what is told tersely, Uncaught for the rest."""
-    from random import SystemRandom
     from time import time
 
-    draw = SystemRandom().getrandbits
+    from controller.tools.luck import random_bits as draw
+
     wanted = asked(given, config, draw)
     try:
         format_directories(wanted, lambda line: sys.stdout.write(f"{line}\n"), draw, int(time() * 1000))
@@ -116,7 +116,7 @@ def initial_voters(given: Arguments, config: NodeConfig, draw: Callable[[int], i
 
 def standalone_voter(config: NodeConfig, draw: Callable[[int], int]) -> InitialVoter:
     """The node as the only voter, reached where it advertises its first listener."""
-    from controller.offline.initial_voters import InitialVoter
+    from controller.offline.initial_voters import InitialVoter, java_host
     from records.uuids import random_uuid
 
     if "controller" not in config.process_roles:
@@ -124,4 +124,4 @@ def standalone_voter(config: NodeConfig, draw: Callable[[int], int]) -> InitialV
     if not config.advertised_listeners:
         raise Uncaught(RUNTIME, "No controller listeners found.")
     listener = config.advertised_listeners[0]
-    return InitialVoter(config.node_id, listener.host or "localhost", listener.port, random_uuid(draw))
+    return InitialVoter(config.node_id, java_host(listener.host or ""), listener.port, random_uuid(draw))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os.path
 import sys
-from typing import TYPE_CHECKING, Any
 
 from controller.config.definition import ConfigError
 from controller.offline.marked_directories import MarkError, path_of, read_mark
 from controller.tools.java_texts import Uncaught, path
 from controller.tools.storage_format import directories_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from controller.config.node import NodeConfig
     from raft.storage.meta_properties import MetaProperties
 

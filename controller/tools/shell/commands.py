@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser
 from controller.tools.shell.paths import MissingChild, find
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.tools.shell.commands import COMMANDS
 from controller.tools.shell.paths import names_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.tools.shell.commands import Shell
     from controller.tools.shell.nodes import Directory

@@ -6,11 +6,10 @@ found (a default client quota): both are stock's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.tools.shell import texts
 from records.uuids import parse_uuid, uuid_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 

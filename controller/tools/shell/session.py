@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from controller.tools.shell.commands import Exit, Shell
 from controller.tools.shell.nodes import root
 from controller.tools.shell.words import words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from controller.config.text import java_text
 from controller.tables.brokers import SECURITY_PROTOCOLS
 from records.uuids import uuid_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

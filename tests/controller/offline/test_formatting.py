@@ -1,0 +1,144 @@
+"""Formatting; what each refusal says is in `tests/controller/tools/test_stock_answers.py`."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.offline import directory_files
+from controller.offline.formatting import Format, WriteError, format_directories, hash_order
+from controller.offline.initial_voters import parse_voters
+from controller.offline.load import load_image
+from raft.storage.files import OsFiles
+from raft.storage.meta_properties import MetaProperties, parse_meta_properties
+from tests.controller.tools.cases import GOLDEN, checkpoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW_MS = 1_795_237_930_648
+
+
+def asked(directory: Path, **changes: Any) -> Format:
+    given: dict[str, Any] = {
+        "node_id": 1,
+        "cluster_id": "4L6g3nShT-eMCtK--X86sw",
+        "directories": [str(directory)],
+        "metadata_directory": str(directory),
+        "static_voters": False,
+        "listener": "CONTROLLER",
+    }
+    return Format(**{**given, **changes})
+
+
+def formatted(wanted: Format) -> list[str]:
+    said: list[str] = []
+    format_directories(wanted, said.append, random.Random(3).getrandbits, NOW_MS)
+    return said
+
+
+def test_a_directory_is_formatted_byte_for_byte_as_stock_did(tmp_path: Path) -> None:
+    """But for times and checksums, the files are those of the golden `--standalone` node."""
+    golden = GOLDEN / "4.3-dynamic/node-1"
+    wanted = asked(tmp_path / "node-1")
+    wanted.voters = parse_voters("1@127.0.0.1:25091:72jNQffvShyiD5_x5d9riA")
+
+    formatted(wanted)
+
+    for name in ("bootstrap.checkpoint", "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"):
+        ours, stock = (tmp_path / "node-1" / name).read_bytes(), (golden / name).read_bytes()
+        assert (len(ours), checkpoint(ours)) == (len(stock), checkpoint(stock))
+    mark = (tmp_path / "node-1/meta.properties").read_text().splitlines()
+    stock_mark = (golden / "meta.properties").read_text().splitlines()
+    assert (mark[0], mark[1], mark[2:]) == (stock_mark[0], "#Sat Nov 21 05:12:10 UTC 2026", stock_mark[2:])
+
+
+def test_the_snapshot_of_the_voters_is_for_reading_alone(tmp_path: Path) -> None:
+    wanted = asked(tmp_path)
+    wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
+
+    formatted(wanted)
+
+    file = tmp_path / "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
+    assert oct(file.stat().st_mode & 0o777) == "0o400"
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_each_directory_has_an_id_of_its_own(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in "abc"]
+
+    formatted(asked(tmp_path, directories=names, metadata_directory=names[0]))
+
+    marks = [parse_meta_properties((tmp_path / name / "meta.properties").read_bytes()) for name in "abc"]
+    assert [mark._replace(directory_id=None) for mark in marks] == [
+        MetaProperties(1, "4L6g3nShT-eMCtK--X86sw", 1, None)
+    ] * 3
+    assert len({mark.directory_id for mark in marks}) == 3
+
+
+def test_meta_properties_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails before it, the directory can be formatted again."""
+    wanted = asked(tmp_path)
+    wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
+    calls = 0
+
+    class Failing(OsFiles):
+        def _count(self) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == fail_at:
+                raise OSError(28, "No space left on device")
+
+        def write(self, handle: int, position: int, data: bytes) -> None:
+            self._count()
+            super().write(handle, position, data)
+
+        def sync(self, handle: int) -> None:
+            self._count()
+            super().sync(handle)
+
+        def rename(self, old: str, new: str) -> None:
+            self._count()
+            super().rename(old, new)
+
+    monkeypatch.setattr(directory_files, "OsFiles", Failing)
+
+    for fail_at in range(1, 10):
+        calls = 0
+        with pytest.raises(WriteError):
+            formatted(wanted)
+        assert not (tmp_path / "meta.properties").exists(), fail_at
+
+    fail_at = -1
+    assert len(formatted(wanted)) == 2
+    assert (tmp_path / "meta.properties").exists()
+
+
+def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None:
+    formatted(asked(tmp_path))
+
+    image = load_image(str(tmp_path / "bootstrap.checkpoint"))
+
+    assert image.features == {
+        "metadata.version": 30,
+        "eligible.leader.replicas.version": 1,
+        "group.version": 1,
+        "share.version": 1,
+        "streams.version": 1,
+        "transaction.version": 2,
+    }
+
+
+def test_directories_come_in_the_order_of_javas_hash() -> None:
+    """As a `java.util.HashMap` of these keys iterates in Java 17."""
+    few = ["/a", "/b", "/c", "/data/kafka", "/var/lib/kafka/data", "ü", "/mnt/disk-1", "/mnt/disk-2", "/mnt/disk-10"]
+    many = [f"/disk{number}" for number in range(20)]
+
+    assert hash_order(few) == [
+        "/a", "/b", "/mnt/disk-10", "/c", "/mnt/disk-2", "/data/kafka", "/mnt/disk-1", "ü", "/var/lib/kafka/data",
+    ]  # fmt: skip
+    assert hash_order(many) == [
+        f"/disk{number}" for number in (2, 3, 0, 1, 14, 13, 8, 12, 9, 11, 6, 10, 7, 4, 5, 19, 18, 17, 16, 15)
+    ]

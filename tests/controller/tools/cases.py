@@ -1,0 +1,133 @@
+"""What stock Kafka's tools said, kept under `tests/data/stock-tools`, and how the same is asked of ours.
+
+A case is an object of JSON: what to put into an empty directory, the arguments, and the answer. `DIR` stands for that
+directory, `GOLDEN` for `tests/data/golden`.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import stat
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from records.batch import batches, records_of
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+STOCK = DATA / "stock-tools"
+GOLDEN = DATA / "golden"
+
+Case = dict[str, Any]
+
+_TIMES = re.compile(r"(?m)^#[A-Z][a-z]{2} .*$")
+_HEADER_KEY = b"\0\0\0\3"
+_SECRETS = re.compile(r"(salt|storedKey|serverKey)=\[[^]]*\]")
+
+
+def cases(name: str) -> list[Case]:
+    """The cases of a file."""
+    with (STOCK / f"{name}.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def case_id(case: Case) -> str:
+    return " ".join(case["args"])[:80] or "(nothing)"
+
+
+def prepare(case: Case, directory: Path) -> None:
+    """Put the files of a case into its directory; a list of bytes in base64, text, or null for a directory."""
+    for name, content in case.get("files", {}).items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            path.mkdir(exist_ok=True)
+        elif isinstance(content, list):
+            path.write_bytes(base64.b64decode(content[0]))
+        else:
+            path.write_text(content.replace("DIR", str(directory)), encoding="utf-8")
+
+
+def arguments(case: Case, directory: Path) -> list[str]:
+    return [text.replace("DIR", str(directory)).replace("GOLDEN", str(GOLDEN)) for text in case["args"]]
+
+
+def without_places(text: str, directory: Path) -> str:
+    """The text with names in the place of what differs from run to run."""
+    return text.replace(str(directory), "DIR").replace(str(GOLDEN), "GOLDEN")
+
+
+def without_frames(text: str) -> str:
+    """What Java printed, without its stack frames."""
+    return "".join(
+        line
+        for line in text.splitlines(keepends=True)
+        if not line.startswith("\tat ") and not (line.startswith("\t... ") and line.endswith(" more\n"))
+    )
+
+
+def said(stdout: str, stderr: str, code: int) -> Case:
+    """An answer as it is compared: without secrets, and with the directories of a format in one order.
+
+    (Java formats them in the order of a hash of their paths, which differ from run to run.)
+    """
+    lines = _SECRETS.sub(r"\1=[hidden]", stdout).splitlines(keepends=True)
+    places = [number for number, line in enumerate(lines) if line.startswith("Formatting ")]
+    for number, line in zip(places, sorted(lines[number] for number in places), strict=True):
+        lines[number] = line
+    return {"stdout": without_frames("".join(lines)), "stderr": without_frames(stderr), "exit": code}
+
+
+def ours(tool: str, args: list[str]) -> Case:
+    """What our tool says, called in this process."""
+    module = import_module(f"controller.tools.{tool.replace('-', '_')}")
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = out, error = [
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="") for _ in range(2)
+    ]
+    try:
+        code = module.run(args)
+    finally:
+        sys.stdout, sys.stderr = streams
+    texts = []
+    for stream in (out, error):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
+    return said(texts[0], texts[1], code)
+
+
+def left_in(directory: Path, *, random: bool) -> dict[str, Any]:
+    """What a tool left in a directory: path -> mode and contents, without times and what is drawn by luck.
+
+    random: the case leaves salts or ids to luck, so the contents of checkpoints are not kept.
+    """
+    found: dict[str, Any] = {}
+    for path in sorted(directory.rglob("*")):
+        mode = oct(stat.S_IMODE(path.stat().st_mode) & 0o700)
+        name = str(path.relative_to(directory))
+        if path.is_dir():
+            found[name] = mode
+        elif path.suffix == ".checkpoint":
+            found[name] = [mode, None if random else checkpoint(path.read_bytes())]
+        elif path.name == "meta.properties":
+            text = _TIMES.sub("#TIME", path.read_text(encoding="utf-8"))
+            found[name] = [mode, re.sub(r"directory\.id=.*", "directory.id=ID", text)]
+    return found
+
+
+def checkpoint(data: bytes) -> list[Any]:
+    """The batches of a checkpoint without times and checksums, which must be right."""
+    found = []
+    for batch in batches(data):
+        records = []
+        for record in records_of(data, batch):
+            key, value = record.key or b"", record.value or b""
+            if key == _HEADER_KEY and value[2:10] != bytes(8):
+                value = value[:2] + b"TIME" + value[10:]
+            records.append([key.hex(), value.hex()])
+        found.append([batch.base_offset, batch.last_offset, batch.leader_epoch, batch.attributes, batch.size, records])
+    return found

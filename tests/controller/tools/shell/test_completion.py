@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from controller.offline.load import load_image
+from controller.tools.shell.commands import Shell
+from controller.tools.shell.completion import completions
+from controller.tools.shell.nodes import root
+from tests.controller.tools.cases import STOCK
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    return Shell(root(load_image(str(STOCK / "no-default-quota.log"))), lambda _: None, history=[])
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ([""], ["cat", "cd", "exit", "find", "help", "history", "ls", "man", "pwd", "tree"]),
+        (["h"], ["help", "history"]),
+        (["ls", ""], ["image/", "local/"]),
+        (["ls", "/"], ["/image/", "/local/"]),
+        (["ls", "im"], ["image/"]),
+        (["cat", "/local/"], ["/local/commitId", "/local/version"]),
+        (["cat", "x", "/image/prov"], ["/image/provenance"]),
+        (["cd", "/image/topics/"], ["/image/topics/byId/", "/image/topics/byName/"]),
+        (["cd", "a", "b"], []),
+        (["man", "t"], ["tree"]),
+        (["pwd", ""], []),
+        (["ls", "nope/"], []),
+        (["ls", "/local/version/x"], []),
+    ],
+)
+def test_tab_offers_what_may_follow(shell: Shell, typed: list[str], offered: list[str]) -> None:
+    assert completions(shell, typed) == offered

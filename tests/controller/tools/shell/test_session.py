@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.tools.shell.commands import Shell
+from controller.tools.shell.nodes import fixed
+from controller.tools.shell.session import lines, remember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+
+def test_the_history_keeps_what_was_typed_once() -> None:
+    shell = Shell(fixed("RootShellNode", {}), lambda _: None, history=[])
+
+    for line in ("pwd", "pwd", " ls", "", "  ", "ls  ", "pwd"):
+        remember(shell, line)
+
+    assert shell.history == ["pwd", "ls", "pwd"]
+
+
+def test_ctrl_c_takes_back_a_line_and_ctrl_d_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    typed: Iterator[str | BaseException] = iter(["ls", KeyboardInterrupt(), "pwd", EOFError()])
+
+    def read() -> str:
+        line = next(typed)
+        if isinstance(line, str):
+            return line
+        raise line
+
+    assert list(lines(read)) == ["ls", "pwd"]
+    assert capsys.readouterr().out == "^C\n"

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from controller.tools.shell.words import words
+from tests.controller.tools.cases import cases
+
+
+def test_a_line_falls_into_the_words_that_jline_finds() -> None:
+    kept = cases("words")
+
+    assert [words(case["text"]) for case in kept] == [case["words"] for case in kept]
+
+
+def test_the_last_word_is_the_one_being_typed() -> None:
+    assert [words("ls"), words("ls "), words("")] == [["ls"], ["ls", ""], [""]]

@@ -1,0 +1,105 @@
+"""Tools start fast: a call loads no more than it uses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.controller.tools.cases import GOLDEN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOT = GOLDEN.parents[2]
+LIFE = GOLDEN / "4.3-static"
+CHECKPOINT = LIFE / "node-1/__cluster_metadata-0/00000000000000000262-0000000001.checkpoint"
+
+# Each takes milliseconds to import, or drags in what does.
+HEAVY = {
+    "argparse", "asyncio", "concurrent", "crc32c", "dataclasses", "datetime", "email", "grpc", "hashlib",
+    "importlib.metadata", "inspect", "json", "logging", "msgpack", "numpy", "pathlib", "prompt_toolkit", "random",
+    "rich", "socket", "structlog", "subprocess", "tempfile", "threading", "uuid", "uvloop",
+}  # fmt: skip
+
+
+def call(tool: str, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a tool as its script does, and write the modules it loaded to file descriptor 2 at the end."""
+    code = (
+        f"import atexit, sys; atexit.register(lambda: sys.stderr.write('LOADED ' + ' '.join(sys.modules))); "
+        f"from controller.tools.{tool} import main; sys.exit(main())"
+    )
+    return subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {[str(ROOT), *sys.path]!r}; {code}", *args],
+        input=stdin, capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "COLUMNS": "80"},
+    )  # fmt: skip
+
+
+def loaded(tool: str, *args: str) -> set[str]:
+    done = call(tool, *args)
+    assert "LOADED" in done.stderr, done.stderr
+    return set(done.stderr.partition("LOADED ")[2].split())
+
+
+@pytest.fixture(scope="module")
+def properties(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("node") / "node.properties"
+    file.write_text((LIFE / "node-1.properties").read_text().replace("DIR", str(LIFE)))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("storage", ["random-uuid"]),
+        ("storage", ["--help"]),
+        ("storage", ["version-mapping"]),
+        ("storage", ["info", "-c", "PROPERTIES"]),
+        ("storage", ["format", "-g", "-t", "4L6g3nShT-eMCtK--X86sw", "-c", "PROPERTIES"]),
+        ("dump_log", ["--cluster-metadata-decoder", "--files", str(CHECKPOINT)]),
+        ("dump_log", ["--help"]),
+        ("metadata_shell", ["-s", str(CHECKPOINT), "ls", "/image"]),
+        ("metadata_shell", ["--help"]),
+    ],
+    ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else value,
+)
+def test_a_call_loads_nothing_heavy(tool: str, args: list[str], properties: str) -> None:
+    modules = loaded(tool, *[properties if arg == "PROPERTIES" else arg for arg in args])
+
+    assert {name for name in modules if name in HEAVY or name.split(".")[0] in HEAVY} == set()
+
+
+def test_the_interactive_shell_on_a_pipe_loads_no_line_editor() -> None:
+    done = call("metadata_shell", "-s", str(CHECKPOINT), stdin="pwd\n")
+
+    assert done.stdout.endswith(">> /\n>> ")
+    assert "prompt_toolkit" not in done.stderr
+
+
+def test_a_reader_that_leaves_ends_a_tool_without_a_trace() -> None:
+    log = LIFE / "node-1/__cluster_metadata-0/00000000000000000000.log"
+    code = "import sys; from controller.tools.dump_log import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "--cluster-metadata-decoder", "--files", str(log)]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first = process.stdout.readline()
+        process.stdout.close()
+        complaints = process.stderr.read()
+
+    assert first == f"Dumping {log}\n".encode()
+    assert (complaints, process.returncode) == (b"", 0)
+
+
+def test_names_of_files_come_out_as_they_are_in_any_locale(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff\xfe.log"
+    script = "from controller.tools.dump_log import main; main()"
+    command = [sys.executable, "-c", script, "--files", os.fsdecode(name)]
+
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env={**os.environ, "LC_ALL": "C"})
+
+    assert done.stdout == b"Dumping " + name + b"\n"

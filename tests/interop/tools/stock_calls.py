@@ -1,0 +1,114 @@
+"""Asks stock Kafka's own classes what its tools say; `python -m tests.interop.tools.stock_calls` writes it all anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+from tests.controller.tools.cases import (
+    GOLDEN,
+    STOCK,
+    Case,
+    arguments,
+    cases,
+    left_in,
+    prepare,
+    said,
+    without_frames,
+    without_places,
+)
+from tests.interop.stock import Stock
+
+SOURCE = Path(__file__).with_name("ToolCalls.java")
+
+
+class StockCalls:
+    """One JVM that answers many questions; a context manager."""
+
+    def __init__(self, stock: Stock, columns: str | None = None) -> None:
+        command = stock.java(
+            str(SOURCE),
+            heap="-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.security.manager=allow "
+            "-Dfile.encoding=UTF-8 -Dsun.jnu.encoding=UTF-8",
+            level="OFF",
+            target="SYSTEM_ERR",
+        )
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        if columns is not None:
+            environment["COLUMNS"] = columns
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            encoding="utf-8", env=environment,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(30)
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+    def call(self, tool: str, case: Case) -> Case:
+        """The answer to a case, in the form that is kept."""
+        directory = Path(tempfile.mkdtemp(prefix="case"))
+        try:
+            prepare(case, directory)
+            answer = self.ask({"tool": tool, "args": arguments(case, directory)})
+            stdout, stderr = (without_places(answer[name], directory) for name in ("stdout", "stderr"))
+            found = said(stdout, stderr, answer["exit"])
+            if "left" in case:
+                found["left"] = left_in(directory, random=case.get("random", False))
+            return found
+        finally:
+            shutil.rmtree(directory)
+
+
+def answered(stock: Stock) -> dict[str, list[Case]]:
+    """Every file of cases with the answers that stock gives now."""
+    found = {}
+    for name, tool in (("storage", "storage"), ("dump-log", "dump-log")):
+        with StockCalls(stock) as calls:
+            found[name] = [{**case, **calls.call(tool, case)} for case in cases(name)]
+    found["arguments"] = []
+    by_columns: dict[str | None, list[Case]] = {}
+    for case in cases("arguments"):
+        by_columns.setdefault(case["columns"], []).append(case)
+    for columns, with_columns in by_columns.items():
+        with StockCalls(stock, columns) as calls:
+            found["arguments"] += [{**case, **calls.call(case["tool"], case)} for case in with_columns]
+    with StockCalls(stock) as calls:
+        found["shell"] = []
+        for case in cases("shell"):
+            file = case["file"].replace("GOLDEN", str(GOLDEN)).replace("STOCK", str(STOCK))
+            answer = calls.ask({**case, "file": file})
+            found["shell"].append({**case, "outputs": [without_frames(text) for text in answer["outputs"]]})
+        for name in ("breaks", "words"):
+            kept = cases(name)
+            answers = calls.ask({name: [case["text"] for case in kept]})["answers"]
+            found[name] = [{**case, name: answer} for case, answer in zip(kept, answers, strict=True)]
+    return found
+
+
+def main() -> None:
+    stock = Stock("4.3.1")
+    stock.bring()
+    for name, kept in answered(stock).items():
+        lines = [json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in kept]
+        (STOCK / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
