@@ -49,9 +49,7 @@ class StockCalls:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait(30)
+        self.process.communicate(timeout=30)  # the end of its input is the end of it
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self.process.stdin is not None
