@@ -53,8 +53,9 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     controller.effects.append(Noted("controller_active", {"epoch": epoch, "next_offset": end_offset}))
     if was_active:
         return
-    env.sessions = sessions_of(state, env)
     write_result(controller, Result(None, activation_records(state, env, controller.bootstrap)))
+    # Not before: a transaction that was just aborted may have changed registrations.
+    env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
 
 

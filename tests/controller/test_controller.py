@@ -19,6 +19,7 @@ from records.batch import batches
 from records.errors import Error
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest
+from records.metadata.brokers import BrokerRegistrationChangeRecord
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.transactions import (
     AbortTransactionRecord,
@@ -68,6 +69,19 @@ def test_a_transaction_that_was_left_open_is_aborted():
     assert rig.records()[-1] == (AbortTransactionRecord(reason="Controller failover"), 0)
     assert "group.version" not in rig.state.features
     assert rig.state.transaction_start == -1
+
+
+def test_sessions_are_those_of_the_registrations_behind_an_aborted_transaction():
+    rig = Rig().lead().brokers(0)
+    rig.follow()
+    fence = BrokerRegistrationChangeRecord(broker_id=0, broker_epoch=rig.state.brokers[0].epoch, fenced=1)
+    rig.step(Committed(transaction_batch(rig, BeginTransactionRecord(), fence)))
+    assert rig.state.brokers[0].fenced
+
+    rig.lead()
+
+    assert [(s.broker_id, s.fenced) for s in rig.controller.env.sessions] == [(0, False)]
+    assert rig.controller.env.sessions.next_expiry_ms() == rig.now_ms + 9001
 
 
 def transaction_batch(rig, *records):

@@ -44,7 +44,7 @@ class Life:
             unclean_leader_election_enable=self.random.random() < 0.2,
             leader_imbalance_check_interval_seconds=20,
             unclean_leader_election_interval_ms=25_000,
-            metadata_max_batch_size_in_bytes=self.random.choice((8_388_608, 700)),
+            metadata_max_batch_size_in_bytes=self.random.choice((8_388_608, 300)),
         ).lead()
         self.rig.commit()
         self.sent = []
