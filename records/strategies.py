@@ -1,4 +1,4 @@
-"""Hypothesis strategies for every message class and version, from the schema; Hypothesis itself comes when asked for."""
+"""Hypothesis strategies for every message class and version, from the schema; Hypothesis comes when asked for."""
 
 from __future__ import annotations
 
