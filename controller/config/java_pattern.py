@@ -1,76 +1,265 @@
-"""Whether a text is a regular expression of Java: those of client metrics are read by brokers, with Java's syntax."""
+"""Whether a text is a regular expression of Java: those of client metrics are read by brokers, with Java's syntax.
+
+Nothing is compiled here, so what it costs is in proportion to the text. What only a compiler could tell (that a
+property has a name, that a look-behind is bounded) is let through.
+"""
 
 from __future__ import annotations
 
-import re
-import warnings
+_HEX = frozenset("0123456789abcdefABCDEF")
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_DIGITS = frozenset("0123456789")
+_FLAGS = frozenset("cdimsuxU")
 
-# What Java has and Python has not, with something of the same shape: only whether it is well formed matters here.
-_NAMED_CLASS = re.compile(r"\\[pP](?:\{[A-Za-z0-9_=]+\}|[LMNPSZC])")
-_OTHERS = re.compile(
-    r"\\(?:[hHRXGzZe]|x\{[0-9a-fA-F]{1,6}\}|0[0-7]{1,3}|c.|k<[A-Za-z][A-Za-z0-9]*>|[1-9][0-9]*)", re.DOTALL
-)
-_NAMED_GROUP = re.compile(r"\(\?<(?=[A-Za-z])")
-_FLAGS = re.compile(r"\(\?[idmsuxU]*(?:-[idmsuxU]+)?(?=[:)])")
-_REPEATED = re.compile(r"\{([0-9]{1,10})(?:,([0-9]{0,10}))?\}[?+]?")
-_NOT_IN_JAVA = re.compile(r"(?<!\\)\(\?[P#]")
-_MALFORMED = "("
-_QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
+# Letters that mean something after a backslash by themselves, outside of a class and within one.
+_ESCAPED = frozenset("ABDGHRSVWXZabdefhnrstvwz")
+_ESCAPED_IN_CLASS = frozenset("DHSVWadefhnrstvw")
+
+_REPEATED_MAX = (1 << 31) - 1
+
+
+class _MalformedError(Exception):
+    """It is no regular expression."""
 
 
 def is_java_pattern(text: str) -> bool:
-    """Whether Java would compile it. Where the two languages differ in what they allow, rather yes than no."""
-    tokens = _QUOTED.sub(lambda match: re.escape(match[1]), text)
-    # A backslash that is itself escaped begins nothing: it is out of the way while the others are looked for.
-    parts = tokens.split("\\\\")
-    if any(_NOT_IN_JAVA.search(part) for part in parts):
-        return False
-    shaped = "__".join(_shaped(part) for part in parts)
+    """Whether Java would compile it. Where that cannot be told here, rather yes than no."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(shaped)
-    except (re.error, OverflowError, RecursionError):
+        _Scan(_unquoted(text)).whole()
+    except _MalformedError:
         return False
     return True
 
 
-def _shaped(part: str) -> str:
-    part = _NAMED_CLASS.sub("a", part)
-    part = _OTHERS.sub("a", part)
-    part = _REPEATED.sub(lambda match: "a" if _is_count(match[1], match[2]) else _MALFORMED, part)
-    part = _NAMED_GROUP.sub("(", part)
-    # Flags stand anywhere in Java, at the beginning alone in Python: a group that takes nothing is as well formed.
-    part = _FLAGS.sub(lambda match: "(?" if match.string[match.end()] == ":" else "(", part)
-    # The union and intersection of classes: an inner bracket is a character like any other to Python.
-    return _flat_classes(part)
-
-
-def _is_count(least: str, most: str | None) -> bool:
-    return int(least) < 1 << 31 and (not most or int(least) <= int(most) < 1 << 31)
-
-
-def _flat_classes(part: str) -> str:
-    """Classes with classes in them, as classes without."""
-    out: list[str] = []
-    depth = 0
+def _unquoted(text: str) -> str:
+    r"""The text with what stands between \Q and \E as plain letters."""
+    if r"\Q" not in text:
+        return text
+    parts: list[str] = []
     position = 0
-    while position < len(part):
-        character = part[position]
-        if character == "\\":
-            out.append(part[position : position + 2])
+    while position < len(text):
+        if text[position] != "\\":
+            parts.append(text[position])
+            position += 1
+        elif text[position + 1 : position + 2] != "Q":
+            parts.append(text[position : position + 2])
             position += 2
-            continue
-        if character == "[":
-            depth += 1
-            out.append("[" if depth == 1 else "a")
-            if depth > 1 and part[position + 1 : position + 2] == "^":
-                position += 1
-        elif character == "]" and depth:
-            depth -= 1
-            out.append("]" if depth == 0 else "a")
         else:
-            # What is left of braces outside of a class repeats nothing.
-            out.append(_MALFORMED if character == "{" and not depth else character)
-        position += 1
-    return "".join(out)
+            end = text.find(r"\E", position + 2)
+            end = len(text) if end < 0 else end
+            parts.append("a" * (end - position - 2))
+            position = end + 2
+    return "".join(parts)
+
+
+class _Scan:
+    """One walk over a text. groups: names that were given; depth: of groups that are open."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.depth = 0
+        self.groups: set[str] = set()
+
+    def peek(self) -> str:
+        """The next character, empty at the end."""
+        return self.text[self.position : self.position + 1]
+
+    def take(self) -> str:
+        """The next character, which must be there."""
+        if self.position >= len(self.text):
+            raise _MalformedError
+        self.position += 1
+        return self.text[self.position - 1]
+
+    def taken(self, expected: str) -> bool:
+        """Whether this comes next; if so it is passed."""
+        found = self.text.startswith(expected, self.position)
+        self.position += len(expected) if found else 0
+        return found
+
+    def need(self, expected: str) -> None:
+        if not self.taken(expected):
+            raise _MalformedError
+
+    def run(self, characters: frozenset[str]) -> str:
+        """As many of these characters as come next."""
+        begin = self.position
+        while self.peek() in characters and self.peek():
+            self.position += 1
+        return self.text[begin : self.position]
+
+    def whole(self) -> None:
+        while self.position < len(self.text):
+            self.item()
+        if self.depth:
+            raise _MalformedError
+
+    def item(self) -> None:
+        """One item with its repetition, or a part of the structure around items."""
+        character = self.peek()
+        # A brace repeats nothing at all where nothing stands before it, and is well formed.
+        if character != "{":
+            self.position += 1
+        match character:
+            case "?" | "*" | "+":
+                raise _MalformedError
+            case "|":
+                return
+            case "(":
+                self.group()
+                return
+            case ")":
+                self.depth -= 1
+                if self.depth < 0:
+                    raise _MalformedError
+            case "[":
+                self.character_class()
+            case "\\":
+                self.escape(_ESCAPED)
+        self.repetition()
+
+    def group(self) -> None:
+        """What follows the parenthesis that opens a group."""
+        if not self.taken("?"):
+            self.depth += 1
+            return
+        if self.taken("<"):
+            if not (self.taken("=") or self.taken("!")):
+                self.new_name()
+        elif self.peek() in {":", "=", "!", ">"}:
+            self.position += 1
+        else:
+            self.run(_FLAGS)
+            if self.taken("-"):
+                self.run(_FLAGS)
+            if self.taken(")"):
+                return
+            self.need(":")
+        self.depth += 1
+
+    def new_name(self) -> None:
+        name = self.name()
+        if name in self.groups:
+            raise _MalformedError
+        self.groups.add(name)
+
+    def name(self) -> str:
+        """The name of a group, up to the bracket that ends it."""
+        if self.peek() not in _LETTERS:
+            raise _MalformedError
+        name = self.run(_LETTERS | _DIGITS)
+        self.need(">")
+        return name
+
+    def repetition(self) -> None:
+        if self.peek() in {"?", "*", "+"} and self.peek():
+            self.position += 1
+        elif self.taken("{"):
+            least = self.count()
+            most = least
+            if self.taken(","):
+                most = _REPEATED_MAX if self.peek() == "}" else self.count()
+            self.need("}")
+            if most < least:
+                raise _MalformedError
+        else:
+            return
+        # Reluctant or possessive.
+        if self.peek() in {"?", "+"} and self.peek():
+            self.position += 1
+
+    def count(self) -> int:
+        digits = self.run(_DIGITS)
+        if not digits or len(digits) > 200 or int(digits) > _REPEATED_MAX:
+            raise _MalformedError
+        return int(digits)
+
+    def character_class(self) -> None:
+        """What follows the bracket that opens a class, to its end; classes stand in classes."""
+        self.taken("^")
+        # For each class that is open, whether it has something in it: a bracket that ends an empty one is a character.
+        filled = [False]
+        while filled:
+            if self.taken("["):
+                self.taken("^")
+                filled[-1] = True
+                filled.append(False)
+            elif filled[-1] and self.taken("]"):
+                filled.pop()
+            elif self.taken("&&"):
+                filled[-1] = True
+            else:
+                self.range()
+                filled[-1] = True
+
+    def range(self) -> None:
+        """One character of a class, or two and all between them."""
+        first = self.member()
+        if self.peek() != "-" or self.text[self.position + 1 : self.position + 2] in {"", "[", "]"}:
+            return
+        if not first:
+            return
+        self.position += 1
+        last = self.member()
+        if last and last < first:
+            raise _MalformedError
+
+    def member(self) -> str:
+        """A character of a class, empty for an escape, which stands for one that is not looked at or for many."""
+        character = self.take()
+        if character != "\\":
+            return character
+        self.escape(_ESCAPED_IN_CLASS)
+        return ""
+
+    def escape(self, letters: frozenset[str]) -> None:
+        """What follows a backslash."""
+        character = self.take()
+        if character in letters or character not in _LETTERS | _DIGITS:
+            if character == "b" and letters is _ESCAPED:
+                self.taken("{g}")
+            return
+        match character:
+            case "0":
+                if self.take() not in "01234567":
+                    raise _MalformedError
+            case "c":
+                self.take()
+            case "k":
+                self.need("<")
+                if self.name() not in self.groups:
+                    raise _MalformedError
+            case "p" | "P":
+                self.property()
+            case "N":
+                self.braced()
+            case "x":
+                if self.peek() == "{":
+                    self.braced()
+                else:
+                    self.hexadecimal(2)
+            case "u":
+                self.hexadecimal(4)
+            case _:
+                if character not in _DIGITS or letters is _ESCAPED_IN_CLASS:
+                    raise _MalformedError
+
+    def property(self) -> None:
+        if self.peek() == "{":
+            self.braced()
+        elif self.take() not in "LMNZCPS":
+            raise _MalformedError
+
+    def braced(self) -> None:
+        """Something between braces."""
+        self.need("{")
+        end = self.text.find("}", self.position)
+        if end <= self.position:
+            raise _MalformedError
+        self.position = end + 1
+
+    def hexadecimal(self, count: int) -> None:
+        for _ in range(count):
+            if self.take() not in _HEX:
+                raise _MalformedError

@@ -138,7 +138,8 @@ def _changed(kind: ResourceType, key: str, current: str | None, operation: int, 
                 raise ApiError(Error.INVALID_REQUEST, f"Null value not supported for : {key}")
             base = _default(definition) if current is None else current
             parts = [part for part in base.split(",") if part]
-            return ",".join(_combined(parts, _java_split(operand), append=operation == Operation.APPEND))
+            change = _appended if operation == Operation.APPEND else _subtracted
+            return ",".join(change(parts, _java_split(operand)))
     raise ApiError(Error.INVALID_REQUEST, f"Unknown operation type {operation} for key {key}.")
 
 
@@ -147,13 +148,24 @@ def _default(definition: Key) -> str:
     return "" if isinstance(default, Required) else value_text(default) or ""
 
 
-def _combined(parts: list[str], operands: list[str], *, append: bool) -> list[str]:
+def _appended(parts: list[str], operands: list[str]) -> list[str]:
+    """Each operand that is not there yet is added at the end."""
+    present = set(parts)
+    return parts + [operand for operand in dict.fromkeys(operands) if operand not in present]
+
+
+def _subtracted(parts: list[str], operands: list[str]) -> list[str]:
+    """For each operand its first occurrence is taken out."""
+    left: dict[str, int] = {}
     for operand in operands:
-        if append and operand not in parts:
-            parts.append(operand)
-        elif not append and operand in parts:
-            parts.remove(operand)
-    return parts
+        left[operand] = left.get(operand, 0) + 1
+    kept = []
+    for part in parts:
+        if left.get(part, 0):
+            left[part] -= 1
+        else:
+            kept.append(part)
+    return kept
 
 
 def _java_split(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from records.messages.configs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from controller.control.config_changes import Records
     from controller.effects import Effect
@@ -105,16 +105,19 @@ def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any
 
 
 def _altered(
-    state: State, wanted: Iterable[tuple[ResourceType, Any]], changes: Callable[[ResourceType, Any], Records]
+    state: State, wanted: Sequence[tuple[ResourceType, Any]], changes: Callable[[ResourceType, Any], Records]
 ) -> tuple[Records, list[tuple[Any, ApiError | None]]]:
     records: Records = []
     answers: list[tuple[Any, ApiError | None]] = []
+    # Before work is done that cannot count: each resource that is changed at all has a record.
+    check_record_count(len(wanted))
     for kind, resource in wanted:
         try:
             records += changes(kind, resource)
             answers.append((resource, None))
         except ApiError as error:
             answers.append((resource, error))
+        check_record_count(len(records))
     return [*records, *clear_elr_records(state, records)], answers
 
 

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 from controller.config.definition import ConfigError, Required, Type, value_text
 from controller.config.dynamic import DynamicConfig, described_synonyms, node_type
 from controller.config.effective import ConfigSource
-from controller.config.keys import client_metrics, group, own, server, topic
+from controller.config.keys import group, own, server, topic
 from controller.config.keys.dynamic import DYNAMIC
-from controller.config.resources import ResourceType, check_topic_name, group_defaults, resource_type
+from controller.config.resources import (
+    DEFINITIONS,
+    ResourceType,
+    check_topic_name,
+    group_defaults,
+    resource_type,
+)
 from controller.config.text import parse_integer
 from controller.config.topic_values import topic_defaults
 from controller.results import NOTHING_PENDING, Result, raised_text
@@ -22,7 +28,7 @@ from records.messages.configs import DescribeConfigsResponse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from controller.config.definition import Definition, Value
+    from controller.config.definition import Value
     from controller.env import Env
     from controller.inputs import RequestContext
     from controller.state import State
@@ -32,6 +38,9 @@ DescribedResource = DescribeConfigsResponse.DescribeConfigsResult
 Entry = DescribedResource.DescribeConfigsResourceResult
 Synonym = Entry.DescribeConfigsSynonym
 
+# Keys and resources of one answer: all keys of some 3,000 topics.
+ENTRIES_MAX = 100_000
+
 # Stock leaves this field as it is.
 _NO_TEXT: str | None = ""
 
@@ -39,7 +48,8 @@ _NO_TEXT: str | None = ""
 def describe_configs(state: State, _context: RequestContext, request: DescribeConfigsRequest, env: Env) -> Result:
     """DescribeConfigs: each resource is described, or refused by itself.
 
-    Raises ApiError(INVALID_REQUEST) for a resource of a type that there is not.
+    Raises ApiError: INVALID_REQUEST for a resource of a type that there is not; POLICY_VIOLATION where the answer would
+    be too large.
     """
     for resource in request.resources:
         if resource_type(resource.resource_type) is ResourceType.UNKNOWN:
@@ -47,8 +57,17 @@ def describe_configs(state: State, _context: RequestContext, request: DescribeCo
                 Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
             )
     describer = Describer(state, env, with_synonyms=request.include_synonyms)
-    results = tuple(described(describer, resource) for resource in request.resources)
-    return Result(DescribeConfigsResponse(throttle_time_ms=0, results=results), rests_on=rests_on(state, request))
+    results: list[DescribedResource] = []
+    count = 0
+    for resource in request.resources:
+        results.append(describer.answer(resource))
+        count += 1 + len(results[-1].configs)
+        # A few bytes ask for many kilobytes, so the answer is bounded, not the request.
+        if count > ENTRIES_MAX:
+            text = f"The answer would have more than {ENTRIES_MAX} entries; ask for fewer resources at a time."
+            raise ApiError(Error.POLICY_VIOLATION, text)
+    response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
+    return Result(response, rests_on=rests_on(state, request))
 
 
 def described(describer: Describer, resource: Any) -> DescribedResource:
@@ -91,16 +110,48 @@ class Describer:
         node = configs.get((ResourceType.BROKER, str(env.node_id)), {})
         cluster = configs.get((ResourceType.BROKER, ""), {})
         self.dynamic = DynamicConfig(env.config, node, cluster)
+        self._layers: dict[str, tuple[Synonym, ...]] = {}
+        self._answers: dict[Any, DescribedResource] = {}
+        self._without_own: dict[ResourceType, dict[str, Entry]] = {}
+
+    def answer(self, resource: Any) -> DescribedResource:
+        """What is said of a resource, put together once however often it is asked for."""
+        key = resource.resource_type, resource.resource_name, resource.configuration_keys
+        if key not in self._answers:
+            self._answers[key] = described(self, resource)
+        return self._answers[key]
 
     def own(self, kind: ResourceType, name: str) -> Mapping[str, str]:
         """The dynamic configs of a resource."""
         return self.state.configs.get((kind, name), {})
 
-    def node_values(self) -> dict[str, Value]:
-        return self.dynamic.config.values
+    def without_own(self, kind: ResourceType) -> dict[str, Entry]:
+        """Key -> entry of a resource that has no configs of its own, by name."""
+        known = self._without_own.get(kind)
+        if known is None:
+            definition = DEFINITIONS[kind]
+            values = definition.parse(INHERITED[kind](self.dynamic.config.values))
+            known = self._without_own[kind] = {
+                name: self.entry(
+                    name,
+                    value_text(values[name]),
+                    definition.type_of(name),
+                    _inherited(self, kind, name),
+                    read_only=False,
+                )
+                for name in sorted(definition.keys)
+                if not definition.keys[name].internal
+            }
+        return known
 
-    def layers(self, name: str, *, is_sensitive: bool) -> list[Synonym]:
+    def layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
         """The values of a key of the node and of what means the same, the one that counts first."""
+        known = self._layers.get(name)
+        if known is None:
+            known = self._layers[name] = self._found_layers(name, is_sensitive=is_sensitive)
+        return known
+
+    def _found_layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
         found = [
             Synonym(name=synonym, value=None if is_sensitive else values[synonym], source=source)
             for values, source in (
@@ -114,10 +165,10 @@ class Describer:
         ]
         # What comes before the first one of its own name means something else, as a listener's key does.
         first = next((position for position, synonym in enumerate(found) if synonym.name == name), len(found))
-        return found[first:]
+        return tuple(found[first:])
 
     def entry(
-        self, name: str, value: str | None, kind: Type | None, layers: list[Synonym], *, read_only: bool
+        self, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...], *, read_only: bool
     ) -> Entry:
         """One key as it is told: without its value where that may be a secret."""
         is_sensitive = kind in {None, Type.PASSWORD}
@@ -127,7 +178,7 @@ class Describer:
             read_only=read_only,
             config_source=layers[0].source if layers else ConfigSource.DEFAULT,
             is_sensitive=is_sensitive,
-            synonyms=tuple(layers) if self.with_synonyms else (),
+            synonyms=layers if self.with_synonyms else (),
             config_type=Type.UNKNOWN if kind is None else kind,
             documentation=None,
         )
@@ -137,38 +188,49 @@ def _topic(describer: Describer, name: str) -> Iterable[Entry]:
     check_topic_name(name)
     if name not in describer.state.topic_ids:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION)
-    given = describer.own(ResourceType.TOPIC, name)
-    defaults = topic_defaults(describer.node_values())
-    for key, value in _parsed(topic.KEYS, defaults, given):
-        synonyms = topic.SYNONYMS.get(key)
-        layers = [] if synonyms is None else describer.layers(synonyms[0][0], is_sensitive=False)
-        if key in given:
-            layers = [Synonym(name=key, value=value, source=ConfigSource.TOPIC), *layers]
-        yield describer.entry(key, value, topic.KEYS.type_of(key), layers, read_only=False)
+    return _with_own(describer, ResourceType.TOPIC, name)
 
 
 def _group(describer: Describer, name: str) -> Iterable[Entry]:
     if not name:
         raise ApiError(Error.INVALID_REQUEST, "Group name must not be empty")
-    given = describer.own(ResourceType.GROUP, name)
-    for key, value in _parsed(group.KEYS, group_defaults(describer.node_values()), given):
-        if key in group.SYNONYMS:
-            layers = describer.layers(group.SYNONYMS[key], is_sensitive=False)
-        else:
-            default = value_text(group.KEYS.keys[key].initial)
-            layers = [Synonym(name=key, value=default, source=ConfigSource.DEFAULT)]
-        if key in given:
-            layers = [Synonym(name=key, value=value, source=ConfigSource.GROUP), *layers]
-        yield describer.entry(key, value, group.KEYS.type_of(key), layers, read_only=False)
+    return _with_own(describer, ResourceType.GROUP, name)
 
 
 def _client_metrics(describer: Describer, name: str) -> Iterable[Entry]:
     if not name:
         raise ApiError(Error.INVALID_REQUEST, "Client metrics subscription name must not be empty")
-    given = describer.own(ResourceType.CLIENT_METRICS, name)
-    for key, value in _parsed(client_metrics.KEYS, {}, given):
-        layers = [Synonym(name=key, value=value, source=ConfigSource.CLIENT_METRICS)] if key in given else []
-        yield describer.entry(key, value, client_metrics.KEYS.type_of(key), layers, read_only=False)
+    return _with_own(describer, ResourceType.CLIENT_METRICS, name)
+
+
+def _with_own(describer: Describer, kind: ResourceType, name: str) -> Iterable[Entry]:
+    """All keys of a resource that is no node, by name; internal ones where they are set."""
+    given = describer.own(kind, name)
+    entries = describer.without_own(kind)
+    if given:
+        entries = entries | {key: _own(describer, kind, key, text) for key, text in given.items()}
+    return (entries[key] for key in sorted(entries)) if given else entries.values()
+
+
+def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entry:
+    """A key that the resource has itself. Raises ConfigError where the value is not valid."""
+    key = DEFINITIONS[kind].get(name)
+    value = text if key is None or key.internal else value_text(key.parse(text))
+    shown = None if key is None else value
+    layers = (Synonym(name=name, value=shown, source=_OWN_SOURCES[kind]), *_inherited(describer, kind, name))
+    return describer.entry(name, value, None if key is None else key.type, layers, read_only=False)
+
+
+def _inherited(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
+    """What a resource has where it has nothing of its own under this key, as far as stock tells it."""
+    if kind is ResourceType.TOPIC and name in topic.SYNONYMS:
+        return describer.layers(topic.SYNONYMS[name][0][0], is_sensitive=False)
+    if kind is ResourceType.GROUP and name in group.SYNONYMS:
+        return describer.layers(group.SYNONYMS[name], is_sensitive=False)
+    if kind is ResourceType.GROUP and name in group.KEYS:
+        default = value_text(group.KEYS.keys[name].initial)
+        return (Synonym(name=name, value=default, source=ConfigSource.DEFAULT),)
+    return ()
 
 
 def _node(describer: Describer, name: str) -> Iterable[Entry]:
@@ -182,7 +244,7 @@ def _all_nodes(describer: Describer) -> Iterable[Entry]:
     for key, text in sorted(describer.dynamic.cluster.items()):
         kind = node_type(key)
         layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
-        layers = [layer for layer in layers if layer.source == ConfigSource.DYNAMIC_DEFAULT_BROKER]
+        layers = tuple(layer for layer in layers if layer.source == ConfigSource.DYNAMIC_DEFAULT_BROKER)
         yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
 
 
@@ -220,6 +282,19 @@ DESCRIBE: dict[ResourceType, Callable[[Describer, str], Iterable[Entry]]] = {
     ResourceType.GROUP: _group,
 }
 
+# What a resource has of the values of the node.
+INHERITED: dict[ResourceType, Callable[[Mapping[str, Value]], dict[str, Value]]] = {
+    ResourceType.TOPIC: topic_defaults,
+    ResourceType.GROUP: group_defaults,
+    ResourceType.CLIENT_METRICS: lambda _node: {},
+}
+
+_OWN_SOURCES = {
+    ResourceType.TOPIC: ConfigSource.TOPIC,
+    ResourceType.GROUP: ConfigSource.GROUP,
+    ResourceType.CLIENT_METRICS: ConfigSource.CLIENT_METRICS,
+}
+
 # What stands in no file and yet counts, as text; a key without a default is not among them.
 DEFAULTS: dict[str, str] = {
     key.name: text
@@ -235,15 +310,3 @@ def _check_own_id(env: Env, name: str, expected: str) -> None:
         raise ApiError(Error.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
     if node_id != env.node_id:
         raise ApiError(Error.INVALID_REQUEST, f"Unexpected broker id, {expected}")
-
-
-def _parsed(
-    definition: Definition, defaults: Mapping[str, Value], given: Mapping[str, str]
-) -> Iterable[tuple[str, str | None]]:
-    """Keys by name with the text of their value; internal ones only where they are given."""
-    values = definition.parse({**defaults, **given})
-    for key in sorted(definition, key=lambda key: key.name):
-        if not key.internal:
-            yield key.name, value_text(values[key.name])
-        elif key.name in given:
-            yield key.name, given[key.name]

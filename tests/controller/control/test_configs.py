@@ -250,6 +250,36 @@ def test_a_value_that_is_too_long_for_the_wire_is_refused() -> None:
     assert one(long, ("leader.replication.throttled.replicas", APPEND, many)) == (Error.INVALID_CONFIG, refused)
 
 
+def test_append_adds_what_is_not_there_and_subtract_takes_the_first_of_a_kind() -> None:
+    found = state(config(BROKER, "", "metric.reporters", "a,b,a"))
+
+    def after(operation: int, value: str) -> str:
+        (record,) = one(found, ("metric.reporters", operation, value), kind=BROKER, name="")
+        return str(record.value)
+
+    assert [after(APPEND, "c,b,c,d"), after(APPEND, ""), after(APPEND, ","), after(APPEND, " b")] == [
+        "a,b,a,c,d",
+        "a,b,a,",
+        "a,b,a",
+        "a,b,a, b",
+    ]
+    assert [after(SUBTRACT, "a"), after(SUBTRACT, "a,a,a"), after(SUBTRACT, "x"), after(SUBTRACT, "b,a")] == [
+        "b,a",
+        "b",
+        "a,b,a",
+        "a",
+    ]
+
+
+def test_more_resources_than_could_be_written_are_refused_before_they_are_looked_at() -> None:
+    many = [resource(TOPIC, f"t{number}", ("segment.ms", SET, "5")) for number in range(10_001)]
+
+    with pytest.raises(ApiError) as error:
+        incremental(state(), *many)
+
+    assert error.value.code is Error.POLICY_VIOLATION
+
+
 def test_more_records_than_one_request_may_write_are_refused_as_a_whole() -> None:
     operations = [(f"key.{number}", SET, "v") for number in range(10_001)]
 

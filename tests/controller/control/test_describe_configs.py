@@ -275,6 +275,16 @@ def test_an_unknown_type_of_resource_fails_the_whole_request() -> None:
     assert error.value.code is Error.INVALID_REQUEST
 
 
+def test_an_answer_does_not_grow_without_bound() -> None:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(BROKER, "1", None)
+    request = DescribeConfigsRequest(resources=(resource,) * 1000)
+
+    with pytest.raises(ApiError) as error:
+        describe_configs(first_state(), context(4), request, env())
+
+    assert error.value.code is Error.POLICY_VIOLATION
+
+
 def test_an_answer_rests_on_configs_that_are_not_committed() -> None:
     found = orders()
     request = DescribeConfigsRequest(
