@@ -277,12 +277,16 @@ def test_records_of_earlier_epochs_wait_for_one_of_this_epoch() -> None:
 
 def test_the_high_watermark_does_not_fall_with_a_replica() -> None:
     bench = active(epoch=2)
-    fetched(bench, fetch_request(2, 2, 0, 0), connection=2)
+    propose(bench)
+    propose(bench)
+    bench.settle()
+    fetched(bench, fetch_request(2, 2, 3, 2), connection=2)
+    high = bench.replica.high_watermark
 
-    fetched(bench, fetch_request(2, 3, 0, 0), connection=3)
+    effects = bench.tell(Requested(Source(2, 0), fetch_request(2, 2, 2, 2, high_watermark=3), 18, "CONTROLLER"))
 
-    assert bench.replica.high_watermark == 1
-    assert bench.role.leading.voters[3].end_offset == 0
+    assert (high, bench.replica.high_watermark, bench.role.leading.voters[2].end_offset) == (3, 3, 2)
+    assert [each for each in effects if isinstance(each, HighWatermark)] == []
 
 
 def test_an_observer_commits_nothing() -> None:

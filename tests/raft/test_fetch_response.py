@@ -19,6 +19,7 @@ from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest, FetchResponse
 from tests.raft.building import (
     Bench,
+    active,
     batch,
     begin_request,
     dynamic_voters,
@@ -512,6 +513,18 @@ def test_the_high_watermark_is_kept_from_leader_to_leader() -> None:
     bench.ask(begin_request(2, 3))
 
     assert bench.replica.high_watermark == 3
+
+
+def test_who_led_and_knows_no_high_watermark_takes_none_below_what_was_committed() -> None:
+    bench = active(epoch=2)
+    bench.ask(begin_request(3, 3))
+    before = bench.replica.high_watermark, bench.replica.log.committed
+    bench.replica.high_watermark = None
+
+    answered(bench, fetch_response(3, 3, high_watermark=0))
+
+    assert before == (1, 1)
+    assert bench.replica.high_watermark is None
 
 
 # Cutting
