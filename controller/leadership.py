@@ -45,25 +45,33 @@ class Leadership:
     base, as Kafka writes them, could contradict each other.
 
     also: a broker that counts as active though its registration does not say so yet. without: brokers that do not
-    count, whatever theirs say.
+    count, whatever theirs say. before: an earlier part of the operation, whose changes this one goes on from.
     """
 
-    __slots__ = ("_changed", "_min_isr", "_unclean", "also", "elr", "env", "metadata_version", "state", "without")
+    __slots__ = ("_min_isr", "_unclean", "also", "changed", "elr", "env", "metadata_version", "state", "without")
 
-    def __init__(self, state: State, env: Env, *, also: int | None = None, without: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        state: State,
+        env: Env,
+        *,
+        also: int | None = None,
+        without: Collection[int] = (),
+        before: Leadership | None = None,
+    ) -> None:
         self.state = state
         self.env = env
         self.also = also
         self.without = without
         self.metadata_version = state.metadata_version
         self.elr = state.elr_enabled
-        self._changed: dict[tuple[bytes, int], Partition] = {}
+        self.changed: dict[tuple[bytes, int], Partition] = {} if before is None else before.changed
         self._min_isr: dict[bytes, int] = {}
         self._unclean: dict[bytes, bool] = {}
 
     def find(self, topic: Topic, partition_id: int) -> Partition | None:
         """The partition, with what this operation did to it; None where there is none."""
-        changed = self._changed.get((topic.topic_id, partition_id))
+        changed = self.changed.get((topic.topic_id, partition_id))
         return self.state.partitions.find(topic, partition_id) if changed is None else changed
 
     def change(self, topic: Topic, partition_id: int, wish: Wish) -> tuple[PartitionChangeRecord, int] | None:
@@ -72,7 +80,7 @@ class Leadership:
         assert partition is not None, (topic, partition_id)
         change = partition_change(partition, topic.topic_id, partition_id, self.rules(topic, partition), wish)
         if change is not None:
-            self._changed[topic.topic_id, partition_id] = merged(partition, change[0])
+            self.changed[topic.topic_id, partition_id] = merged(partition, change[0])
         return change
 
     def rules(self, topic: Topic, partition: Partition) -> Rules:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from controller.control.heartbeats import checked_broker
-from controller.control.partitions import leader_and_isr_changes
 from controller.leadership import Leadership
 from controller.partition_change import Wish
 from controller.record_versions import DIRECTORY_ASSIGNMENT
@@ -18,7 +15,6 @@ from records.messages.partitions import AssignReplicasToDirsResponse
 if TYPE_CHECKING:
     from controller.env import Env
     from controller.inputs import RequestContext
-    from controller.results import Item
     from controller.state import State
     from controller.tables.brokers import Broker
     from controller.tables.topics import Topic
@@ -35,8 +31,8 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
     broker = checked_broker(state, request.broker_id, request.broker_epoch)
     leadership = Leadership(state, env)
-    records: list[Item] = []
-    offline_rows: set[int] = set()
+    records: list[tuple[Any, int]] = []
+    offline: dict[tuple[bytes, int], Topic] = {}
     directories = []
     for directory in request.directories:
         topics = []
@@ -50,13 +46,30 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
                     change = leadership.change(topic, index, Wish(directories={broker.broker_id: directory.id}))
                     records += [] if change is None else [change]
                     if not broker.has_online(directory.id):
-                        offline_rows.add(topic.row(index))
+                        offline[topic.topic_id, index] = topic
                 results.append(PartitionResult(partition_index=index, error_code=error))
             topics.append(TopicResult(topic_id=asked.topic_id, partitions=tuple(results)))
         directories.append(DirectoryResult(id=directory.id, topics=tuple(topics)))
-    records += leader_and_isr_changes(state, env, np.array(sorted(offline_rows), np.intp), removed=broker.broker_id)
+    records += left_isrs(leadership, broker, offline)
     response = AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=Error.NONE, directories=tuple(directories))
     return Result(response, records, atomic=False)
+
+
+def left_isrs(leadership: Leadership, broker: Broker, offline: dict[tuple[bytes, int], Topic]) -> list[tuple[Any, int]]:
+    """What takes the broker's replicas of these partitions, which are offline, out of ISR and leadership.
+
+    It goes on from what was just changed, which may be the end of a reassignment: Kafka does not, and can so give a
+    partition a leader that is no replica any more.
+    """
+    after = Leadership(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
+    records: list[tuple[Any, int]] = []
+    for (_, index), topic in offline.items():
+        partition = after.find(topic, index)
+        assert partition is not None, (topic, index)
+        isr = [replica for replica in partition.isr if replica != broker.broker_id]
+        change = after.change(topic, index, Wish(election=after.election(topic), isr=isr))
+        records += [] if change is None else [change]
+    return records
 
 
 def check(leadership: Leadership, broker: Broker, topic: Topic | None, index: int) -> Error:

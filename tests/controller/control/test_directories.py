@@ -5,6 +5,7 @@ import pytest
 from records.errors import Error
 from records.messages.partitions import AssignReplicasToDirsRequest
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from tests.controller.control.test_reassignments import reassign
 from tests.controller.rig import Rig, directory
 
 DirectoryData = AssignReplicasToDirsRequest.DirectoryData
@@ -103,7 +104,7 @@ def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr_in_the_same_
     assert [error for *_, error in codes(response)] == [0, 0]
     records = [record for record, _ in rig.records(before)]
     assert [(r.partition_id, r.directories is not None) for r in records[:2]] == [(0, True), (1, True)]
-    assert sorted((r.partition_id, r.directories, r.isr) for r in records[2:]) == [(0, None, (2,)), (1, None, (2,))]
+    assert [(r.partition_id, r.directories, r.isr) for r in records[2:]] == [(0, None, (2,)), (1, None, (2,))]
     for partition_id in (0, 1):
         partition = rig.partition("foo", partition_id)
         assert (partition.isr, partition.leader, gone in partition.directories) == ((2,), 2, True)
@@ -115,6 +116,24 @@ def test_a_partition_that_comes_twice_ends_in_the_last_directory():
     rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)], directory(1, 1): [("foo", 0)]}))
 
     assert rig.partition("foo").directories == (directory(1, 1), UNASSIGNED_DIRECTORY)
+
+
+def test_a_replica_that_goes_offline_as_a_reassignment_ends_leaves_no_leader_that_is_no_replica():
+    rig = Rig().lead().brokers(0, 2)
+    rig.brokers(1, log_dirs=two_directories(1))
+    rig.create("foo", (0, 1, 2), unclean_leader_election_enable="true")
+    rig.fence(1)
+    reassign(rig, ("foo", 0, (1,)))
+    rig.unfence(1)
+    rig.fence(0, 2)
+    rig.unfence(0, 2)
+    assert rig.partition("foo")[:3] == ((1, 0, 2), (1,), 1)
+    assert rig.partition("foo").removing == (0, 2)
+
+    rig.ask(assignment(rig, 1, {LOST_DIRECTORY: [("foo", 0)]}))
+
+    partition = rig.partition("foo")
+    assert (partition.replicas, partition.isr, partition.leader) == ((1,), (1,), -1)
 
 
 def test_the_elr_is_kept():
