@@ -60,16 +60,17 @@ class NodeConfig:
         self.listeners = parse_listeners(self.list("listeners"), self.security_protocols)
         self.voters = parse_voters(self.list(VOTERS), routable=False)
         self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
-        self.advertised_listeners = self._advertised()
         self.log_dirs = self.list("log.dirs") or self.list("log.dir")
+        # Imported here, as the checks are written over this class.
+        from controller.config.node_checks import check_addresses, check_values
+
+        check_values(self)
+        self.advertised_listeners = self._advertised()
+        check_addresses(self)
         metadata_log_dir = self.text("metadata.log.dir")
         if metadata_log_dir == "":
             raise ConfigError("metadata.log.dir must not be empty")
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
-        # Imported here, as the checks are written over this class.
-        from controller.config.node_checks import check
-
-        check(self)
         self.warnings += unknown_keys(self.originals)
 
     def number(self, key: str) -> int:

@@ -23,14 +23,18 @@ INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
 HOST_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:")
 
 
-def check(config: NodeConfig) -> None:
-    """Hold the parsed keys of a node to each other. Raises ConfigError for the first that does not fit."""
+def check_values(config: NodeConfig) -> None:
+    """Hold what needs no advertised listeners together. Raises ConfigError for the first that does not fit."""
     _check_early_start(config)
     _check_rebalance_protocols(config)
     if config.node_id != config.number("broker.id"):
         raise ConfigError("You must set `node.id` to the same value as `broker.id`.")
     _check_logs(config)
     _check_heartbeats(config)
+
+
+def check_addresses(config: NodeConfig) -> None:
+    """Hold roles, listeners and connections together. Raises ConfigError for the first that does not fit."""
     advertised = _advertised_broker_listeners(config)
     _check_roles(config)
     if "broker" in config.process_roles:
