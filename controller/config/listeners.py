@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from controller.config.definition import ILLEGAL_ARGUMENT, ConfigError
+from controller.config.definition import ILLEGAL_ARGUMENT, KAFKA_EXCEPTION, ConfigError
 from controller.config.text import java_text, java_trim
 
 PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
@@ -97,9 +97,7 @@ def _is_secure(name: str) -> bool:
 def _name_of(listener: str) -> str:
     name, colon, _ = listener.partition(":")
     if not colon:
-        raise ConfigError(
-            f"Unable to parse a listener name from {listener}", "org.apache.kafka.common.KafkaException"
-        )  # fmt: skip
+        raise ConfigError(f"Unable to parse a listener name from {listener}", KAFKA_EXCEPTION)
     return name.upper()
 
 

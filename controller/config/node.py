@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError, Type, Value
+from controller.config.definition import ConfigError
 from controller.config.group_checks import check_node
 from controller.config.keys import own, server
 from controller.config.listeners import (
@@ -19,6 +19,8 @@ from controller.config.unknown_keys import unknown_keys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from controller.config.definition import Value
 
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
 
@@ -81,11 +83,6 @@ class NodeConfig:
     def number_or_none(self, key: str) -> int | None:
         return None if self.values[key] is None else self.number(key)
 
-    def fraction(self, key: str) -> float:
-        value = self.values[key]
-        assert isinstance(value, float), (key, value)
-        return value
-
     def flag(self, key: str) -> bool:
         value = self.values[key]
         assert isinstance(value, bool), (key, value)
@@ -146,11 +143,3 @@ def with_synonyms(given: Mapping[str, str]) -> dict[str, str]:
 
 def _named(endpoints: tuple[Endpoint, ...], name: str) -> Endpoint | None:
     return next((endpoint for endpoint in endpoints if endpoint.name == normalised(name)), None)
-
-
-def type_of(name: str) -> Type | None:
-    """The type of a key of a node, of stock's or ours; None where it is unknown."""
-    return server.KEYS.type_of(name) or server.BROKER_QUOTA_KEYS.type_of(name) or own.KEYS.type_of(name)
-
-
-__all__ = ["ConfigError", "Endpoint", "NodeConfig", "type_of", "with_synonyms"]
