@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from controller.apis import APIS
 from controller.config.node import NodeConfig
 from controller.effects import SetLogLevel
 from controller.loggers import Loggers
+from records.codec import encode
 from records.errors import Error
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.schema import schema_of
 from tests.controller.control.cluster_of_configs import BROKER, LOGGER, NODE, SET, TOPIC
 from tests.controller.rig import Rig
 
@@ -121,3 +126,29 @@ def test_a_change_that_is_lost_with_leadership_is_answered_so_and_is_not_there()
 
     assert codes(leader.replies[changed]) == [Error.NOT_CONTROLLER]
     assert leader.ask(description(BROKER, "")).results[0].configs == ()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        alteration(BROKER, "", "num.io.threads", "5"),
+        alteration(TOPIC, "nope", "a", "5"),
+        AlterConfigsRequest(resources=(), validate_only=False),
+        description(BROKER, "1"),
+        description(LOGGER, "1"),
+        description(TOPIC, "nope"),
+        VERSIONS,
+        GROUPS,
+        UpdateFeaturesRequest(
+            feature_updates=(UpdateFeaturesRequest.FeatureUpdateKey(feature="foo", max_version_level=1),)
+        ),
+        AllocateProducerIdsRequest(broker_id=1),
+        DescribeClusterRequest(include_cluster_authorized_operations=True),
+    ],
+)
+def test_an_answer_can_be_written_in_each_version_that_is_announced(request_: Any) -> None:
+    api = APIS[schema_of(type(request_)).api_key or -1]
+    leader = rig().lead()
+
+    for version in range(api.versions[0], api.versions[1] + 1):
+        assert encode(leader.ask(request_, version), version)
