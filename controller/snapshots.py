@@ -42,10 +42,18 @@ def batches(
     base_offset: of the first record, behind the header. leader_epoch, timestamp_ms: of every batch. Raises
     UnwritableMetadataError where metadata.version cannot express what is there.
     """
-    for parts in _chunks(view, records_max):
-        body, count = batch_body(parts)
+    for body, count in bodies(view, records_max):
         yield seal(body, count, base_offset, leader_epoch, timestamp_ms)
         base_offset += count
+
+
+def bodies(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int]]:
+    """The encoded records of each data batch and their count, offset deltas from 0; each is one step of the iterator.
+
+    Raises UnwritableMetadataError where metadata.version cannot express what is there.
+    """
+    for parts in _chunks(view, records_max):
+        yield batch_body(parts)
 
 
 def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes]]:

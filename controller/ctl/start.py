@@ -27,8 +27,8 @@ def run(arguments: list[str]) -> int:
     # One thread of linear algebra is one too many here; it must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    from controller.node import StartRefused, run_node
     from controller.server.logs import configure
+    from controller.server.start import StartRefused, run_node
 
     log = configure(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")
     for warning in config.warnings:

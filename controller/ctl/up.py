@@ -91,7 +91,8 @@ class Quorum:
                 return found
 
     def _format(self, properties: Path, cluster_id: str) -> None:
-        command = [sys.executable, "-m", "controller.tools.storage", "format", "-t", cluster_id, "-c", str(properties)]
+        tool = "import sys; from controller.tools.storage import main; sys.exit(main())"
+        command = [sys.executable, "-c", tool, "format", "-t", cluster_id, "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise PrepareFailed(f"{properties}: {done.stderr.strip() or done.stdout.strip()}")
@@ -185,9 +186,7 @@ class Quorum:
                 table.add_row(str(node), address, pid, "unknown", "-", "-")
                 continue
             role = "leader" if node == leader else "follower"
-            table.add_row(
-                str(node), address, pid, role, str(voter.log_end_offset), str(end - voter.log_end_offset)
-            )
+            table.add_row(str(node), address, pid, role, str(voter.log_end_offset), str(end - voter.log_end_offset))
         if leader:
             for observer in found.observers:
                 table.add_row(

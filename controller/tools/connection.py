@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from records.codec import decode, decode_prefix, encode
-from records.errors import ApiError, Error
+from records.errors import ApiError, Error, error_name
 from records.headers import RequestHeader, ResponseHeader
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.registry import response_class
@@ -85,7 +85,7 @@ class Connection:
         if answer.error_code == Error.UNSUPPORTED_VERSION:
             answer, _ = self.exchange(ApiVersionsRequest(), 0)
         if answer.error_code:
-            raise ApiError(Error(answer.error_code))
+            raise ConnectionError(f"the node answers ApiVersions with {error_name(answer.error_code)}")
         return {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys}
 
     def _frame(self) -> bytes:

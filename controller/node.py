@@ -1,0 +1,434 @@
+"""One node: the two cores on a loop, a disk and a network, and what is done about each effect.
+
+Nothing here decides what a node should do; `raft` and `controller` do. Loop, files, executor, server and channels are
+handed in, so a simulation runs this very code in a world of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from controller import effects as controller_effects
+from controller import inputs
+from controller.apis import APIS, Kind
+from controller.envelope import opened, sealed
+from controller.server.feed import StateFeed
+from controller.server.snapshot_task import SnapshotTask
+from raft import effects as raft_effects
+from raft import inputs as raft_inputs
+from raft.inputs import Source
+from raft.step import start as raft_start
+from raft.step import step as raft_step
+from records.errors import ApiError
+from records.messages.envelope import EnvelopeResponse
+from records.wire import EncodeError
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from controller.controller import Controller
+    from raft.network.channels import Channels
+    from raft.network.requests import Incoming
+    from raft.network.server import Server
+    from raft.replica import Replica
+    from raft.storage.errors import DiskFailed
+    from raft.storage.storage import Storage
+    from records.headers import RequestHeader
+
+    Log = Callable[..., None]
+
+# Requests of this node to itself, as the active controller, have sources of this connection.
+OWN_CONNECTION = 0
+HOUSEKEEPING_S = 1.0
+# What is left to do after a fault: to tell the others that this node leads no more.
+LAST_WORDS_S = 0.1
+
+
+class Node:
+    """Both cores, driven. All of it runs on the loop's thread.
+
+    failure: why the node cannot go on; None while it can. on_end: called once, when the node is done: after `shut_down`
+    or a failure. wall_ms: the wall clock.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        wall_ms: Callable[[], int],
+        log: Log,
+        on_end: Callable[[], None],
+    ) -> None:
+        self.loop = loop
+        self.log = log
+        self.failure: BaseException | None = None
+        self.is_ending = False
+        self._wall_ms = wall_ms
+        self._on_end = on_end
+        self._inputs: deque[tuple[Callable[[Any], None], Any]] = deque()
+        self._is_draining = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._housekeeping: asyncio.TimerHandle | None = None
+        self._envelopes: dict[Source, RequestHeader] = {}
+        self._kraft_version = -1
+        self.replica: Replica
+        self.controller: Controller
+        self.storage: Storage
+        self.server: Server
+        self.channels: Channels
+        self.own_channels: Channels
+        self.feed: StateFeed
+        self.snapshot: SnapshotTask
+
+    def assemble(
+        self,
+        *,
+        storage: Storage,
+        replica: Replica,
+        controller: Controller,
+        server: Server,
+        channels: Channels,
+        own_channels: Channels,
+    ) -> None:
+        """Take the parts in, which were made with the callbacks below. own_channels: for this node's registration."""
+        self.storage, self.replica, self.controller = storage, replica, controller
+        self.server, self.channels, self.own_channels = server, channels, own_channels
+        self.feed = StateFeed(controller, storage, self._step_controller, self._later)
+        self.snapshot = SnapshotTask(storage, self._later, self._wall_ms)
+        self._do_raft: dict[type, Callable[[Any], None]] = {
+            raft_effects.Send: channels.send,
+            raft_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
+            raft_effects.ReplyRecords: self._reply_records,
+            raft_effects.ReplySnapshot: self._reply_snapshot,
+            raft_effects.HighWatermark: self._on_high_watermark,
+            # Told in its turn: by then the controller is what earlier inputs have made of it.
+            raft_effects.LoadSnapshot: lambda effect: self._inputs.append((self.feed.load, effect.id)),
+            raft_effects.LeaderChanged: lambda effect: self._inputs.append((self.feed.leader_changed, effect)),
+            raft_effects.LeadershipConfirmed: self._on_confirmed,
+            raft_effects.ProposalRefused: self._on_refused,
+            raft_effects.VotersChanged: lambda _effect: None,
+            raft_effects.ShutdownComplete: lambda _effect: self._end(),
+            raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
+        }
+        self._do_controller: dict[type, Callable[[Any], None]] = {
+            controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
+            controller_effects.Append: self._append,
+            controller_effects.ConfirmLeadership: self._confirm,
+            controller_effects.Resign: self._resign,
+            controller_effects.TakeSnapshot: self._take_snapshot,
+            controller_effects.SendToActive: self._send_to_active,
+            controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
+            controller_effects.SetLogLevel: self._set_log_level,
+        }
+
+    # What the edges call.
+
+    def start(self) -> None:
+        """The first step; requests may come from now on."""
+        self.log("node_starting", node_id=self.replica.key.id, log_end=self.replica.log.end)
+        for name, fields in self.storage.notes:
+            self.log(name, **fields)
+        self._inputs.append((self._start_raft, None))
+        self._tell_wall_clock()
+        self._drain()
+        self._keep_house()
+
+    def on_request(self, incoming: Incoming) -> None:
+        """A request came in on a listener."""
+        source = incoming.source
+        context = inputs.RequestContext(
+            source,
+            incoming.api_key,
+            incoming.version,
+            self.server.listener(source),
+            self.now_ms(),
+            client_address=self.server.peer(source).rpartition(":")[0],
+            client_id=incoming.client_id,
+        )
+        request = incoming.message
+        api = APIS[incoming.api_key]
+        if api.kind is Kind.ENVELOPE:
+            try:
+                context, header, request = opened(request, context)
+            except ApiError as error:
+                self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
+                return
+            self._envelopes[source] = header
+            api = APIS[context.api_key]
+        if api.kind is Kind.RAFT:
+            self.to_raft(raft_inputs.Requested(source, request, context.version, context.listener))
+        else:
+            self.to_controller(inputs.Requested(context, request))
+
+    def on_disconnected(self, connection: int) -> None:
+        if self._envelopes:
+            for source in [source for source in self._envelopes if source.connection == connection]:
+                del self._envelopes[source]
+        self.to_raft(raft_inputs.Disconnected(connection))
+        self.to_controller(inputs.Disconnected(connection))
+
+    def on_peer(self, event: raft_inputs.Input) -> None:
+        """What came of a `Send`."""
+        self.to_raft(event)
+
+    def on_own_answer(self, event: raft_inputs.Input) -> None:
+        """What came of a request of this node's own to the active controller."""
+        if isinstance(event, raft_inputs.Answered):
+            self.to_controller(inputs.SendAnswered(event.number, event.response))
+        elif isinstance(event, raft_inputs.Failed):
+            self.to_controller(inputs.SendAnswered(event.number, None))
+
+    def on_disk(self, event: raft_inputs.Input) -> None:
+        """The disk did what it was asked for; called on the executor's thread."""
+        self.loop.call_soon_threadsafe(self._disk_said, event)
+
+    def on_disk_failure(self, error: DiskFailed) -> None:
+        """The disk failed; called on any thread."""
+        self.loop.call_soon_threadsafe(self.fail, error)
+
+    def on_disk_note(self, name: str, fields: dict[str, Any]) -> None:
+        """The storage has something for the log; called on any thread."""
+        self.loop.call_soon_threadsafe(lambda: self.log(name, **fields))
+
+    def note(self, name: str, fields: dict[str, Any]) -> None:
+        """An edge has something for the log."""
+        self.log(name, **fields)
+
+    def shut_down(self) -> None:
+        """Leave in good order: hand leadership over, and end when that is done or in vain."""
+        if self.is_ending:
+            return
+        self.log("node_stopping")
+        self.to_controller(inputs.ShutDown())
+        self.to_raft(raft_inputs.ShutDown())
+
+    def fail(self, error: BaseException) -> None:
+        """Say that this node cannot go on, tell the others if it leads, and end."""
+        if self.is_ending:
+            return
+        self.is_ending = True
+        self.failure = error
+        self.log("node_failed", error=f"{type(error).__name__}: {error}", exc_info=error)
+        self._inputs.clear()
+        try:
+            # Only what goes to others is still done: nothing that this node would remember.
+            for effect in raft_step(self.replica, raft_inputs.Resign(self.replica.epoch), self.now_ms()):
+                if isinstance(effect, raft_effects.Send):
+                    self.channels.send(effect)
+        except Exception as second:  # whatever it is, the node ends
+            self.log("resigning_failed", error=repr(second))
+        self.loop.call_later(LAST_WORDS_S, self._finish)
+
+    # Inputs to the cores, one after the other.
+
+    def now_ms(self) -> int:
+        return int(self.loop.time() * 1000)
+
+    def to_raft(self, event: raft_inputs.Input) -> None:
+        self._inputs.append((self._step_raft, event))
+        self._drain()
+
+    def to_controller(self, event: inputs.Input) -> None:
+        self._inputs.append((self._step_controller, event))
+        self._drain()
+
+    def _drain(self) -> None:
+        if self._is_draining or self.is_ending:
+            return
+        self._is_draining = True
+        try:
+            while self._inputs and not self.is_ending:
+                step, event = self._inputs.popleft()
+                step(event)
+        except Exception as error:  # a core that raises is wrong, or the disk is: the node must stop
+            self.fail(error)
+        finally:
+            self._is_draining = False
+        self._arm()
+
+    def _start_raft(self, _event: None) -> None:
+        self._perform_raft(raft_start(self.replica, self.now_ms()))
+
+    def _step_raft(self, event: raft_inputs.Input) -> None:
+        self._perform_raft(raft_step(self.replica, event, self.now_ms()))
+
+    def _perform_raft(self, effects: list[raft_effects.Effect]) -> None:
+        for effect in effects:
+            do = self._do_raft.get(type(effect))
+            if do is None:
+                self.storage.perform(effect)
+            else:
+                do(effect)
+        if self._kraft_version != self.replica.kraft_version:
+            self._kraft_version = self.replica.kraft_version
+            last = self.replica.kraft_versions.last()
+            self.to_controller(inputs.KraftVersion(self._kraft_version, -1 if last is None else last[0]))
+
+    def _step_controller(self, event: inputs.Input) -> None:
+        for effect in self.controller.step(event, self.now_ms()):
+            self._do_controller[type(effect)](effect)
+
+    def _disk_said(self, event: raft_inputs.Input) -> None:
+        self.to_raft(event)
+        if isinstance(event, raft_inputs.SnapshotTaken):
+            self.to_controller(inputs.SnapshotWritten(event.id, event.size))
+
+    def _later(self, action: Callable[[], None]) -> None:
+        """Go on with a long work in a later turn of the loop, so that others get theirs."""
+        self.loop.call_soon(self._go_on, action)
+
+    def _go_on(self, action: Callable[[], None]) -> None:
+        self._inputs.append((lambda _: action(), None))
+        self._drain()
+
+    # Time.
+
+    def _arm(self) -> None:
+        """Have the cores stepped when the first of them wants to be."""
+        if self.is_ending:
+            return
+        due_ms = self.replica.deadline_ms
+        wanted_ms = self.controller.deadline_ms
+        if wanted_ms is not None and wanted_ms < due_ms:
+            due_ms = wanted_ms
+        if self._timer is not None:
+            if self._timer_ms <= due_ms:
+                return  # it comes soon enough, and is set anew then
+            self._timer.cancel()
+        self._timer_ms = due_ms
+        # Never at once: the clock of whole milliseconds may say that it is not yet due.
+        self._timer = self.loop.call_later(max(due_ms - self.now_ms(), 1) / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_ms = self.now_ms()
+        if self.replica.deadline_ms <= now_ms:
+            self._inputs.append((self._step_raft, raft_inputs.Ticked()))
+        wanted_ms = self.controller.deadline_ms
+        if wanted_ms is not None and wanted_ms <= now_ms:
+            self._inputs.append((self._step_controller, inputs.Ticked()))
+        self._drain()
+
+    def _keep_house(self) -> None:
+        """What is done every second or so, and not on the way of anything."""
+        if self.is_ending:
+            return
+        self._tell_wall_clock()
+        self.storage.tick(self.now_ms())
+        self._housekeeping = self.loop.call_later(HOUSEKEEPING_S, self._keep_house)
+
+    def _tell_wall_clock(self) -> None:
+        offset_ms = self._wall_ms() - self.now_ms()
+        self._inputs.append((self._step_raft, raft_inputs.WallClock(offset_ms)))
+        self._inputs.append((self._step_controller, inputs.WallClock(offset_ms)))
+
+    # Effects of raft.
+
+    def _reply(self, source: Source, response: Any) -> None:
+        if source.connection == OWN_CONNECTION:
+            self.to_controller(inputs.SendAnswered(source.correlation, response))
+            return
+        try:
+            header = self._envelopes.pop(source, None)
+            self.server.reply(source, response if header is None else sealed(header, response))
+        except EncodeError as error:
+            self.server.disconnect(source, f"the answer cannot be written: {error}")
+
+    def _reply_records(self, effect: raft_effects.ReplyRecords) -> None:
+        data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)
+        # The response was made for this one answer, and nobody else has it.
+        effect.response.responses[0].partitions[0].records = data
+        self._reply(effect.source, effect.response)
+
+    def _reply_snapshot(self, effect: raft_effects.ReplySnapshot) -> None:
+        data = self.storage.read_snapshot(effect.id, effect.position, effect.length)
+        effect.response.topics[0].partitions[0].unaligned_records = data
+        self._reply(effect.source, effect.response)
+
+    def _on_high_watermark(self, effect: raft_effects.HighWatermark) -> None:
+        self.storage.perform(effect)
+        self._inputs.append((self.feed.high_watermark, effect.offset))
+
+    def _on_confirmed(self, effect: raft_effects.LeadershipConfirmed) -> None:
+        self.to_controller(inputs.LeadershipConfirmed(effect.number, effect.epoch))
+
+    def _on_refused(self, effect: raft_effects.ProposalRefused) -> None:
+        self.log("append_refused", epoch=effect.epoch, base_offset=effect.base_offset)
+        self.to_controller(inputs.AppendRefused(effect.epoch))
+
+    # Effects of the controller.
+
+    def _append(self, effect: controller_effects.Append) -> None:
+        self.to_raft(raft_inputs.Propose(effect.epoch, effect.base_offset, effect.last_offset, effect.data))
+
+    def _confirm(self, effect: controller_effects.ConfirmLeadership) -> None:
+        self.to_raft(raft_inputs.ConfirmLeadership(effect.number))
+
+    def _resign(self, effect: controller_effects.Resign) -> None:
+        self.log("resigning", epoch=effect.epoch, reason=effect.reason)
+        self.to_raft(raft_inputs.Resign(effect.epoch))
+
+    def _take_snapshot(self, effect: controller_effects.TakeSnapshot) -> None:
+        kraft_version, voters = self.replica.control_state_at(effect.id.end_offset)
+        if not self.snapshot.begin(effect.id, effect.timestamp_ms, effect.view, kraft_version, voters):
+            self.to_controller(inputs.SnapshotWritten(effect.id, self.storage.snapshot_size(effect.id)))
+
+    def _send_to_active(self, effect: controller_effects.SendToActive) -> None:
+        leader_id = self.controller.env.leader_id
+        if leader_id == self.replica.key.id:
+            self._ask_itself(effect)
+            return
+        endpoint = self.replica.endpoint_of(leader_id)
+        if endpoint is None:
+            self.to_controller(inputs.SendAnswered(effect.number, None))
+            return
+        self.own_channels.send(raft_effects.Send(leader_id, effect.number, endpoint, effect.request))
+
+    def _ask_itself(self, effect: controller_effects.SendToActive) -> None:
+        api_key = type(effect.request).__schema__.api_key
+        context = inputs.RequestContext(
+            Source(OWN_CONNECTION, effect.number),
+            api_key,
+            APIS[api_key].versions[1],
+            self.replica.config.listener,
+            self.now_ms(),
+        )
+        self.to_controller(inputs.Requested(context, effect.request))
+
+    def _set_log_level(self, effect: controller_effects.SetLogLevel) -> None:
+        loggers = self.controller.env.loggers
+        assert loggers is not None
+        loggers.put(effect.name, effect.level)
+
+    # The end.
+
+    def _end(self) -> None:
+        """Raft has handed over what it had."""
+        if not self.is_ending:
+            self.is_ending = True
+            # One turn more, so that the last answers leave.
+            self.loop.call_soon(self._finish)
+
+    def end_now(self) -> None:
+        """Wait no longer for anybody."""
+        if not self.is_ending:
+            self.is_ending = True
+            self._finish()
+
+    def _finish(self) -> None:
+        for timer in (self._timer, self._housekeeping):
+            if timer is not None:
+                timer.cancel()
+        self.snapshot.drop()
+        self.server.close()
+        self.channels.close()
+        self.own_channels.close()
+        try:
+            self.storage.close()
+        except Exception as error:  # as in _drain
+            self.failure = self.failure or error
+            self.log("closing_failed", error=repr(error))
+        self._on_end()

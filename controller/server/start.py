@@ -1,0 +1,261 @@
+"""From a checked configuration to a running node: directories, lock, recovery, the cores, listeners, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from controller.apis import APIS
+from controller.controller import Controller
+from controller.env import Env
+from controller.features import supported_features
+from controller.loggers import Loggers
+from controller.node import Node
+from controller.own_registration import OwnRegistration
+from controller.settings import settings_of
+from controller.state import State
+from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.network.channels import Channels
+from raft.network.server import Server
+from raft.replica import Replica
+from raft.storage.bootstrap import read_bootstrap
+from raft.storage.directory_lock import DirectoryLock
+from raft.storage.errors import StorageError
+from raft.storage.files import OsFiles
+from raft.storage.flusher import FlushThread
+from raft.storage.log import LogLimits
+from raft.storage.meta_properties import (
+    MetaProperties,
+    check_directories,
+    new_directory_id,
+    read_meta_properties,
+    write_meta_properties,
+)
+from raft.storage.names import PARTITION_DIRECTORY
+from raft.storage.storage import Storage
+from raft.voters import VoterSet
+from records.frame import decode_record
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.config.node import NodeConfig
+    from raft.storage.files import Files
+    from raft.storage.flusher import Executor
+
+# SIGTERM to exit: less than what an operator's tools wait, and than Kafka's own 5 s.
+SHUTDOWN_S_MAX = 4.0
+COLLECT_S = 10.0
+
+
+class StartRefused(Exception):
+    """The node cannot start, for a reason that one line tells."""
+
+
+class Identity:
+    """Whose the directories are: checked, completed and locked."""
+
+    def __init__(self, config: NodeConfig, files: Files, luck: Random, time_s: int) -> None:
+        """Raises StorageError."""
+        self.directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
+        found = {}
+        for path in sorted({os.path.abspath(path) for path in (*config.log_dirs, config.metadata_log_dir)}):  # noqa: PTH100
+            found[path] = read_meta_properties(files, path)
+        values = check_directories(files, found, self.directory, config.node_id)
+        self.lock = DirectoryLock(files, self.directory)
+        if values.directory_id is None:
+            values = values._replace(directory_id=new_directory_id(luck.getrandbits, found))
+            write_meta_properties(files, self.directory, values, time_s)
+        assert values.cluster_id is not None
+        assert values.directory_id is not None
+        self.values: MetaProperties = values
+        self.cluster_id: str = values.cluster_id
+        self.key = ReplicaKey(config.node_id, values.directory_id)
+
+
+def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, ...]) -> RaftConfig:
+    """What the replica takes from the node's configuration."""
+    prefix = "controller.quorum."
+    return RaftConfig(
+        cluster_id=cluster_id,
+        listener=config.controller_listener_names[0].upper(),
+        election_timeout_ms=config.number(prefix + "election.timeout.ms"),
+        fetch_timeout_ms=config.number(prefix + "fetch.timeout.ms"),
+        election_backoff_max_ms=config.number(prefix + "election.backoff.max.ms"),
+        request_timeout_ms=config.number(prefix + "request.timeout.ms"),
+        retry_backoff_ms=config.number(prefix + "retry.backoff.ms"),
+        append_linger_ms=config.append_linger_ms,
+        fetch_bytes_max=config.number(prefix + "fetch.max.bytes"),
+        fetch_snapshot_bytes_max=config.number(prefix + "fetch.snapshot.max.bytes"),
+        retention_bytes_max=config.number("metadata.max.retention.bytes"),
+        retention_ms=config.number("metadata.max.retention.ms"),
+        pre_vote_on_lost_connection=config.flag("kraft.pre.vote.on.lost.connection"),
+        endpoints=endpoints,
+        bootstrap_servers=tuple(Endpoint("", host, port) for host, port in config.bootstrap_servers),
+    )
+
+
+def static_voters(config: NodeConfig) -> VoterSet:
+    """The voters of `controller.quorum.voters`, whose directory ids nobody knows."""
+    listener = config.controller_listener_names[0].upper()
+    return VoterSet(
+        tuple(
+            Voter(ReplicaKey(node_id), (Endpoint(listener, host, port),))
+            for node_id, (host, port) in sorted(config.voters.items())
+        )
+    )
+
+
+def bootstrap_records(files: Files, directory: str) -> list[tuple[Any, int]]:
+    """The records that begin an empty log; without a formatter's, those of the newest release."""
+    values = read_bootstrap(files, directory)
+    if values is None:
+        return []
+    try:
+        return [decode_record(value) for value in values]
+    except DecodeError as error:
+        raise StorageError(f"the bootstrap records in {directory} cannot be read: {error}") from None
+
+
+def build(
+    node: Node,
+    config: NodeConfig,
+    identity: Identity,
+    *,
+    files: Files,
+    executor: Executor,
+    luck: Random,
+    endpoints: tuple[Endpoint, ...],
+    server: Server,
+) -> None:
+    """Recover what the directory holds, and give the node its parts. Raises StorageError."""
+    storage = Storage(
+        files,
+        f"{identity.directory}/{PARTITION_DIRECTORY}",
+        executor,
+        on_input=node.on_disk,
+        on_failure=node.on_disk_failure,
+        on_note=node.on_disk_note,
+        limits=LogLimits(config.number("metadata.log.segment.bytes"), config.number("metadata.log.segment.ms")),
+    )
+    quorum = raft_config(config, identity.cluster_id, endpoints)
+    replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, luck)
+    loggers = Loggers({"root": config.text("kraft.log.level") or "INFO"})
+    env = Env(
+        identity.cluster_id, config.node_id, luck, settings_of(config), config, now_ms=node.now_ms(), loggers=loggers
+    )
+    registration = OwnRegistration(
+        config.node_id,
+        luck.randbytes(16),
+        [(endpoint, 0) for endpoint in endpoints],
+        supported_features(config.flag("unstable.feature.versions.enable")),
+        luck,
+    )
+    controller = Controller(
+        State(), env, bootstrap=bootstrap_records(files, identity.directory), registration=registration
+    )
+    client = f"raft-client-{config.node_id}"
+    node.assemble(
+        storage=storage,
+        replica=replica,
+        controller=controller,
+        server=server,
+        channels=Channels(node.loop, client, luck, on_input=node.on_peer, note=node.note),
+        own_channels=Channels(
+            node.loop, f"controller-{config.node_id}", luck, on_input=node.on_own_answer, note=node.note
+        ),
+    )
+
+
+def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
+    """How others reach the controller's listeners. bound: listener -> port that it got."""
+    return tuple(
+        Endpoint(endpoint.name, endpoint.host or socket.getfqdn(), endpoint.port or bound[endpoint.name])
+        for endpoint in config.advertised_listeners
+    )
+
+
+async def serve(config: NodeConfig, log: Callable[..., None]) -> int:
+    """Run until a signal or a failure; the exit code. Raises StartRefused."""
+    loop = asyncio.get_running_loop()
+    luck = Random(os.urandom(32))
+    files = OsFiles()
+    try:
+        identity = Identity(config, files, luck, int(time.time()))
+    except (StorageError, OSError) as error:
+        raise StartRefused(str(error)) from None
+    ended = asyncio.Event()
+    node = Node(loop, wall_ms=lambda: int(time.time() * 1000), log=log, on_end=ended.set)
+    server = Server(
+        loop,
+        {key: api.versions for key, api in APIS.items()},
+        on_request=node.on_request,
+        on_disconnected=node.on_disconnected,
+        note=node.note,
+        request_bytes_max=config.number("socket.request.max.bytes"),
+        idle_ms_max=config.number("connections.max.idle.ms"),
+    )
+    executor = FlushThread()
+    try:
+        # The listeners first: a taken port is found before the log is touched. Nothing is read from a connection
+        # before this function waits, and by then the node is whole.
+        bound = {}
+        for endpoint in config.controller_listeners:
+            bound[endpoint.name] = await server.listen(endpoint.name, endpoint.host or "", endpoint.port)
+        build(
+            node, config, identity, files=files, executor=executor, luck=luck,
+            endpoints=advertised(config, bound), server=server,
+        )  # fmt: skip
+    except (StorageError, OSError) as error:
+        server.close()
+        identity.lock.release()
+        raise StartRefused(str(error)) from None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, node, loop)
+    node.start()
+    _settle(loop)
+    for name, port in bound.items():
+        log("listening", listener=name, port=port)
+    await ended.wait()
+    identity.lock.release()
+    log("node_stopped")
+    return 1 if node.failure is not None else 0
+
+
+def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:
+    """SIGTERM: hand over; and go in any case when the time is over."""
+    node.shut_down()
+    loop.call_later(SHUTDOWN_S_MAX, node.end_now)
+
+
+def _settle(loop: asyncio.AbstractEventLoop) -> None:
+    """Keep the collector from stopping the world at a moment of its choosing: what lives now lives on, and what comes
+    is collected every few seconds, which takes less than a millisecond.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+    def collect() -> None:
+        gc.collect(1)
+        loop.call_later(COLLECT_S, collect)
+
+    loop.call_later(COLLECT_S, collect)
+
+
+def run_node(config: NodeConfig, log: Callable[..., None]) -> int:
+    """Run one node to its end; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
+    if sys.platform == "win32":
+        return asyncio.run(serve(config, log))
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(serve(config, log))
