@@ -132,7 +132,7 @@ class Columns:
         width = max(len(replicas), len(isr))
         if width > self.positions and width <= POSITIONS_MAX and not partition.is_reassigning:
             self.widen(width)
-        is_wide = width > self.positions or (replicas and min(replicas) < 0) or (isr and min(isr) < 0)
+        is_wide = width > self.positions or min(replicas, default=0) < 0 or min(isr, default=0) < 0
         number_of = self.directory_ids.number
         _write(self._replica_cells, row, replicas)
         _write(self._isr_cells, row, isr)
@@ -142,6 +142,21 @@ class Columns:
             lists = (replicas, isr, partition.directories) if is_wide else None
             number = self.rares.number(Rare(*partition[6:], lists))
         rare[row] = number
+
+    def change(self, row: int, old: Partition, new: Partition) -> None:
+        """Write what of `new` is another thing than in `old`, which is in the row."""
+        leader, leader_epoch, partition_epoch, rare = self._cells
+        stays_common = rare[row] == COMMON and new[6:] == _COMMON
+        has_same_replicas = new.replicas is old.replicas and new.directories is old.directories
+        isr_fits = len(new.isr) <= self.positions and min(new.isr, default=0) >= 0
+        if not (stays_common and has_same_replicas and isr_fits):
+            self.set(row, new)
+            return
+        leader[row] = new.leader
+        leader_epoch[row] = new.leader_epoch
+        partition_epoch[row] = new.partition_epoch
+        if new.isr is not old.isr:
+            _write(self._isr_cells, row, new.isr)
 
     def clear_out(self) -> None:
         """Drop rare values that no row has any more, where there are many. No number of theirs is kept elsewhere."""

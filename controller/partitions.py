@@ -232,7 +232,7 @@ class Partitions(Undoable):
         """Replace the partition in a row; `old` is what is there."""
         if self.undo.recording:
             self.undo.note(self, row, old)
-        self.columns.set(row, new)
+        self.columns.change(row, old, new)
         self.version += 1
 
     def swap(self, key: int, value: Any) -> Any:

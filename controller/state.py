@@ -23,19 +23,22 @@ For handlers, who read and never write:
 
 For the controller:
 
-    state.replay(record, offset)        on the active node when it appends, on a standby when it is committed
+    state.replay(record, offset)        on the active node when it appends
+    state.replay_changes(changes, base_offset)   many PartitionChangeRecords at once: `controller.bulk_changes`
     state.commit(end_offset)            all below is committed
     state.revert()                      leadership is lost: back to what is committed
-    state.replay_changes(changes, base_offset)   many PartitionChangeRecords at once: `controller.bulk_changes`, whose
-                                        `PartitionChanges` may stand among the records of a result: len(changes)
-                                        records, changes.encode(first_delta) -> their framed bytes in a batch
     state.end_offset, state.committed_end_offset, state.stable_end_offset, state.transaction_start
+    state.begin_load(end_offset), state.end_load()   around the replay of a snapshot
+
+and beside it: `controller.bulk_batches` replays committed batches and those of a snapshot, `controller.view` gives the
+stable state as of now, `controller.snapshots` makes the batches of a snapshot from that.
 
 Offsets: `end_offset`s are exclusive. What is committed within an open metadata transaction is not stable yet.
 """
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from controller.bulk_replay import replay_changes
@@ -140,13 +143,17 @@ class State:
         What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, and
         which broker got the last producer ids.
         """
-        found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _DERIVED}
+        found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
         found["topics"] = {
             topic.topic_id: (topic.name, dict(self.partitions.of_topic(topic))) for topic in self.topics.values()
         }
         found["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
         found["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
         return found
+
+    def digest(self) -> str:
+        """A hash of `contents`, the same on every node and in every run."""
+        return blake2b(repr(_ordered(self.contents())).encode(), digest_size=16).hexdigest()
 
     def replay(self, record: Any, offset: int) -> None:
         """Take a record in. Raises ReplayError where it contradicts the state, which must not be used after that."""
@@ -213,4 +220,14 @@ class State:
         self.undo.forget(self.stable_end_offset)
 
 
-_DERIVED = {"registration_offsets"}
+def _ordered(value: Any) -> Any:
+    """The value with the entries of its dicts in an order of their own."""
+    if isinstance(value, dict):
+        return sorted((repr(key), _ordered(entry)) for key, entry in value.items())
+    if isinstance(value, tuple):
+        return tuple(_ordered(part) for part in value)
+    return value
+
+
+# What this node alone keeps.
+_LOCAL = {"registration_offsets"}

@@ -4,10 +4,8 @@ from random import Random
 
 import pytest
 
-from controller.records_of import records_of
 from controller.state import State
-from controller.view import stable_view
-from tests.controller.lives import first_records, fresh, next_record
+from tests.controller.lives import fresh, next_record
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -37,27 +35,6 @@ def test_whatever_is_taken_back_leaves_what_the_committed_records_make(seed):
     assert state.contents() == standby.contents()
     assert state.partitions.counts() == standby.partitions.counts()
     assert state.transaction_start == standby.transaction_start
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_a_view_holds_what_is_stable_and_nothing_after_it(seed):
-    random = Random(seed)
-    state, log = State(), []
-    committed = 0
-    for _ in range(120):
-        record = first_records()[len(log)] if len(log) < 2 else next_record(random, state)
-        state.replay(record, len(log))
-        log.append(record)
-        if random.random() < 0.1:
-            committed = random.randint(committed, len(log))
-            state.commit(committed)
-        if committed and random.random() < 0.1:
-            view = stable_view(state)
-
-            stable = fresh(log[: view.end_offset])
-            assert view.end_offset == state.stable_end_offset
-            assert stable.transaction_start == -1
-            assert fresh([record for record, _ in records_of(view)]).contents() == stable.contents()
 
 
 @pytest.mark.parametrize("seed", range(20))
