@@ -103,6 +103,8 @@ class LogView:
         """
         if self.start == 0 and offset == 0:
             return None
+        if offset == self.end and self.epochs and self.epochs[-1][0] == epoch and self.epochs[-1][1] < offset:
+            return None  # all that there is: nearly every Fetch
         if self.snapshots:
             earliest = self.snapshots[0].id
             if offset < self.start or (offset == self.start and epoch != earliest.epoch) or epoch < earliest.epoch:

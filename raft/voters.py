@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+KRAFT_VERSION_MAX = 1
+
 
 class VoterSet:
     """The voters, ascending by id, one for each id. Taken as immutable."""
@@ -109,6 +111,13 @@ def read_voters(record: VotersRecord) -> VoterSet:
     )
 
 
+def read_kraft_version(record: KRaftVersionRecord) -> int:
+    """The level that a KRAFT_VERSION record holds. Raises ValueError where it is one of a later release."""
+    if not 0 <= record.kraft_version <= KRAFT_VERSION_MAX:
+        raise ValueError(f"kraft.version {record.kraft_version}, where 0 to {KRAFT_VERSION_MAX} are known")
+    return record.kraft_version
+
+
 def voters_record(voters: VoterSet) -> VotersRecord:
     """The KRAFT_VOTERS record of a set."""
     return VotersRecord(
@@ -143,7 +152,7 @@ def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]
                 continue
             _, message = decode_control(record.key, record.value)
             is_version = isinstance(message, KRaftVersionRecord)
-            found.append((record.offset, message.kraft_version if is_version else read_voters(message)))
+            found.append((record.offset, read_kraft_version(message) if is_version else read_voters(message)))
         except (DecodeError, ValueError) as error:
             raise CorruptBatch(batch.base_offset, batch.position, f"control record {record.offset}: {error}") from None
     return found

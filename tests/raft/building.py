@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -40,6 +41,8 @@ from records.uuids import METADATA_TOPIC_ID
 
 CLUSTER = "cluster-of-the-test"
 TOPIC = "__cluster_metadata"
+ANYBODY = ReplicaKey(-1)
+NO_SNAPSHOT = SnapshotId(0, 0)
 
 
 def directory(replica_id: int) -> bytes:
@@ -94,7 +97,7 @@ def vote_request(
     last_epoch: int = 0,
     last_offset: int = 0,
     pre_vote: bool = False,
-    voter: ReplicaKey = ReplicaKey(-1),
+    voter: ReplicaKey = ANYBODY,
     cluster_id: str | None = CLUSTER,
     candidate_key: ReplicaKey | None = None,
 ) -> VoteRequest:
@@ -117,7 +120,7 @@ def begin_request(
     epoch: int,
     leader: int,
     *,
-    voter: ReplicaKey = ReplicaKey(-1),
+    voter: ReplicaKey = ANYBODY,
     endpoints: tuple[Endpoint, ...] = (),
     cluster_id: str | None = CLUSTER,
 ) -> BeginQuorumEpochRequest:
@@ -297,7 +300,7 @@ def fetch_response(
 def fetch_snapshot_response(
     epoch: int,
     leader: int,
-    part_of: SnapshotId = SnapshotId(0, 0),
+    part_of: SnapshotId = NO_SNAPSHOT,
     *,
     size: int = 0,
     position: int = 0,
@@ -325,6 +328,11 @@ def fetch_snapshot_response(
 
 def _nodes(cls: Any, node: int | None) -> tuple[Any, ...]:
     return () if node is None else (cls(node_id=node, host=endpoint(node).host, port=endpoint(node).port),)
+
+
+def snake(name: str) -> str:
+    """The name of a class as that of a method: SaveElection, save_election."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def latest(message: object) -> int:

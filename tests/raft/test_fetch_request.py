@@ -147,7 +147,7 @@ def test_records_are_served_before_they_are_committed_and_before_our_own_flush()
         (2, 1, 2),
         (3, 1, 2),
     ]
-    assert [type(effect).__name__ for effect in effects][0] == "Append"
+    assert type(effects[0]).__name__ == "Append"
     assert replies[0].response.responses[0].partitions[0].high_watermark == 1
 
 

@@ -135,6 +135,12 @@ def test_a_control_record_that_cannot_be_read_makes_its_batch_corrupt(record: tu
         values(control_batch(record))
 
 
+@pytest.mark.parametrize("level", [-1, 2])
+def test_a_kraft_version_that_we_do_not_know_is_not_taken(level: int) -> None:
+    with pytest.raises(CorruptBatch, match="are known"):
+        values(control_batch(encode_control(KRaftVersionRecord(version=0, kraft_version=level))))
+
+
 def test_a_voter_set_with_an_id_twice_makes_its_batch_corrupt() -> None:
     record = voters_record(dynamic_voters(1))
     twice = VotersRecord(version=0, voters=record.voters * 2)

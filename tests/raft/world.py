@@ -7,11 +7,10 @@ committed that a majority does not hold on disk, and one history of what is comm
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
 from raft import inputs as told
@@ -25,7 +24,10 @@ from records.batch import batches, build_batch, records_of
 from records.codec import decode, encode
 from records.errors import Error
 from records.schema import replace
-from tests.raft.building import CLUSTER, endpoint, key, latest, static_voters
+from tests.raft.building import CLUSTER, endpoint, key, latest, snake, static_voters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass
@@ -115,7 +117,7 @@ class Node:
         life = self.lives
         for effect in effects:
             if self.is_up and self.lives == life:
-                getattr(self, f"_{type(effect).__name__}")(effect)
+                getattr(self, f"do_{snake(type(effect).__name__)}")(effect)
         if self.is_up and self.lives == life:
             deadline = max(self.replica.deadline_ms, self.world.now + 1)
             if deadline < NEVER and deadline != self.timer:
@@ -132,10 +134,10 @@ class Node:
         life = self.lives
         self.world.at(ms, lambda: act(*args) if self.is_up and self.lives == life else None)
 
-    def _Noted(self, effect: do.Noted) -> None:
+    def do_noted(self, effect: do.Noted) -> None:
         self.world.notes.append((self.id, effect.name, effect.fields))
 
-    def _SaveElection(self, effect: do.SaveElection) -> None:
+    def do_save_election(self, effect: do.SaveElection) -> None:
         self._later(self.world.between(self.world.rules.save_ms), self._saved, effect)
 
     def _saved(self, effect: do.SaveElection) -> None:
@@ -144,22 +146,22 @@ class Node:
         self.world.saw_saved(self, effect)
         self.step(told.Saved(effect.number))
 
-    def _Append(self, effect: do.Append) -> None:
+    def do_append(self, effect: do.Append) -> None:
         assert effect.base_offset == (self.log[-1][1] if self.log else self.start)
         for batch in batches(effect.data):
             data = effect.data[batch.position : batch.position + batch.size]
             self.log.append((batch.base_offset, batch.last_offset + 1, batch.leader_epoch, data))
         self._write(effect.number)
 
-    def _Truncate(self, effect: do.Truncate) -> None:
+    def do_truncate(self, effect: do.Truncate) -> None:
         self.log = [entry for entry in self.log if entry[1] <= effect.end_offset]
         self._write(effect.number)
 
-    def _ResetLog(self, effect: do.ResetLog) -> None:
+    def do_reset_log(self, effect: do.ResetLog) -> None:
         self.log, self.start = [], effect.id.end_offset
         self._write(effect.number)
 
-    def _AdvanceLogStart(self, effect: do.AdvanceLogStart) -> None:
+    def do_advance_log_start(self, effect: do.AdvanceLogStart) -> None:
         self.log = [entry for entry in self.log if entry[1] > effect.start_offset]
         self.start = effect.start_offset
         self._write(effect.number)
@@ -178,17 +180,17 @@ class Node:
         end = log[-1][1] if log else log_start
         self.step(told.Flushed(number, end, sum(len(entry[3]) for entry in log)))
 
-    def _SaveEpochs(self, effect: do.SaveEpochs) -> None:
+    def do_save_epochs(self, effect: do.SaveEpochs) -> None:
         ends = [epoch for epoch, _ in effect.epochs]
         assert ends == sorted(set(ends)), effect
 
-    def _Send(self, effect: do.Send) -> None:
+    def do_send(self, effect: do.Send) -> None:
         self.world.send(self, effect)
 
-    def _Reply(self, effect: do.Reply) -> None:
+    def do_reply(self, effect: do.Reply) -> None:
         self.world.reply(self, effect.source, effect.response)
 
-    def _ReplyRecords(self, effect: do.ReplyRecords) -> None:
+    def do_reply_records(self, effect: do.ReplyRecords) -> None:
         data, size = [], 0
         for base, end, _, entry in self.log:
             if (
@@ -204,7 +206,7 @@ class Node:
         response = replace(effect.response, responses=(replace(topic, partitions=(part,)),))
         self.world.reply(self, effect.source, response)
 
-    def _ReplySnapshot(self, effect: do.ReplySnapshot) -> None:
+    def do_reply_snapshot(self, effect: do.ReplySnapshot) -> None:
         data = self.disk.snapshots[effect.id][effect.position : effect.position + effect.length]
         topic = effect.response.topics[0]
         part = replace(topic.partitions[0], unaligned_records=data)
@@ -213,13 +215,13 @@ class Node:
 
     # Snapshots
 
-    def _WriteSnapshotPart(self, effect: do.WriteSnapshotPart) -> None:
+    def do_write_snapshot_part(self, effect: do.WriteSnapshotPart) -> None:
         have = b"" if effect.position == 0 else self.parts[effect.id]
         assert len(have) == effect.position, effect
         self.parts[effect.id] = have + effect.data
         self._later(1, lambda: self.step(told.PartWritten(effect.number)))
 
-    def _FreezeSnapshot(self, effect: do.FreezeSnapshot) -> None:
+    def do_freeze_snapshot(self, effect: do.FreezeSnapshot) -> None:
         self._later(self.world.between(self.world.rules.flush_ms), self._frozen, effect)
 
     def _frozen(self, effect: do.FreezeSnapshot) -> None:
@@ -227,20 +229,20 @@ class Node:
         self.disk.snapshots[effect.id] = data
         self.step(told.SnapshotStored(effect.number, len(data), 0, None, None))
 
-    def _DropSnapshotPart(self, effect: do.DropSnapshotPart) -> None:
+    def do_drop_snapshot_part(self, effect: do.DropSnapshotPart) -> None:
         self.parts.pop(effect.id, None)
 
-    def _DeleteSnapshot(self, effect: do.DeleteSnapshot) -> None:
+    def do_delete_snapshot(self, effect: do.DeleteSnapshot) -> None:
         del self.disk.snapshots[effect.id]
 
     # The state machine
 
-    def _LoadSnapshot(self, effect: do.LoadSnapshot) -> None:
+    def do_load_snapshot(self, effect: do.LoadSnapshot) -> None:
         self.checked = 0
         self.values = [value.encode() for value in json.loads(self.disk.snapshots[effect.id])]
         self.applied = effect.id.end_offset
 
-    def _HighWatermark(self, effect: do.HighWatermark) -> None:
+    def do_high_watermark(self, effect: do.HighWatermark) -> None:
         for base, end, _, data in self.log:
             if self.applied <= base and end <= effect.offset:
                 for batch in batches(data):
@@ -259,7 +261,7 @@ class Node:
         self.disk.snapshots[taken] = json.dumps([value.decode() for value in self.values]).encode()
         self._later(0, lambda: self.step(told.SnapshotTaken(taken, len(self.disk.snapshots[taken]), 0)))
 
-    def _LeaderChanged(self, effect: do.LeaderChanged) -> None:
+    def do_leader_changed(self, effect: do.LeaderChanged) -> None:
         self.led = None
         if effect.leader_id == self.id:
             self.led = (effect.epoch, effect.end_offset)
@@ -277,18 +279,18 @@ class Node:
         self.world.questions.append((self.world.now, self.world.steps))
         self.step(told.ConfirmLeadership(len(self.world.questions) - 1))
 
-    def _ProposalRefused(self, effect: do.ProposalRefused) -> None:
+    def do_proposal_refused(self, effect: do.ProposalRefused) -> None:
         if self.led is not None and self.led[0] == effect.epoch:
             self.led = None
 
-    def _LeadershipConfirmed(self, effect: do.LeadershipConfirmed) -> None:
+    def do_leadership_confirmed(self, effect: do.LeadershipConfirmed) -> None:
         self.confirmed.append(effect.number)
         self.world.saw_confirmed(self, effect)
 
-    def _ShutdownComplete(self, effect: do.ShutdownComplete) -> None:
+    def do_shutdown_complete(self, effect: do.ShutdownComplete) -> None:
         self.is_shut_down = True
 
-    def _VotersChanged(self, effect: do.VotersChanged) -> None:
+    def do_voters_changed(self, effect: do.VotersChanged) -> None:
         pass
 
 

@@ -11,9 +11,11 @@ A blank line ends a block. `pytest tests/scenarios --rewrite` writes what is pri
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 RULE = "----"
 

@@ -15,7 +15,7 @@ from raft.step import start, step
 from records.batch import batches, build_batch, records_of
 from records.errors import Error, error_name
 from records.schema import replace
-from tests.raft.building import CLUSTER, endpoint, key, latest, static_voters
+from tests.raft.building import CLUSTER, endpoint, key, latest, snake, static_voters
 
 
 class Actor:
@@ -245,7 +245,7 @@ class Stage:
             if name == "Noted":
                 self.note(actor, effect)
                 continue
-            getattr(self, f"on_{name}")(actor, effect)
+            getattr(self, f"on_{snake(name)}")(actor, effect)
         if not actor.is_slow:
             self.settle(actor)
 
@@ -278,7 +278,7 @@ class Stage:
         elif effect.name not in {"vote", "leader-silent", "leader-gone"}:
             self.say(actor, f"notes {effect.name}")
 
-    def on_Send(self, actor: Actor, effect: do.Send) -> None:
+    def on_send(self, actor: Actor, effect: do.Send) -> None:
         link = (actor.id, effect.peer)
         if self.links.get(link) is None or self.asked.pop(self.links[link], None) is not None:
             # A connection never carries two open requests.
@@ -295,27 +295,27 @@ class Stage:
             self.transit.append((actor.id, asker[0], source.connection, response))
         self.say(actor, f"answers {asker[0] if asker else 'nobody'}: {describe(response)}")
 
-    def on_Reply(self, actor: Actor, effect: do.Reply) -> None:
+    def on_reply(self, actor: Actor, effect: do.Reply) -> None:
         self.answer(actor, effect.source, effect.response)
 
-    def on_ReplyRecords(self, actor: Actor, effect: do.ReplyRecords) -> None:
+    def on_reply_records(self, actor: Actor, effect: do.ReplyRecords) -> None:
         topic = effect.response.responses[0]
         part = replace(topic.partitions[0], records=actor.data(effect.start_offset, effect.end_offset))
         self.answer(actor, effect.source, replace(effect.response, responses=(replace(topic, partitions=(part,)),)))
 
-    def on_ReplySnapshot(self, actor: Actor, effect: do.ReplySnapshot) -> None:
+    def on_reply_snapshot(self, actor: Actor, effect: do.ReplySnapshot) -> None:
         topic = effect.response.topics[0]
         data = actor.snapshots[effect.id][effect.position : effect.position + effect.length]
         part = replace(topic.partitions[0], unaligned_records=data)
         self.answer(actor, effect.source, replace(effect.response, topics=(replace(topic, partitions=(part,)),)))
 
-    def on_SaveElection(self, actor: Actor, effect: do.SaveElection) -> None:
+    def on_save_election(self, actor: Actor, effect: do.SaveElection) -> None:
         leader = "" if effect.leader_id is None else f", leader {effect.leader_id}"
         voted = "" if effect.voted is None else f", voted {effect.voted.id}"
         self.say(actor, f"saves epoch {effect.epoch}{leader}{voted}")
         actor.open.append(effect)
 
-    def on_Append(self, actor: Actor, effect: do.Append) -> None:
+    def on_append(self, actor: Actor, effect: do.Append) -> None:
         shown = []
         for batch in batches(effect.data):
             data = effect.data[batch.position : batch.position + batch.size]
@@ -327,64 +327,64 @@ class Stage:
         )
         actor.open.append(effect)
 
-    def on_Truncate(self, actor: Actor, effect: do.Truncate) -> None:
+    def on_truncate(self, actor: Actor, effect: do.Truncate) -> None:
         actor.log = [entry for entry in actor.log if entry[1] <= effect.end_offset]
         self.say(actor, f"cuts its log at {effect.end_offset}")
         actor.open.append(effect)
 
-    def on_ResetLog(self, actor: Actor, effect: do.ResetLog) -> None:
+    def on_reset_log(self, actor: Actor, effect: do.ResetLog) -> None:
         actor.log, actor.start = [], effect.id.end_offset
         self.say(actor, f"starts its log at snapshot {name(effect.id)}")
         actor.open.append(effect)
 
-    def on_AdvanceLogStart(self, actor: Actor, effect: do.AdvanceLogStart) -> None:
+    def on_advance_log_start(self, actor: Actor, effect: do.AdvanceLogStart) -> None:
         actor.log = [entry for entry in actor.log if entry[1] > effect.start_offset]
         actor.start = effect.start_offset
         self.say(actor, f"drops its log below {effect.start_offset}")
         actor.open.append(effect)
 
-    def on_SaveEpochs(self, actor: Actor, effect: do.SaveEpochs) -> None:
+    def on_save_epochs(self, actor: Actor, effect: do.SaveEpochs) -> None:
         pass
 
-    def on_WriteSnapshotPart(self, actor: Actor, effect: do.WriteSnapshotPart) -> None:
+    def on_write_snapshot_part(self, actor: Actor, effect: do.WriteSnapshotPart) -> None:
         have = actor.parts.get(effect.id, b"") if effect.position else b""
         actor.parts[effect.id] = have + effect.data
         self.say(actor, f"writes {len(effect.data)} bytes of snapshot {name(effect.id)} at {effect.position}")
         self.step(actor, told.PartWritten(effect.number))
 
-    def on_FreezeSnapshot(self, actor: Actor, effect: do.FreezeSnapshot) -> None:
+    def on_freeze_snapshot(self, actor: Actor, effect: do.FreezeSnapshot) -> None:
         actor.snapshots[effect.id] = actor.parts.pop(effect.id)
         self.say(actor, f"has the whole of snapshot {name(effect.id)}")
         self.step(actor, told.SnapshotStored(effect.number, len(actor.snapshots[effect.id])))
 
-    def on_DropSnapshotPart(self, actor: Actor, effect: do.DropSnapshotPart) -> None:
+    def on_drop_snapshot_part(self, actor: Actor, effect: do.DropSnapshotPart) -> None:
         actor.parts.pop(effect.id, None)
         self.say(actor, f"gives up snapshot {name(effect.id)}")
 
-    def on_DeleteSnapshot(self, actor: Actor, effect: do.DeleteSnapshot) -> None:
+    def on_delete_snapshot(self, actor: Actor, effect: do.DeleteSnapshot) -> None:
         del actor.snapshots[effect.id]
         self.say(actor, f"deletes snapshot {name(effect.id)}")
 
-    def on_LoadSnapshot(self, actor: Actor, effect: do.LoadSnapshot) -> None:
+    def on_load_snapshot(self, actor: Actor, effect: do.LoadSnapshot) -> None:
         self.say(actor, f"loads snapshot {name(effect.id)}")
 
-    def on_HighWatermark(self, actor: Actor, effect: do.HighWatermark) -> None:
+    def on_high_watermark(self, actor: Actor, effect: do.HighWatermark) -> None:
         self.say(actor, f"has committed up to {effect.offset}")
 
-    def on_LeaderChanged(self, actor: Actor, effect: do.LeaderChanged) -> None:
+    def on_leader_changed(self, actor: Actor, effect: do.LeaderChanged) -> None:
         if effect.leader_id == actor.id:
             self.say(actor, f"tells its state machine to lead epoch {effect.epoch} from {effect.end_offset}")
 
-    def on_ProposalRefused(self, actor: Actor, effect: do.ProposalRefused) -> None:
+    def on_proposal_refused(self, actor: Actor, effect: do.ProposalRefused) -> None:
         self.say(actor, f"refuses a proposal at {effect.base_offset}")
 
-    def on_LeadershipConfirmed(self, actor: Actor, effect: do.LeadershipConfirmed) -> None:
+    def on_leadership_confirmed(self, actor: Actor, effect: do.LeadershipConfirmed) -> None:
         self.say(actor, f"leads epoch {effect.epoch}: confirmed {effect.number}")
 
-    def on_ShutdownComplete(self, actor: Actor, effect: do.ShutdownComplete) -> None:
+    def on_shutdown_complete(self, actor: Actor, effect: do.ShutdownComplete) -> None:
         self.say(actor, "may leave")
 
-    def on_VotersChanged(self, actor: Actor, effect: do.VotersChanged) -> None:
+    def on_voters_changed(self, actor: Actor, effect: do.VotersChanged) -> None:
         self.say(actor, f"votes with {[voter.key.id for voter in effect.voters]}")
 
 
