@@ -64,12 +64,14 @@ class Kind(Enum):
     """How an API is served.
 
     WRITE: by the active controller alone, which sees what is not yet committed. READ: by any controller; a standby
-    answers from what is committed, the active one confirms first that it is. RAFT: by the quorum (`raft`). ENVELOPE:
-    not itself; what is in it is (`controller.envelope`).
+    answers from what is committed, the active one confirms first that it is. LOCAL: by any controller, at once, of
+    itself and of what is stable. RAFT: by the quorum (`raft`). ENVELOPE: not itself; what is in it is
+    (`controller.envelope`).
     """
 
     WRITE = "write"
     READ = "read"
+    LOCAL = "local"
     RAFT = "raft"
     ENVELOPE = "envelope"
 
@@ -134,7 +136,7 @@ def half_heartbeat(_request: Any, env: Env) -> int:
 
 
 ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
-WRITE, READ, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.RAFT, Kind.ENVELOPE
+WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT, Kind.ENVELOPE
 
 
 # fmt: off
@@ -149,7 +151,7 @@ APIS = table(
     Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # What this node speaks, and who there is.
-    Api(ApiVersionsRequest, (0, 4), READ, versions.api_versions),
+    Api(ApiVersionsRequest, (0, 4), LOCAL, versions.api_versions),
     Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),

@@ -31,13 +31,13 @@ class Controller:
 
     state: all metadata. env: the node and the moment; `env.epoch` is that of its leadership, -1 on a standby.
     bootstrap: the records, with their versions, that begin an empty log. registration: of this node, None for none.
-    waiting: answers that wait. tasks: None on a standby. loading: the snapshot that is being loaded. effects: of the
-    step under way.
+    waiting: answers that wait. parked: requests to a standby whose state is not stable. tasks: None on a standby.
+    loading: the snapshot that is being loaded. effects: of the step under way.
     """
 
     __slots__ = (
-        "bootstrap", "effects", "env", "is_shut_down", "loading", "metrics", "registration", "snapshots", "state",
-        "tasks", "waiting", "wall_offset_ms",
+        "bootstrap", "effects", "env", "is_shut_down", "loading", "metrics", "parked", "registration", "snapshots",
+        "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +57,7 @@ class Controller:
         self.snapshots = SnapshotSchedule(env.settings, env.now_ms)
         self.tasks: Tasks | None = None
         self.loading: SnapshotId | None = None
+        self.parked: list[tuple[RequestContext, Any]] = []
         self.wall_offset_ms = 0
         self.is_shut_down = False
         self.effects: list[Effect] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.bulk_batches import load_batch, replay_batch
 from controller.effects import Noted
+from controller.serving import serve_parked
 from controller.snapshot_schedule import Appended, take_snapshot_if_due
 from records.batch import batches
 
@@ -23,7 +24,8 @@ def on_committed(controller: Controller, event: Committed) -> None:
         controller.snapshots.replayed(batch)
         metrics.last_applied_timestamp_ms = max(metrics.last_applied_timestamp_ms, batch.timestamp_ms)
     controller.env.next_offset = controller.state.end_offset
-    controller.waiting.on_committed(controller.state.committed_end_offset)
+    controller.waiting.on_committed(controller.state.stable_end_offset)
+    serve_parked(controller)
     take_snapshot_if_due(controller)
 
 
@@ -69,6 +71,8 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
     controller.state.end_load()
     controller.snapshots.restart(id_, controller.env.wall_ms, controller.env.now_ms)
     controller.env.next_offset = controller.state.end_offset
+    controller.waiting.on_committed(controller.state.stable_end_offset)
+    serve_parked(controller)
     controller.effects.append(Noted("snapshot_loaded", {"end_offset": id_.end_offset, "epoch": id_.epoch}))
 
 

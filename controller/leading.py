@@ -10,7 +10,7 @@ from controller.effects import Noted, Resign
 from controller.periodic import Tasks
 from controller.refusals import refused
 from controller.results import Result
-from controller.serving import is_for_any, serve, write_result, wrong_controller_text
+from controller.serving import is_for_any, serve, serve_parked, write_result, wrong_controller_text
 from controller.sessions import Sessions
 from controller.snapshot_schedule import take_snapshot_if_due
 from records.errors import ApiError, Error
@@ -57,6 +57,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     # Not before: a transaction that was just aborted may have changed registrations.
     env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
+    serve_parked(controller)
 
 
 def sessions_of(state: State, env: Env) -> Sessions:
@@ -109,10 +110,13 @@ def on_high_watermark(controller: Controller, event: HighWatermark) -> None:
 
 
 def commit(controller: Controller, end_offset: int) -> None:
-    """All below `end_offset` is committed: answers that rest on it may leave."""
+    """All below `end_offset` is committed: answers that rest on it may leave.
+
+    What is within a metadata transaction counts only with its end: until then another leader may abort it.
+    """
     controller.state.commit(end_offset)
     controller.snapshots.committed(end_offset)
-    controller.waiting.on_committed(end_offset)
+    controller.waiting.on_committed(controller.state.stable_end_offset)
 
 
 def on_shut_down(controller: Controller, _event: ShutDown) -> None:

@@ -32,6 +32,9 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     """Let the handler of the API decide, and do what it decided."""
     api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
+    if must_park(controller, api):
+        controller.parked.append((context, request))
+        return
     # What leaves nothing to do is answered by standbys too.
     idle = None if api.idle is None else api.idle(request)
     if idle is not None:
@@ -46,6 +49,20 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     carry_out(controller, context, request, result)
 
 
+def must_park(controller: Controller, api: Api) -> bool:
+    """Whether a standby's state cannot be told of now: a metadata transaction is open, which may yet be aborted."""
+    if controller.is_active or api.kind != Kind.READ:
+        return False
+    return controller.loading is not None or controller.state.transaction_start >= 0
+
+
+def serve_parked(controller: Controller) -> None:
+    """What had to wait for a state that can be told of is served, if there is one."""
+    parked, controller.parked = controller.parked, []
+    for context, request in parked:
+        serve(controller, context, request)
+
+
 def check_role(controller: Controller, api: Api, request: Any) -> None:
     """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is none."""
     if is_for_any(api, request):
@@ -58,7 +75,7 @@ def check_role(controller: Controller, api: Api, request: Any) -> None:
 
 def is_for_any(api: Api, request: Any) -> bool:
     """Whether any controller may answer, not the active one alone."""
-    return api.kind == Kind.READ or (api.is_local is not None and api.is_local(request))
+    return api.kind in (Kind.READ, Kind.LOCAL) or (api.is_local is not None and api.is_local(request))
 
 
 def check_deadline(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
@@ -91,7 +108,7 @@ def carry_out(controller: Controller, context: RequestContext, request: Any, res
     waiting = controller.waiting
     if result.records:
         waiting.add(context, request, result.response, last_offset, confirm=False)
-    elif not controller.is_active:
+    elif not controller.is_active or APIS[context.api_key].kind == Kind.LOCAL:
         controller.answer(context, result.response)
     else:
         waiting.add(context, request, result.response, min(result.rests_on, last_offset), confirm=result.confirm)
@@ -120,7 +137,9 @@ def write_result(controller: Controller, result: Result) -> int:
 
 def on_disconnected(controller: Controller, event: Disconnected) -> None:
     """Nobody waits for the answers of this connection any more; what was appended stays."""
-    controller.waiting.drop(event.connection)
+    connection = event.connection
+    controller.waiting.drop(connection)
+    controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection != connection]
 
 
 def wrong_controller_text(leader_id: int) -> str:

@@ -19,8 +19,10 @@ from records.batch import batches
 from records.errors import Error
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest
+from records.messages.versions import ApiVersionsRequest
 from records.metadata.brokers import BrokerRegistrationChangeRecord
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
+from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import (
     AbortTransactionRecord,
     BeginTransactionRecord,
@@ -89,7 +91,7 @@ def transaction_batch(rig, *records):
     from records.frame import encode_record
 
     data = build_batch(
-        [encode_record(record, 0) for record in records],
+        [encode_record(*(record if isinstance(record, tuple) else (record, 0))) for record in records],
         base_offset=rig.end_offset,
         leader_epoch=rig.epoch,
         timestamp_ms=0,
@@ -429,3 +431,42 @@ def test_a_log_without_a_metadata_version_needs_bootstrap_records(bootstrap):
 
     with pytest.raises(ActivationError):
         Rig(bootstrap=bootstrap).lead()
+
+
+# Metadata transactions, and what may be told of them.
+
+
+def test_an_answer_that_rests_on_a_transaction_waits_for_its_end():
+    rig = Rig(metadata_max_batch_size_in_bytes=300).lead().brokers(0, 1)
+    rig.create("foo", (0, 1), (1, 0), (0, 1), (1, 0))
+    rig.auto = False
+    fencing = rig.heartbeat_unanswered(0, want_fence=True)
+    again = rig.heartbeat_unanswered(0, want_fence=True)
+
+    rig.commit(rig.end_offset - 1)
+    assert (fencing in rig.replies, again in rig.replies) == (False, False)
+    rig.commit()
+
+    assert [rig.replies[n].is_fenced for n in (fencing, again)] == [True, True]
+
+
+@pytest.mark.parametrize("record", [EndTransactionRecord(), AbortTransactionRecord(reason="")])
+def test_a_standby_tells_nothing_of_a_transaction_before_its_end(record):
+    rig = Rig().lead().brokers(0, 1)
+    topic_id = rig.create("foo", (0,))
+    rig.follow()
+    change = PartitionChangeRecord(
+        partition_id=0, topic_id=topic_id, replicas=(0, 1), adding_replicas=(1,), directories=(bytes(16),) * 2
+    )
+    rig.step(Committed(transaction_batch(rig, BeginTransactionRecord(), (change, 2))))
+
+    listing = rig.send(ListPartitionReassignmentsRequest())
+    gone = rig.send(ListPartitionReassignmentsRequest(), connection=5)
+    speaking = rig.ask(ApiVersionsRequest(client_software_name="x", client_software_version="1"))
+    rig.step(Disconnected(5))
+    assert (listing in rig.replies, speaking.error_code) == (False, 0)
+    rig.step(Committed(transaction_batch(rig, record)))
+
+    assert gone not in rig.replies
+    topics = rig.replies[listing].topics
+    assert [topic.name for topic in topics] == (["foo"] if isinstance(record, EndTransactionRecord) else [])
