@@ -13,6 +13,7 @@ from controller import effects as controller_effects
 from controller import inputs
 from controller.apis import APIS, Kind
 from controller.envelope import opened, sealed
+from controller.loggers import ROOT
 from controller.server.feed import StateFeed
 from controller.server.snapshot_task import SnapshotTask
 from raft import effects as raft_effects
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.controller import Controller
+    from controller.server.logs import Log
     from raft.network.channels import Channels
     from raft.network.requests import Incoming
     from raft.network.server import Server
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from raft.storage.errors import DiskFailed
     from raft.storage.storage import Storage
     from records.headers import RequestHeader
-
-    Log = Callable[..., None]
 
 # Requests of this node to itself, as the active controller, have sources of this connection.
 OWN_CONNECTION = 0
@@ -402,6 +402,7 @@ class Node:
         loggers = self.controller.env.loggers
         assert loggers is not None
         loggers.put(effect.name, effect.level)
+        self.log.set_level(loggers.level(ROOT))
 
     # The end.
 

@@ -8,6 +8,7 @@ import sys
 
 from controller.config.definition import ConfigError
 from controller.config.file import read_config
+from controller.config.served import check_served
 
 
 def run(arguments: list[str]) -> int:
@@ -21,16 +22,17 @@ def run(arguments: list[str]) -> int:
     overrides = dict(pair.partition("=")[::2] for pair in options.override)
     try:
         config = read_config(options.config, overrides)
+        check_served(config)
     except (ConfigError, OSError) as error:
         print(f"kraftctl start: {options.config}: {error}", file=sys.stderr)
         return 1
     # One thread of linear algebra is one too many here; it must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    from controller.server.logs import configure
+    from controller.server.logs import Log
     from controller.server.start import StartRefused, run_node
 
-    log = configure(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")
+    log = Log(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")
     for warning in config.warnings:
         log("configuration_warning", text=warning)
     try:

@@ -1,14 +1,12 @@
-"""One line for each event that matters, by structlog: JSON, or text for people (KIP-1 has none of this; log4j does)."""
+"""One line for each event that matters, by structlog: JSON, or text for people (log4j in stock Kafka)."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, TextIO
 
 LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
+METHODS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
 
 # Events that tell of trouble; all others are of level info.
 WARNINGS = {
@@ -21,16 +19,45 @@ ERRORS = {"node_failed", "disk_failed"}
 def level_of(event: str) -> str:
     """The level at which an event is written."""
     if event in ERRORS:
-        return "error"
-    return "warning" if event in WARNINGS else "info"
+        return "ERROR"
+    return "WARN" if event in WARNINGS else "INFO"
 
 
-def configure(form: str = "console", level: str = "INFO", out: TextIO | None = None) -> Callable[..., None]:
-    """Set structlog up, and return `write(event, **fields)`.
+class Log:
+    """Writes events. level: the least that is written, one of LEVELS; it may be changed while the node runs."""
 
-    form: `json` or `console`. level: one of LEVELS. out: stderr by default.
-    """
-    # structlog's console renderer brings rich in when it is installed: 5 MiB that a node has no use for.
+    def __init__(self, form: str, level: str, out: TextIO | None = None) -> None:
+        """form: `json` or `console`; out: stderr by default."""
+        structlog = _structlog()
+        stream = sys.stderr if out is None else out
+        colors = stream.isatty()
+        renderer = (
+            structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer(colors=colors)
+        )
+        self._log = structlog.wrap_logger(
+            structlog.WriteLogger(stream),
+            processors=[
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+                renderer,
+            ],
+            wrapper_class=structlog.make_filtering_bound_logger(0),
+        )
+        self.set_level(level)
+
+    def set_level(self, level: str) -> None:
+        self.level = level
+        self._least = LEVELS[level]
+
+    def __call__(self, event: str, /, **fields: Any) -> None:
+        level = level_of(event)
+        if LEVELS[level] >= self._least:
+            getattr(self._log, METHODS[level])(event, **fields)
+
+
+def _structlog() -> Any:
+    """Structlog without rich, which its console renderer brings in where it is installed: 5 MiB of no use to a node."""
     kept = sys.modules.get("rich")
     sys.modules["rich"] = None  # type: ignore[assignment]
     try:
@@ -40,23 +67,4 @@ def configure(form: str = "console", level: str = "INFO", out: TextIO | None = N
             del sys.modules["rich"]
         else:
             sys.modules["rich"] = kept
-    stream = sys.stderr if out is None else out
-    processors: list[Any] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer()
-        if form == "json"
-        else structlog.dev.ConsoleRenderer(colors=stream.isatty()),
-    ]
-    structlog.configure(
-        processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(stream),
-        cache_logger_on_first_use=True,
-    )
-    log = structlog.get_logger()
-
-    def write(event: str, /, **fields: Any) -> None:
-        getattr(log, level_of(event))(event, **fields)
-
-    return write
+    return structlog

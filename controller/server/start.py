@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.apis import APIS
+from controller.config.resources import knows_config
 from controller.controller import Controller
 from controller.env import Env
 from controller.features import supported_features
@@ -45,9 +46,8 @@ from records.frame import decode_record
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from controller.config.node import NodeConfig
+    from controller.server.logs import Log
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
@@ -148,19 +148,18 @@ def build(
     )
     quorum = raft_config(config, identity.cluster_id, endpoints)
     replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, luck)
+    features = supported_features(config.flag("unstable.feature.versions.enable"))
     loggers = Loggers({"root": config.text("kraft.log.level") or "INFO"})
     env = Env(
         identity.cluster_id, config.node_id, luck, settings_of(config), config, now_ms=node.now_ms(), loggers=loggers
     )
+    features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(
-        config.node_id,
-        luck.randbytes(16),
-        [(endpoint, 0) for endpoint in endpoints],
-        supported_features(config.flag("unstable.feature.versions.enable")),
-        luck,
+        config.node_id, luck.randbytes(16), [(endpoint, 0) for endpoint in endpoints], features, luck
     )
+    state = State(supported_features=features, knows_config=knows_config)
     controller = Controller(
-        State(), env, bootstrap=bootstrap_records(files, identity.directory), registration=registration
+        state, env, bootstrap=bootstrap_records(files, identity.directory), registration=registration
     )
     client = f"raft-client-{config.node_id}"
     node.assemble(
@@ -183,7 +182,7 @@ def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...
     )
 
 
-async def serve(config: NodeConfig, log: Callable[..., None]) -> int:
+async def serve(config: NodeConfig, log: Log) -> int:
     """Run until a signal or a failure; the exit code. Raises StartRefused."""
     loop = asyncio.get_running_loop()
     luck = Random(os.urandom(32))
@@ -251,7 +250,7 @@ def _settle(loop: asyncio.AbstractEventLoop) -> None:
     loop.call_later(COLLECT_S, collect)
 
 
-def run_node(config: NodeConfig, log: Callable[..., None]) -> int:
+def run_node(config: NodeConfig, log: Log) -> int:
     """Run one node to its end; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
     if sys.platform == "win32":
         return asyncio.run(serve(config, log))
