@@ -22,7 +22,7 @@ class Env:
     now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
     controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
-    loggers: of this node; None where none can be changed.
+    loggers: of this node; None where none can be changed. topic_defaults: what `controller.control.topics` keeps.
     """
 
     cluster_id: str
@@ -39,6 +39,7 @@ class Env:
     kraft_version: int = 0
     kraft_version_offset: int = -1
     loggers: Loggers | None = None
+    topic_defaults: tuple[Any, Any, dict[str, Any]] | None = None
 
     @property
     def is_active(self) -> bool:

@@ -6,6 +6,7 @@ broker a whole session.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,9 +47,9 @@ class Sessions:
     def __init__(self, timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
         self._brokers: dict[int, Session] = {}
-        # (broker id, broker epoch) -> last contact. A fenced broker that goes on heartbeating has a contact too, and
-        # so keeps its id from being taken; an epoch that was never registered just expires.
-        self._contacts: dict[tuple[int, int], int] = {}
+        # (broker id, broker epoch) -> last contact, the oldest first. A fenced broker that goes on heartbeating has a
+        # contact too, and so keeps its id from being taken; that of a former incarnation just expires.
+        self._contacts: OrderedDict[tuple[int, int], int] = OrderedDict()
 
     def __iter__(self) -> Iterator[Session]:
         """All sessions, by ascending broker id."""
@@ -58,8 +59,9 @@ class Sessions:
         return self._brokers.get(broker_id)
 
     def heard(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
-        """Something came from a broker that says it has this epoch."""
+        """Something came from the broker of this epoch. now_ms: never less than before."""
         self._contacts[broker_id, broker_epoch] = now_ms
+        self._contacts.move_to_end((broker_id, broker_epoch))
 
     def contact_ms(self, broker_id: int, broker_epoch: int) -> int | None:
         """When the broker of this epoch was last heard of; None where it never was, or has expired."""
@@ -72,17 +74,18 @@ class Sessions:
 
     def expired(self, now_ms: int) -> tuple[int, int] | None:
         """The (broker id, broker epoch) heard of longest ago, where its session has ended."""
-        if not self._contacts:
-            return None
-        oldest = min(self._contacts, key=lambda key: (self._contacts[key], key))
-        return oldest if self._is_expired(self._contacts[oldest], now_ms) else None
+        for oldest, contact_ms in self._contacts.items():
+            return oldest if self._is_expired(contact_ms, now_ms) else None
+        return None
 
     def forget_contact(self, broker_id: int, broker_epoch: int) -> None:
         self._contacts.pop((broker_id, broker_epoch), None)
 
     def next_expiry_ms(self) -> int | None:
         """When, unless more is heard, the first session has ended; None where there is none."""
-        return min(self._contacts.values()) + self.timeout_ms + 1 if self._contacts else None
+        for contact_ms in self._contacts.values():
+            return contact_ms + self.timeout_ms + 1
+        return None
 
     def register(self, broker_id: int, *, fenced: bool) -> None:
         """The registration now says this: a new one, or a changed one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.control.assignments import check_manual_replicas, new_partition, placed_replicas
-from controller.control.topic_configs import effective_topic_configs, new_topic_configs
+from controller.control.topic_configs import layers, new_topic_configs
 from controller.results import Result, check_record_count, raised_text
 from controller.tables.topics import has_similar, similar_name
 from raft.config import METADATA_TOPIC
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
 
+    from controller.config.effective import Effective
     from controller.env import Env
     from controller.inputs import RequestContext
     from controller.state import State
@@ -219,13 +220,29 @@ def random_topic_id(random: Random) -> bytes:
 
 def described(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
     """All configs of the new topic as they are in effect, by name (KIP-525)."""
-    return tuple(
-        ConfigResult(
-            name=config.name,
-            value=None if config.is_sensitive else config.value,
-            read_only=config.read_only,
-            config_source=config.source,
-            is_sensitive=config.is_sensitive,
-        )
-        for config in effective_topic_configs(state, env, values)
+    common = described_defaults(state, env)
+    if not values:
+        return tuple(common.values())
+    own = layers(state, env, values)
+    found = {**common, **{name: config_result(own.named(name)) for name in values}}
+    return tuple(found[name] for name in sorted(found))
+
+
+def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
+    """The configs of a topic that has none of its own: the same for all, and so kept until others count."""
+    made_from = layers(state, env, {})
+    kept = env.topic_defaults
+    if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
+        found = {config.name: config_result(config) for config in made_from.all()}
+        kept = env.topic_defaults = (made_from.node, made_from.cluster, found)
+    return kept[2]
+
+
+def config_result(config: Effective) -> ConfigResult:
+    return ConfigResult(
+        name=config.name,
+        value=None if config.is_sensitive else config.value,
+        read_only=config.read_only,
+        config_source=config.source,
+        is_sensitive=config.is_sensitive,
     )

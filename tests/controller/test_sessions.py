@@ -23,8 +23,9 @@ def test_a_session_is_valid_for_its_broker_and_epoch_until_its_time_has_passed()
 def test_the_broker_that_was_heard_of_longest_ago_expires_first():
     s = sessions(1, 2)
     assert (s.expired(10**9), s.next_expiry_ms()) == (None, None)
-    s.heard(1, 7, 1000)
+    s.heard(1, 7, 980)
     s.heard(2, 8, 990)
+    s.heard(1, 7, 1000)
 
     assert (s.expired(1090), s.next_expiry_ms()) == (None, 1091)
     assert s.expired(1200) == (2, 8)

@@ -377,3 +377,26 @@ def test_topic_ids_are_random_uuids_that_do_not_begin_with_a_dash():
 def test_a_name_may_have_all_that_kafka_allows():
     assert wrong_in_name("azAZ09._-" + "x" * 240) is None
     assert wrong_in_name("a b") is not None
+
+
+def test_configs_are_described_as_they_are_when_the_topic_is_created():
+    from tests.controller.rig import set_config
+
+    rig = Rig().lead().brokers(0)
+
+    def described(name):
+        configs = create(rig, topic(name, retention_ms="1000"))[0].configs
+        found = {config.name: (config.value, config.config_source) for config in configs}
+        return found["segment.bytes"], found["retention.ms"]
+
+    before = described("a")
+    set_config(rig, 4, "", "log.segment.bytes", "2000000")
+    cluster = described("b")
+    set_config(rig, 4, "3000", "log.segment.bytes", "3000000")
+
+    own = ("1000", 1)
+    assert (before, cluster, described("c")) == (
+        (("1073741824", 5), own),
+        (("2000000", 3), own),
+        (("3000000", 2), own),
+    )
