@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 # SIGTERM to exit: less than what an operator's tools wait, and than Kafka's own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
+LARGEST_BYTES = 4 << 20
 
 
 class StartRefused(Exception):
@@ -239,6 +240,8 @@ def _settle(loop: asyncio.AbstractEventLoop) -> None:
     """Keep the collector from stopping the world at a moment of its choosing: what lives now lives on, and what comes
     is collected every few seconds, which takes less than a millisecond.
     """
+    # glibc maps each large block anew until it has seen one of that size freed: the first fence would pay for it.
+    bytes(LARGEST_BYTES)
     gc.collect()
     gc.freeze()
     gc.disable()
