@@ -56,7 +56,6 @@ def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersR
         asked_topics = request.topic_partitions
         topics = [run.topic(asked.topic, state.topic(asked.topic), asked.partitions) for asked in asked_topics]
         rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
-    check_record_count(len(run.records))
     response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=tuple(topics))
     return Result(response, run.records, rests_on, atomic=False)
 
@@ -82,7 +81,10 @@ class _Run:
         return TopicResult(topic=name, partition_result=tuple(results))
 
     def elect(self, name: str, topic: Topic | None, partition_id: int) -> tuple[Error, str | None]:
-        """Elect for one partition: the error, and the text beside it."""
+        """Elect for one partition: the error, and the text beside it.
+
+        Raises ApiError(POLICY_VIOLATION) where that is one too many.
+        """
         if topic is None:
             return Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}"
         partition = self.leadership.find(topic, partition_id)
@@ -100,6 +102,7 @@ class _Run:
             error = NOT_AVAILABLE[self.election]
             return error, error_text(error)
         self.records.append(change)
+        check_record_count(len(self.records))
         return Error.NONE, None
 
 

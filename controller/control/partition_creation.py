@@ -54,7 +54,7 @@ def create_partitions(state: State, _context: RequestContext, request: CreatePar
         except ApiError as refused:
             error, text = refused.code, raised_text(refused)
         results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
-    check_record_count(len(records))
+        check_record_count(len(records))
     # What a topic has now may itself not be committed yet.
     changes.append(state.partitions.last_change())
     response = CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results))

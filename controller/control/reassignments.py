@@ -70,9 +70,9 @@ def alter_reassignments(
                 records += [] if change is None else [change]
             except ApiError as refused:
                 error, text = refused.code, raised_text(refused)
+            check_record_count(len(records))
             results.append(PartitionResult(partition_index=asked.partition_index, error_code=error, error_message=text))
         topics.append(TopicResult(name=asked_topic.name, partitions=tuple(results)))
-    check_record_count(len(records))
     rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
     return Result(altered(allow_factor_change, tuple(topics)), records, rests_on)
 

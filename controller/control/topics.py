@@ -76,7 +76,7 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
         except ApiError as error:
             result = failed(topic.name, error)
         results.append(result)
-    check_record_count(len(records))
+        check_record_count(len(records))
     response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
     return Result(response, () if request.validate_only else records, rests_on(state, wanted))
 
