@@ -470,3 +470,12 @@ def test_a_standby_tells_nothing_of_a_transaction_before_its_end(record):
     assert gone not in rig.replies
     topics = rig.replies[listing].topics
     assert [topic.name for topic in topics] == (["foo"] if isinstance(record, EndTransactionRecord) else [])
+
+
+def test_every_input_has_its_function():
+    from typing import get_args
+
+    from controller.inputs import Input
+    from controller.steps import STEPS
+
+    assert set(STEPS) == set(get_args(Input))
