@@ -6,6 +6,7 @@ With `bulk_scan`, the one place of this package that uses numpy. Byte for byte w
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -236,9 +237,9 @@ class _Columns:
             self.number(field.name, column, f">i{field.type.size}")
 
     def rows(self) -> Rows:
-        widths = [len(part) if isinstance(part, bytes) else part[:1].nbytes for part in self.parts]
-        if not self.count:
-            return Rows(np.empty((0, 0), np.uint8))
+        widths = [
+            len(part) if isinstance(part, bytes) else part.dtype.itemsize * prod(part.shape[1:]) for part in self.parts
+        ]
         out = np.empty((self.count, sum(widths)), np.uint8)
         at = 0
         for part, width in zip(self.parts, widths, strict=True):

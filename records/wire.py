@@ -72,12 +72,19 @@ class Primitive:
             index = getattr(value, "__index__", None)
             return index is not None and self.range[0] <= index() <= self.range[1]
         if self.name == "string":
-            return isinstance(value, str) and len(value.encode(errors="replace")) <= STRING_MAX
+            return isinstance(value, str) and _fits(value)
         if self.name == "float64":
             return isinstance(value, int | float)
         if self.name == "bool":
             return True
         return isinstance(value, bytes | bytearray | memoryview) and (self.name != "uuid" or len(value) == 16)
+
+
+def _fits(text: str) -> bool:
+    try:
+        return len(text.encode()) <= STRING_MAX
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
 
 
 class Array:

@@ -1,0 +1,270 @@
+"""Encoding and decoding: what is refused, where the fault is, and what is not copied."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from records import codec
+from records.codec import decode, decode_prefix, encode, encode_into, encode_parts
+from records.decoding import DecoderSource, make_decoder
+from records.encoding import PART_MIN
+from records.headers import RequestHeader
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
+from records.registry import class_named
+from records.schema import default_of, replace, schema_of
+from records.wire import DecodeError, EncodeError
+from tests.records.golden import wire_rows
+
+TOPIC_ID = bytes(range(16))
+TOPIC = TopicRecord(name="orders", topic_id=TOPIC_ID)
+
+
+def fault(cls: type, version: int, data: bytes) -> tuple[str, int, str]:
+    with pytest.raises(DecodeError) as told:
+        decode(cls, version, data)
+    assert (told.value.message, told.value.version) == (cls.__name__, version)
+    return told.value.field, told.value.offset, told.value.reason
+
+
+def test_bytes_left_over_are_refused_and_counted() -> None:
+    assert fault(TopicRecord, 0, encode(TOPIC, 0) + b"xy") == ("", 24, "2 bytes are left after the message")
+
+
+def test_a_message_may_stand_among_other_bytes() -> None:
+    data = encode(TOPIC, 0)
+
+    assert decode_prefix(TopicRecord, 0, b"ab" + data + b"cd", 2) == (TOPIC, 2 + len(data))
+
+
+def test_the_offset_of_a_fault_counts_from_the_start_of_the_message() -> None:
+    with pytest.raises(DecodeError) as told:
+        decode_prefix(TopicRecord, 0, b"xyz" + encode(TOPIC, 0)[:-4], 3)
+
+    assert (told.value.field, told.value.offset, told.value.reason) == ("topicId", 7, "the data end at byte 20")
+
+
+def test_a_fault_names_the_path_of_its_field() -> None:
+    topic = CreateTopicsRequest.CreatableTopic
+    assignment = topic.CreatableReplicaAssignment
+    request = CreateTopicsRequest(
+        topics=(
+            topic(name="a", num_partitions=1, replication_factor=1, assignments=(), configs=()),
+            topic(
+                name="b",
+                num_partitions=-1,
+                replication_factor=-1,
+                assignments=(assignment(partition_index=0, broker_ids=(1, 2)),),
+                configs=(),
+            ),
+        )
+    )
+    data = encode(request, 7)
+    place = data.index(b"\x03\x00\x00\x00\x01\x00\x00\x00\x02")
+
+    broken = data[:place] + b"\xff" + data[place + 1 :]
+
+    assert fault(CreateTopicsRequest, 7, broken)[:2] == ("topics[1].assignments[0].brokerIds", place)
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "offset", "reason"),
+    [
+        ("", "name", 0, "the data end at byte 0"),
+        ("00", "name", 0, "null or a negative length where a value is required: -1"),
+        ("8080808080", "name", 0, "varint is longer than 5 bytes"),
+        ("ffffffff1f", "name", 0, "varint 8589934591 exceeds 32 bits"),
+        ("06" + "61" * 3, "name", 0, "length 5 does not fit: 3 bytes are left"),
+        ("03c328", "name", 0, "not UTF-8: invalid continuation byte"),
+        ("8180" + "02" + "61" * 40000, "name", 0, "string longer than 32767 bytes: 32768"),
+        ("0261" + "00" * 15, "topicId", 2, "the data end at byte 17"),
+        ("0261" + "00" * 16, "", 18, "the data end at byte 18"),
+        ("0261" + "00" * 16 + "7f", "", 18, "tag count 127 does not fit: 0 bytes are left"),
+        ("0261" + "00" * 16 + "0105", "", 18, "tag count 1 does not fit: 1 bytes are left"),
+        ("0261" + "00" * 16 + "010503" + "00", "", 19, "size of tag 3 does not fit: 1 bytes are left"),
+        ("0261" + "00" * 16 + "0205000500", "", 21, "tag out of order: 5"),
+        ("0261" + "00" * 16 + "020501aa04", "", 22, "the data end at byte 23"),
+    ],
+)
+def test_every_length_is_checked_and_told(data: str, field: str, offset: int, reason: str) -> None:
+    assert fault(TopicRecord, 0, bytes.fromhex(data)) == (field, offset, reason)
+
+
+def test_a_tagged_field_must_fill_its_size() -> None:
+    change = encode(PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, leader=2), 0)
+    assert change[20:] == bytes.fromhex("01 01 04 00000002")
+
+    longer = change[:22] + bytes.fromhex("05 00000002 00")
+
+    assert fault(PartitionChangeRecord, 0, longer) == ("leader", 23, "size of tag 5 does not fit: 4 bytes are left")
+
+
+def test_an_old_length_may_not_be_below_minus_one() -> None:
+    assert fault(DeleteTopicsRequest, 1, bytes.fromhex("fffffffe"))[2].endswith("a value is required: -2")
+    assert fault(RequestHeader, 1, bytes.fromhex("0003 0000 00000000 fffe")) == ("clientId", 8, "negative length: -2")
+
+
+def test_a_version_that_there_is_not_is_refused_both_ways() -> None:
+    assert fault(TopicRecord, 1, b"") == ("", -1, "there are versions 0 to 0")
+    with pytest.raises(EncodeError, match="TopicRecord has versions 0 to 0, not 1"):
+        encode(TOPIC, 1)
+
+
+def test_fast_and_careful_decoding_accept_the_same_bytes() -> None:
+    """Bytes of stock, and those with one changed: the careful decoder must find a fault where the fast one did."""
+    luck = Random(5)
+    for name, version, _, data in wire_rows("wire.tsv")[::3]:
+        schema = schema_of(class_named(name))
+        fast, careful = make_decoder(schema, version), make_decoder(schema, version, careful=True)
+        for _ in range(4):
+            changed = bytearray(data)
+            if changed:
+                changed[luck.randrange(len(changed))] = luck.choice((0, 1, 2, 127, 128, 255))
+            outcomes = []
+            for run, extra in ((fast, ()), (careful, (["", 0],))):
+                try:
+                    outcomes.append(run(bytes(changed), 0, *extra))
+                except codec.MALFORMED:
+                    outcomes.append("refused")
+
+            assert outcomes[0] == outcomes[1], (name, version, changed.hex())
+
+
+def test_a_long_row_of_unknown_tags_is_read_in_one_pass() -> None:
+    """A list takes them: a tuple that grew by one each time would copy them all for each."""
+    tags = tuple((100 + tag, b"") for tag in range(50_000))
+
+    data = encode(replace(TOPIC, unknown_tags=tags), 0)
+
+    assert decode(TopicRecord, 0, data).unknown_tags == tags  # type: ignore[attr-defined]
+
+
+def test_long_arrays_go_round() -> None:
+    long = tuple(range(1000))
+    record = PartitionRecord(
+        partition_id=1,
+        topic_id=TOPIC_ID,
+        replicas=long,
+        isr=long[:63],
+        removing_replicas=long[:64],
+        adding_replicas=long[:65],
+        directories=tuple(bytes([i % 256]) * 16 for i in range(70)),
+        eligible_leader_replicas=long[:31],
+        last_known_elr=long[:32],
+    )
+
+    assert decode(PartitionRecord, 2, encode(record, 2)) == record
+
+
+def test_a_value_that_the_version_lacks_is_refused_unless_it_may_be_dropped() -> None:
+    record = PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, eligible_leader_replicas=(1,))
+    request = default_of(FetchRequest)
+
+    with pytest.raises(
+        EncodeError, match="PartitionChangeRecord v1: eligibleLeaderReplicas has a value, which version 1"
+    ):
+        encode(record, 1)
+    assert encode(replace(request, rack_id="here"), 4) == encode(request, 4)
+
+
+def test_null_is_refused_where_the_version_has_none() -> None:
+    topic = FetchResponse.FetchableTopicResponse
+    partition = topic.PartitionData(partition_index=0, error_code=0, high_watermark=0, records=None)
+    answer = FetchResponse(responses=(topic(topic="a", partitions=(partition,)),))
+
+    assert decode(FetchResponse, 4, encode(answer, 4)) == answer
+    with pytest.raises(EncodeError, match="TopicRecord v0 name: 'NoneType'"):
+        encode(replace(TOPIC, name=None), 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"partition_id": 2**31}, "PartitionRecord v2 partitionId: "),
+        ({"topic_id": bytes(15)}, "PartitionRecord v2: topicId has no 16 bytes of uuid"),
+        ({"isr": (1, "2")}, r"PartitionRecord v2 isr\[1\]: "),
+        ({"directories": (bytes(16), bytes(4))}, "PartitionRecord v2: directories has a uuid of other than 16 bytes"),
+        ({"leader_recovery_state": 200}, "PartitionRecord v2 leaderRecoveryState: "),
+        ({"replicas": 5}, "PartitionRecord v2 replicas: "),
+    ],
+)
+def test_a_value_that_is_not_of_its_type_is_told_with_its_field(change: dict[str, object], told: str) -> None:
+    with pytest.raises(EncodeError, match=told):
+        encode(replace(default_of(PartitionRecord), **change), 2)
+
+
+def test_a_string_of_more_than_32767_bytes_is_refused_as_stock_refuses_it() -> None:
+    config = ConfigRecord(resource_type=2, resource_name="a", name="b", value="ä" * 16384)
+
+    with pytest.raises(EncodeError, match="value has a string too long"):
+        encode(config, 0)
+
+
+def test_a_lone_surrogate_is_refused() -> None:
+    with pytest.raises(EncodeError, match=r"TopicRecord v0 name: .*surrogates not allowed"):
+        encode(replace(TOPIC, name="\ud800"), 0)
+
+
+def test_unknown_tags_are_refused_where_there_is_no_place_for_them() -> None:
+    with pytest.raises(EncodeError, match="unknownTags"):
+        encode(RequestHeader(request_api_key=3, request_api_version=0, correlation_id=1, unknown_tags=((1, b""),)), 1)  # type: ignore[call-arg]
+
+
+def test_known_and_unknown_tags_stand_in_the_order_of_their_tags() -> None:
+    change = PartitionChangeRecord(
+        partition_id=1, topic_id=TOPIC_ID, leader=2, leader_recovery_state=0, unknown_tags=((3, b"x"), (200, b"yz"))
+    )  # type: ignore[call-arg]
+
+    data = encode(change, 0)
+
+    assert data[20:] == bytes.fromhex("04 01 04 00000002 03 01 78 05 01 00 c801 02 797a")
+
+
+def test_a_tag_that_is_given_twice_is_refused() -> None:
+    change = PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, leader=2, unknown_tags=((1, b"x"),))  # type: ignore[call-arg]
+
+    with pytest.raises(EncodeError, match="tag 1 is given twice"):
+        encode(change, 0)
+
+
+def test_large_record_bytes_are_parts_of_their_own() -> None:
+    topic = FetchResponse.FetchableTopicResponse
+    small, large = bytes(PART_MIN - 1), memoryview(bytes(PART_MIN))
+    answer = FetchResponse(
+        responses=(
+            topic(
+                topic_id=TOPIC_ID,
+                partitions=tuple(
+                    topic.PartitionData(partition_index=i, error_code=0, high_watermark=9, records=records)  # type: ignore[arg-type]
+                    for i, records in enumerate((small, large, large))
+                ),
+            ),
+        )
+    )
+
+    parts = encode_parts(answer, 17)
+
+    assert b"".join(parts) == encode(answer, 17)
+    assert [part is large for part in parts] == [False, True, False, True, False]
+
+
+def test_encoding_into_a_buffer_appends() -> None:
+    out = bytearray(b"head")
+
+    encode_into(TOPIC, 0, out)
+
+    assert out == b"head" + encode(TOPIC, 0)
+
+
+def test_a_struct_inside_a_message_has_no_bytes_of_its_own() -> None:
+    with pytest.raises(EncodeError, match="TopicData has versions"):
+        encode(AlterPartitionRequest.TopicData(topic_id=TOPIC_ID, partitions=()), 3)
+
+
+def test_the_source_of_a_decoder_can_be_read() -> None:
+    assert "x1.name = b[p:q" in DecoderSource(schema_of(TopicRecord), 0).text()

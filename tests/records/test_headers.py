@@ -1,0 +1,36 @@
+"""Headers of requests and responses, and which version of them stands before a message."""
+
+from __future__ import annotations
+
+from records.codec import decode, encode
+from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
+from records.registry import request_class, response_class
+
+CREATE_TOPICS, CONTROLLED_SHUTDOWN, API_VERSIONS = 19, 7, 18
+
+
+def test_flexible_messages_have_flexible_headers() -> None:
+    assert [request_header_version(request_class(CREATE_TOPICS), version) for version in (4, 5)] == [1, 2]
+    assert [response_header_version(response_class(CREATE_TOPICS), version) for version in (4, 5)] == [0, 1]
+
+
+def test_the_answer_to_api_versions_has_header_version_0_always() -> None:
+    assert request_header_version(request_class(API_VERSIONS), 3) == 2
+    assert [response_header_version(response_class(API_VERSIONS), version) for version in range(6)] == [0] * 6
+
+
+def test_the_first_controlled_shutdown_had_no_client_id() -> None:
+    assert [request_header_version(request_class(CONTROLLED_SHUTDOWN), version) for version in (0, 1)] == [0, 1]
+
+
+def test_the_client_id_keeps_its_plain_length_in_a_flexible_header() -> None:
+    header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=5, client_id="ab")
+
+    assert encode(header, 2) == bytes.fromhex("0003 000c 00000005 0002 6162 00")
+    assert encode(RequestHeader(3, 12, 5, None), 2) == bytes.fromhex("0003 000c 00000005 ffff 00")  # type: ignore[call-arg]
+    assert decode(RequestHeader, 2, encode(header, 2)) == header
+
+
+def test_a_response_header_is_the_correlation_id() -> None:
+    assert encode(ResponseHeader(correlation_id=-2), 0) == bytes.fromhex("fffffffe")
+    assert encode(ResponseHeader(correlation_id=-2), 1) == bytes.fromhex("fffffffe 00")
