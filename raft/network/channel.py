@@ -1,0 +1,342 @@
+"""The connection to one peer: made when it is needed, versions settled first, one request at a time (see DESIGN.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, Any
+
+from raft.network.connection import address_text, set_socket_options, write_pieces
+from raft.network.framer import Framer
+from raft.network.versions import common_version, ranges_of
+from records.codec import decode_prefix, encode_parts
+from records.errors import Error
+from records.headers import ResponseHeader, request_header_version, response_header_version
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.registry import response_class
+from records.schema import schema_of
+from records.wire import DecodeError, EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from raft.config import Endpoint
+
+BACKOFF_MS = 50  # reconnect.backoff.ms
+BACKOFF_MS_MAX = 500  # reconnect.backoff.max.ms, as stock controllers set it for each other
+CONNECT_MS_MAX = 10_000  # socket.connection.setup.timeout.ms
+VERSIONS_MS_MAX = (
+    2_000  # for the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms)
+)
+RESPONSE_BYTES_MAX = 32 << 20  # stock leaders send batches of up to 8 MiB
+
+_HEADER = Layout(">hhih")  # api key, api version, correlation id, length of the client id
+
+
+class Outgoing:
+    """A request on its way. number: the caller's; is_sent: it may have reached the peer."""
+
+    __slots__ = ("api_key", "correlation_id", "is_sent", "number", "request", "version")
+
+    def __init__(self, number: int, request: Any) -> None:
+        self.number = number
+        self.request = request
+        self.api_key = schema_of(type(request)).api_key
+        self.version = -1
+        self.correlation_id = -1
+        self.is_sent = False
+
+
+class Link(asyncio.Protocol):
+    """One TCP connection of a channel."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._framer = Framer(RESPONSE_BYTES_MAX)
+        self.transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        set_socket_options(transport)
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._framer.feed(data):
+            self._channel.on_frame(self, frame)
+        if self._framer.error is not None:
+            self._channel.break_off(self._framer.error)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        self._channel.on_lost(self)
+
+
+class Channel:
+    """The way to one peer.
+
+    Each `send` ends in one call of on_answer, or of on_failure; but not one that a later `send` has made void.
+    on_refused: nobody listens where the peer should be. versions: what the peer serves, None where not yet known.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        client_id: str,
+        luck: Random,
+        *,
+        on_answer: Callable[[int, Any], None],
+        on_failure: Callable[[int, Error], None],
+        on_refused: Callable[[], None],
+        note: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self.versions: dict[int, tuple[int, int]] | None = None
+        self._loop = loop
+        self._client_id = client_id.encode()
+        self._luck = luck
+        self._on_answer = on_answer
+        self._on_failure = on_failure
+        self._on_refused = on_refused
+        self._note = note
+        self._endpoint: Endpoint | None = None
+        self._link: Link | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._asked: Outgoing | None = None  # the caller's request
+        self._asking_versions: Outgoing | None = None
+        self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
+        self._correlation_id = 0
+        self._failures = 0
+        self._ready_at = 0.0
+        self._last_reason = ""
+        self._is_closed = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a request could leave at once."""
+        return self._link is not None and self.versions is not None
+
+    def send(self, number: int, endpoint: Endpoint, request: Any) -> None:
+        """Send a request to where the peer is now. An earlier one that is unanswered becomes void."""
+        assert not self._is_closed, "a request on a channel that is closed"
+        if endpoint != self._endpoint:
+            self._disconnect()
+            self._endpoint = endpoint
+            self._failures = 0
+            self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
+        elif self._asked is not None and self._asked.is_sent:
+            # Its answer may yet come, and must not be taken for that of this one: so not on the same connection.
+            self._disconnect()
+        self._asked = Outgoing(number, request)
+        if self.is_ready:
+            self._write_asked()
+        elif self._link is None and self._connecting is None and self._timer is None:
+            self._connect()
+
+    def close(self) -> None:
+        """Let go of the connection; nothing is called any more."""
+        self._is_closed = True
+        self._asked = None
+        self._disconnect()
+
+    # What the connection calls.
+
+    def on_frame(self, link: Link, frame: bytes) -> None:
+        """An answer has come."""
+        if link is not self._link:
+            return
+        awaited = self._asking_versions or self._asked
+        correlation_id = int.from_bytes(frame[:4], "big", signed=True) if len(frame) >= 4 else None
+        if awaited is None or not awaited.is_sent or correlation_id != awaited.correlation_id:
+            self.break_off(f"an answer of {len(frame)} bytes to nothing that was asked")
+            return
+        try:
+            if awaited is self._asking_versions:
+                self._take_versions(awaited, frame)
+                return
+            assert awaited.api_key is not None
+            answer = read_answer(response_class(awaited.api_key), awaited.version, frame)
+        except DecodeError as error:
+            self.break_off(str(error))
+            return
+        self._asked = None
+        self._on_answer(awaited.number, answer)
+
+    def on_lost(self, link: Link) -> None:
+        """A connection has ended."""
+        if link is not self._link:
+            return
+        lasted = self.versions is not None and self._loop.time() - self._ready_at >= BACKOFF_MS / 1000
+        self._lose()
+        if lasted:
+            # Whether somebody still listens tells at once whether the process is gone.
+            self._connect()
+        else:
+            self._back_off()
+
+    def break_off(self, reason: str) -> None:
+        """The peer does not speak as it should: end the connection."""
+        self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
+        link = self._link
+        self._lose()
+        if link is not None:
+            link.transport.abort()
+        self._back_off()
+
+    # The life of a connection.
+
+    def _connect(self) -> None:
+        assert self._endpoint is not None
+        self._connecting = self._loop.create_task(self._open(self._endpoint))
+
+    async def _open(self, endpoint: Endpoint) -> None:
+        task = self._connecting
+        try:
+            # The name is looked up each time: a peer that moved has another address behind it.
+            opening = self._loop.create_connection(lambda: Link(self), endpoint.host, endpoint.port)
+            _, link = await asyncio.wait_for(opening, CONNECT_MS_MAX / 1000)
+        except (OSError, ValueError, OverflowError) as error:  # a timeout too; no host, or port, is beyond a peer
+            if task is self._connecting:
+                self._connecting = None
+                self._fail_connect(error)
+            return
+        if task is not self._connecting:
+            link.transport.abort()
+            return
+        self._connecting = None
+        if link.transport.is_closing():
+            self._fail_connect(ConnectionResetError("the connection was closed as soon as it was made"))
+            return
+        self._link = link
+        self._set_timer(VERSIONS_MS_MAX, self._miss_versions)
+        self._ask_versions()
+
+    def _fail_connect(self, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
+        if reason != self._last_reason:  # once, not at each of many attempts
+            self._last_reason = reason
+            self._note("connect_failed", {"peer": self._where(), "reason": reason})
+        self._back_off()
+        self._fail(Error.BROKER_NOT_AVAILABLE)
+        if isinstance(error, ConnectionRefusedError):
+            self._on_refused()
+
+    def _back_off(self) -> None:
+        """Wait before the next attempt: twice as long after each that fails, a fifth more or less by luck."""
+        wait_ms = min(BACKOFF_MS * (1 << min(self._failures, 10)), BACKOFF_MS_MAX)
+        self._failures += 1
+        self._set_timer(wait_ms * (0.8 + 0.4 * self._luck.random()), self._after_backoff)
+
+    def _after_backoff(self) -> None:
+        self._timer = None
+        if self._asked is not None:
+            self._connect()
+
+    def _disconnect(self) -> None:
+        """End whatever there is of a connection, without a word to the caller."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            self._connecting = None
+        self._clear_timer()
+        link, self._link = self._link, None
+        self.versions = None
+        self._asking_versions = None
+        if link is not None:
+            link.transport.abort()
+
+    def _lose(self) -> None:
+        """The connection is gone, and with it what was on its way."""
+        self._clear_timer()
+        self._link = None
+        self.versions = None
+        self._asking_versions = None
+        self._fail(Error.BROKER_NOT_AVAILABLE)
+
+    def _set_timer(self, wait_ms: float, action: Callable[[], None]) -> None:
+        """One timer at a time: for the end of a backoff, or of the wait for the peer's versions."""
+        assert self._timer is None, "two timers of one channel"
+        if not self._is_closed:
+            self._timer = self._loop.call_later(wait_ms / 1000, action)
+
+    def _clear_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fail(self, error: Error) -> None:
+        if self._asked is not None:
+            asked, self._asked = self._asked, None
+            self._on_failure(asked.number, error)
+
+    # What is written and read.
+
+    def _ask_versions(self) -> None:
+        """ApiVersions in the newest version that the peer may know: it tells by its answer where that is too new."""
+        request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
+        self._asking_versions = Outgoing(-1, request)
+        self._write(self._asking_versions, self._api_versions_version)
+
+    def _miss_versions(self) -> None:
+        self._timer = None
+        self.break_off(f"it does not answer ApiVersions within {VERSIONS_MS_MAX} ms")
+
+    def _take_versions(self, asked: Outgoing, frame: bytes) -> None:
+        self._asking_versions = None
+        code = int.from_bytes(frame[4:6], "big", signed=True)
+        # A peer that does not know the version answers in version 0.
+        version = 0 if code == Error.UNSUPPORTED_VERSION else asked.version
+        response = read_answer(ApiVersionsResponse, version, frame)
+        ranges = ranges_of(response)
+        if response.error_code == Error.UNSUPPORTED_VERSION:
+            known = ranges.get(schema_of(ApiVersionsRequest).api_key or 0, (0, 0))[1]
+            if asked.version == 0 or known >= asked.version:
+                self.break_off(f"it refuses ApiVersions v{asked.version}, and says that it serves up to v{known}")
+                return
+            self._api_versions_version = max(known, 0)
+            self._ask_versions()
+            return
+        if response.error_code:
+            self.break_off(f"it answers ApiVersions with error {response.error_code}")
+            return
+        self._clear_timer()
+        self.versions = ranges
+        self._failures = 0
+        self._ready_at = self._loop.time()
+        self._last_reason = ""
+        if self._asked is not None:
+            self._write_asked()
+
+    def _write_asked(self) -> None:
+        asked = self._asked
+        assert asked is not None
+        assert self.versions is not None
+        try:
+            self._write(asked, common_version(type(asked.request), self.versions))
+        except EncodeError as error:
+            self._note("peer_too_old", {"peer": self._where(), "reason": str(error)})
+            self._fail(Error.UNSUPPORTED_VERSION)
+
+    def _write(self, outgoing: Outgoing, version: int) -> None:
+        """Raises EncodeError where the version cannot carry the request."""
+        parts = encode_parts(outgoing.request, version)
+        self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
+        outgoing.version = version
+        outgoing.correlation_id = self._correlation_id
+        header = _HEADER.pack(outgoing.api_key, version, self._correlation_id, len(self._client_id)) + self._client_id
+        if request_header_version(type(outgoing.request), version) == 2:
+            header += b"\0"  # no tagged fields
+        size = len(header) + sum(map(len, parts))
+        assert self._link is not None
+        outgoing.is_sent = True
+        write_pieces(self._link.transport, [size.to_bytes(4, "big") + header, *parts])
+
+    def _where(self) -> str:
+        return "" if self._endpoint is None else address_text(self._endpoint.host, self._endpoint.port)
+
+
+def read_answer(cls: type[Any], version: int, frame: bytes) -> Any:
+    """The message in an answer's frame; raises DecodeError."""
+    header_version = response_header_version(cls, version)
+    _, position = decode_prefix(ResponseHeader, header_version, frame, 0)
+    message, end = decode_prefix(cls, version, frame, position)
+    if end != len(frame):
+        raise DecodeError(cls.__name__, version, "", end, f"{len(frame) - end} bytes are left after the message")
+    return message

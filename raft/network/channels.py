@@ -1,0 +1,76 @@
+"""All channels of a node: sends what the core wants sent, and tells it what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import Answered, Failed, Refused
+from raft.network.channel import Channel
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from random import Random
+
+    from raft.effects import Send
+    from raft.inputs import Input
+    from records.errors import Error
+
+
+class Channels:
+    """One channel for each peer, made at its first request.
+
+    on_input: takes `Answered`, `Failed` and `Refused`, never from within `send`; note: takes what is worth a line in
+    the log.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        client_id: str,
+        luck: Random,
+        *,
+        on_input: Callable[[Input], None],
+        note: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self._loop = loop
+        self._client_id = client_id
+        self._luck = luck
+        self._on_input = on_input
+        self._note = note
+        self._channels: dict[int, Channel] = {}
+        self._is_closed = False
+
+    def send(self, effect: Send) -> None:
+        """Send a request; one of the inputs tells what came of it, unless a later `send` to the peer makes it void."""
+        channel = self._channels.get(effect.peer)
+        if channel is None:
+            channel = self._channels[effect.peer] = self._make(effect.peer)
+        channel.send(effect.number, effect.endpoint, effect.request)
+
+    def close(self) -> None:
+        """Let go of all connections; nothing is told any more."""
+        self._is_closed = True
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
+
+    def _tell(self, event: Input) -> None:
+        if not self._is_closed:
+            self._on_input(event)
+
+    def _make(self, peer: int) -> Channel:
+        def on_answer(number: int, response: Any) -> None:
+            self._on_input(Answered(peer, number, response))
+
+        def on_failure(number: int, error: Error) -> None:
+            # A version that does not fit is seen within `send`; the core is told by a step of its own.
+            self._loop.call_soon(self._tell, Failed(peer, number, error))
+
+        def on_refused() -> None:
+            self._loop.call_soon(self._tell, Refused(peer))
+
+        return Channel(
+            self._loop, self._client_id, self._luck,
+            on_answer=on_answer, on_failure=on_failure, on_refused=on_refused, note=self._note,
+        )  # fmt: skip

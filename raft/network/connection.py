@@ -1,0 +1,276 @@
+"""One accepted connection: requests are taken in order, and answered in that order (see DESIGN.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from raft.network.framer import Framer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from raft.network.requests import Parsed
+
+Piece = bytes | bytearray | memoryview
+
+# Requests of one connection that may wait for their answers; what comes on top stays in the socket.
+WAITING_MAX = 100
+
+# Above the first, what the peer does not fetch stops its requests from being taken; below the second they go on.
+WRITE_HIGH_BYTES = 1 << 20
+WRITE_LOW_BYTES = 256 << 10
+
+# What all answers of one connection that have not left may hold: a peer that asks much and fetches nothing is closed.
+UNSENT_BYTES_MAX = 32 << 20
+
+# Pieces up to this size are joined: one system call costs more than copying them.
+_JOINED_BYTES = 64 << 10
+
+
+class Slot:
+    """The place of one answer among those of its connection. answer: None until it is there."""
+
+    __slots__ = ("answer", "correlation_id", "number", "version")
+
+    def __init__(self, number: int, request: Parsed) -> None:
+        self.number = number
+        self.correlation_id = request.correlation_id
+        self.version = request.version
+        self.answer: Sequence[Piece] | None = None
+
+
+class Connection(asyncio.Protocol):
+    """The protocol object. number: unique in the process; listener: its name; last_active: of the loop's clock, s;
+    held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong.
+
+    on_frame: takes each frame in its turn; on_made, on_lost: the beginning and the end; on_held: takes by how much the
+    bytes of an unfinished frame became more or fewer.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        listener: str,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        bytes_max: int,
+        on_made: Callable[[Connection], None],
+        on_frame: Callable[[Connection, bytes], None],
+        on_lost: Callable[[Connection], None],
+        on_held: Callable[[Connection, int], None],
+    ) -> None:
+        self.number = number
+        self.listener = listener
+        self.last_active = loop.time()
+        self.peer = ""
+        self.is_closing = False
+        self.held = 0
+        self.error: str | None = None
+        self._loop = loop
+        self._framer = Framer(bytes_max)
+        self._on_made = on_made
+        self._on_frame = on_frame
+        self._on_lost = on_lost
+        self._on_held = on_held
+        self._transport: Any = None
+        self._backlog: deque[bytes] = deque()
+        self._slots: deque[Slot] = deque()
+        self._slot_of: dict[int, Slot] = {}
+        self._count = 0
+        self._out: list[Piece] = []
+        self._kept_bytes = 0  # of answers that are not handed to the transport
+        self._is_corked = False
+        self._is_write_paused = False
+        self._is_read_paused = False
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES, low=WRITE_LOW_BYTES)
+        self.peer = peer_text(transport)
+        set_socket_options(transport)
+        self._on_made(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self.is_closing:
+            return
+        self.last_active = self._loop.time()
+        frames = self._framer.feed(data)
+        held = self._framer.held
+        if held != self.held:
+            change, self.held = held - self.held, held
+            self._on_held(self, change)
+        if frames:
+            self._backlog.extend(frames)
+            self._take()
+        if self._framer.error is not None:
+            self.refuse(self._framer.error)
+
+    def eof_received(self) -> bool | None:
+        """The peer has closed; what it asked is of no use to it any more."""
+        return None
+
+    def pause_writing(self) -> None:
+        self._is_write_paused = True
+
+    def resume_writing(self) -> None:
+        self._is_write_paused = False
+        self._take()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        self._end()
+        self._slots.clear()
+        self._slot_of.clear()
+        self._on_lost(self)
+
+    # What the server calls.
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What has not left of the answers."""
+        return self._kept_bytes + int(self._transport.get_write_buffer_size())
+
+    def expect_answer(self, request: Parsed) -> Slot:
+        """Keep the place of the answer to a request."""
+        self._count += 1
+        slot = Slot(self._count, request)
+        self._slots.append(slot)
+        self._slot_of[slot.number] = slot
+        return slot
+
+    def slot(self, number: int) -> Slot | None:
+        """The place of an answer that is not there yet; None where there is no such place."""
+        return self._slot_of.get(number)
+
+    def answer(self, slot: Slot, pieces: Sequence[Piece]) -> None:
+        """The answer for a place; it leaves when those before it have left."""
+        del self._slot_of[slot.number]
+        slot.answer = pieces
+        self._kept_bytes += sum(map(len, pieces))
+        if self._kept_bytes > UNSENT_BYTES_MAX or self.unsent_bytes > UNSENT_BYTES_MAX:
+            self.error = f"{self.unsent_bytes} bytes of answers are not fetched"
+            self.abort()
+            return
+        slots = self._slots
+        while slots and slots[0].answer is not None:
+            self._out.extend(slots.popleft().answer or ())
+        if not self._is_corked:
+            self._write()
+            self._take()
+
+    def refuse(self, reason: str) -> None:
+        """Close the connection for a reason that the server tells."""
+        if not self.is_closing:
+            self.error = reason
+            self.close()
+
+    def abort(self) -> None:
+        """Close at once, without what waits to be written."""
+        self._end()
+        self._transport.abort()
+
+    def close(self) -> None:
+        """Close when what may leave has left; nothing more is taken in."""
+        if not self.is_closing:
+            self._write()
+            self._end()
+            self._transport.close()
+
+    def _end(self) -> None:
+        self.is_closing = True
+        self._backlog.clear()
+        self._out.clear()
+        self._kept_bytes = 0
+        self._framer.drop()
+        if self.held:
+            change, self.held = -self.held, 0
+            self._on_held(self, change)
+
+    def _take(self) -> None:
+        """Hand on the frames that may be taken now; stop reading while there are others."""
+        if self._is_corked:
+            return
+        while self._backlog and not self._is_blocked():
+            self._is_corked = True  # so that answers given at once leave in one write
+            try:
+                while self._backlog and not self._is_blocked():
+                    self._on_frame(self, self._backlog.popleft())
+            finally:
+                self._is_corked = False
+            self._write()
+        if self.is_closing:
+            return
+        blocked = bool(self._backlog) or self._is_blocked()
+        if blocked != self._is_read_paused:
+            self._is_read_paused = blocked
+            if blocked:
+                self._transport.pause_reading()
+            else:
+                self._transport.resume_reading()
+
+    def _is_blocked(self) -> bool:
+        return (
+            self.is_closing
+            or self._is_write_paused
+            or len(self._slots) >= WAITING_MAX
+            or self._kept_bytes >= WRITE_HIGH_BYTES
+        )
+
+    def _write(self) -> None:
+        if self._out and not self.is_closing:
+            pieces, self._out = self._out, []
+            self._kept_bytes -= sum(map(len, pieces))
+            write_pieces(self._transport, pieces)
+
+
+class BufferedConnection(asyncio.BufferedProtocol, Connection):
+    """The same for asyncio's own loop, which else takes 256 KiB anew for each read."""
+
+    # One for all: it is filled and read within one call of the loop.
+    _buffer = bytearray(64 << 10)
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the loop's signature
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(memoryview(self._buffer)[:nbytes]))
+
+
+def write_pieces(transport: Any, pieces: Sequence[Piece]) -> None:
+    """Write pieces one after the other, without joining large ones to the rest."""
+    small: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        if size + len(piece) > _JOINED_BYTES and small:
+            transport.write(b"".join(small))
+            small, size = [], 0
+        if len(piece) > _JOINED_BYTES:
+            transport.write(piece)
+        else:
+            small.append(piece)
+            size += len(piece)
+    if small:
+        transport.write(small[0] if len(small) == 1 else b"".join(small))
+
+
+def peer_text(transport: asyncio.BaseTransport) -> str:
+    """`host:port` of the other side; empty where it is unknown."""
+    address = transport.get_extra_info("peername")
+    return address_text(address[0], address[1]) if isinstance(address, tuple) else ""
+
+
+def address_text(host: str, port: int) -> str:
+    """`host:port`, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def set_socket_options(transport: asyncio.BaseTransport) -> None:
+    """No delay for small answers, and probes for peers that are gone without a word."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None and sock.family in {socket.AF_INET, socket.AF_INET6}:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

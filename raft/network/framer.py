@@ -1,0 +1,55 @@
+"""Frames: a length of four bytes, then so many bytes."""
+
+from __future__ import annotations
+
+FRAME_BYTES_MAX = 100 << 20  # socket.request.max.bytes
+_SIZE = 4
+
+
+class Framer:
+    """Cuts what arrives into frames. It holds what arrived of an unfinished one, and nothing for what is announced.
+
+    held: bytes of the unfinished frame. error: why no more frames can be had, None while all is well.
+    """
+
+    __slots__ = ("_bytes_max", "_need", "_rest", "error")
+
+    def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._rest = bytearray()
+        self._need = _SIZE
+        self.error: str | None = None
+
+    def drop(self) -> None:
+        """Forget the unfinished frame."""
+        self._rest = bytearray()
+
+    @property
+    def held(self) -> int:
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The frames that are complete with these bytes, without their lengths."""
+        if self._rest:
+            self._rest += data
+            if len(self._rest) < self._need:
+                return []
+            data = bytes(self._rest)
+            self._rest = bytearray()
+        self._need = _SIZE
+        frames: list[bytes] = []
+        position = 0
+        while len(data) - position >= _SIZE:
+            size = int.from_bytes(data[position : position + _SIZE], "big", signed=True)
+            if not 0 <= size <= self._bytes_max:
+                self.error = f"a frame of {size} bytes; at most {self._bytes_max} are taken"
+                return frames
+            stop = position + _SIZE + size
+            if stop > len(data):
+                self._need = stop - position
+                break
+            frames.append(data[position + _SIZE : stop])
+            position = stop
+        if position < len(data):
+            self._rest += data[position:] if position else data
+        return frames

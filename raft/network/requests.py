@@ -1,0 +1,101 @@
+"""Requests as they come in: header and body from a frame, for the versions that are served."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from records.codec import decode_prefix, encode_parts
+from records.errors import Error
+from records.headers import RequestHeader, request_header_version, response_header_version
+from records.messages.versions import ApiVersionsResponse
+from records.registry import request_class
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raft.inputs import Source
+
+API_VERSIONS = 18
+_START = Layout(">hhi")  # api key, api version, correlation id
+_CORRELATION = Layout(">i")
+_LENGTH = Layout(">i")
+
+
+class BadRequest(ValueError):
+    """A frame that is no request that is served here; Kafka closes the connection, and so do we."""
+
+
+class Incoming(NamedTuple):
+    """A request. message: decoded at `version`; frame: as it came, whose body begins at `body_at`."""
+
+    source: Source
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    message: Any
+    frame: bytes
+    body_at: int
+
+    @property
+    def body(self) -> bytes:
+        """The bytes of the message."""
+        return self.frame[self.body_at :]
+
+
+class Parsed(NamedTuple):
+    """What stands in a frame; the message is None for an ApiVersions of a version that is not served."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    message: Any
+    body_at: int
+
+
+def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Parsed:
+    """Header and message of a request; raises BadRequest."""
+    if len(frame) < _START.size:
+        raise BadRequest(f"{len(frame)} bytes are no request")
+    api_key, version, correlation_id = _START.unpack_from(frame)
+    served = versions.get(api_key)
+    if served is None:
+        raise BadRequest(f"API key {api_key}, version {version}, is not served here")
+    cls = request_class(api_key)
+    is_served = served[0] <= version <= served[1]
+    if not is_served and api_key != API_VERSIONS:
+        raise BadRequest(f"version {version} of API key {api_key} is not served here, only {served[0]} to {served[1]}")
+    try:
+        header, position = decode_prefix(RequestHeader, request_header_version(cls, version), frame, 0)
+        if not is_served:
+            # The client cannot know yet what is served: it is told in version 0 (KIP-511).
+            return Parsed(api_key, version, correlation_id, header.client_id, None, position)
+        message, end = decode_prefix(cls, version, frame, position)
+    except DecodeError as error:
+        raise BadRequest(str(error)) from None
+    if end != len(frame):
+        raise BadRequest(f"{len(frame) - end} bytes are left after {cls.__name__} v{version}")
+    return Parsed(api_key, version, correlation_id, header.client_id, message, position)
+
+
+def unsupported_api_versions(versions: Mapping[int, tuple[int, int]]) -> ApiVersionsResponse:
+    """The answer, in version 0, to an ApiVersions request of a version that is not served: which ones are."""
+    first, last = versions[API_VERSIONS]
+    known = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=first, max_version=last)
+    return ApiVersionsResponse(error_code=int(Error.UNSUPPORTED_VERSION), api_keys=(known,))
+
+
+def response_frame(response: Any, version: int, correlation_id: int) -> list[bytes | bytearray | memoryview]:
+    """The bytes of an answer with its length and header, in pieces; raises EncodeError."""
+    parts = encode_parts(response, version)
+    header = _CORRELATION.pack(correlation_id)
+    if response_header_version(type(response), version):
+        header += b"\0"  # no tagged fields
+    size = len(header) + sum(map(len, parts))
+    head = _LENGTH.pack(size) + header
+    if len(parts) == 1:
+        return [head + parts[0]]
+    return [head + parts[0], *parts[1:]]

@@ -1,0 +1,177 @@
+"""The server: listeners, their connections, and the answers to what comes in on them."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import Source
+from raft.network.connection import BufferedConnection, Connection, address_text
+from raft.network.framer import FRAME_BYTES_MAX
+from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Mapping
+
+    from raft.network.connection import Slot
+
+IDLE_MS_MAX = 600_000  # connections.max.idle.ms
+
+# How much all connections together may hold of unfinished frames. Above it the one that holds most is closed.
+HELD_BYTES_MAX = 32 << 20
+
+
+class Server:
+    """Takes requests and gives answers.
+
+    versions: first and last version of each API that is served. on_request: takes each request, may answer at once;
+    on_disconnected: takes the number of a connection that is gone; note: takes what is worth a line in the log.
+    connections: those that are open, by number. held_bytes: of unfinished frames, on all of them.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        versions: Mapping[int, tuple[int, int]],
+        *,
+        on_request: Callable[[Incoming], None],
+        on_disconnected: Callable[[int], None],
+        note: Callable[[str, dict[str, Any]], None],
+        request_bytes_max: int = FRAME_BYTES_MAX,
+        idle_ms_max: int = IDLE_MS_MAX,
+        held_bytes_max: int = HELD_BYTES_MAX,
+    ) -> None:
+        self.connections: dict[int, Connection] = {}
+        self.held_bytes = 0
+        self._loop = loop
+        self._versions = versions
+        self._on_request = on_request
+        self._on_disconnected = on_disconnected
+        self._note = note
+        self._request_bytes_max = request_bytes_max
+        self._idle_s_max = idle_ms_max / 1000
+        self._held_bytes_max = held_bytes_max
+        self._numbers = count(1)
+        self._servers: list[asyncio.AbstractServer] = []
+        self._sweep: asyncio.TimerHandle | None = None
+        # uvloop reads into fresh objects of the right size by itself.
+        self._protocol = Connection if type(loop).__module__.startswith("uvloop") else BufferedConnection
+
+    async def listen(self, name: str, host: str, port: int) -> int:
+        """Accept connections; returns the port, which the system chooses for 0.
+
+        host: a name, an IPv4 or IPv6 address; empty for all of them. Raises OSError, with the address in its text.
+        """
+        try:
+            server = await self._loop.create_server(
+                lambda: self._make(name), host or None, port, reuse_address=True, backlog=1024
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OSError(error.errno, f"{name} cannot listen on {address_text(host, port)}: {reason}") from None
+        self._servers.append(server)
+        if self._sweep is None:
+            self._sweep = self._loop.call_later(self._sweep_interval(), self._close_idle)
+        return int(server.sockets[0].getsockname()[1])
+
+    def reply(self, source: Source, response: Any) -> None:
+        """Answer a request, in its version; nothing happens where its connection is gone.
+
+        Raises EncodeError where the version cannot carry the answer.
+        """
+        connection = self.connections.get(source.connection)
+        slot = None if connection is None else connection.slot(source.correlation)
+        if connection is not None and slot is not None:
+            connection.answer(slot, response_frame(response, slot.version, slot.correlation_id))
+
+    def disconnect(self, source: Source, reason: str) -> None:
+        """Close the connection that a request came on, where no answer can be given."""
+        connection = self.connections.get(source.connection)
+        if connection is not None:
+            connection.refuse(reason)
+
+    def peer(self, source: Source) -> str:
+        """`host:port` of whom a request came from; empty where the connection is gone."""
+        connection = self.connections.get(source.connection)
+        return "" if connection is None else connection.peer
+
+    def listener(self, source: Source) -> str:
+        """The listener that a request came in on; empty where the connection is gone."""
+        connection = self.connections.get(source.connection)
+        return "" if connection is None else connection.listener
+
+    def stop_listening(self) -> None:
+        """Accept no more connections; those that are open stay."""
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+
+    def close(self) -> None:
+        """Stop listening, and close each connection when its answers are written."""
+        self.stop_listening()
+        if self._sweep is not None:
+            self._sweep.cancel()
+            self._sweep = None
+        for connection in list(self.connections.values()):
+            connection.close()
+
+    def _make(self, listener: str) -> Connection:
+        return self._protocol(
+            next(self._numbers),
+            listener,
+            self._loop,
+            bytes_max=self._request_bytes_max,
+            on_made=self._made,
+            on_frame=self._take,
+            on_lost=self._lost,
+            on_held=self._hold,
+        )
+
+    def _made(self, connection: Connection) -> None:
+        self.connections[connection.number] = connection
+
+    def _lost(self, connection: Connection) -> None:
+        if connection.error is not None:
+            fields = {"peer": connection.peer, "listener": connection.listener, "reason": connection.error}
+            self._note("connection_refused", fields)
+        if self.connections.pop(connection.number, None) is not None:
+            self._on_disconnected(connection.number)
+
+    def _take(self, connection: Connection, frame: bytes) -> None:
+        try:
+            request = parse_request(frame, self._versions)
+        except BadRequest as error:
+            connection.refuse(str(error))
+            return
+        slot = connection.expect_answer(request)
+        if request.message is None:
+            self._answer_unsupported(connection, slot)
+            return
+        self._on_request(
+            Incoming(
+                Source(connection.number, slot.number), request.api_key, request.version, request.correlation_id,
+                request.client_id, request.message, frame, request.body_at,
+            )
+        )  # fmt: skip
+
+    def _answer_unsupported(self, connection: Connection, slot: Slot) -> None:
+        answer = unsupported_api_versions(self._versions)
+        connection.answer(slot, response_frame(answer, 0, slot.correlation_id))
+
+    def _hold(self, connection: Connection, change: int) -> None:
+        self.held_bytes += change
+        if change > 0 and self.held_bytes > self._held_bytes_max:
+            largest = max(self.connections.values(), key=lambda one: one.held, default=connection)
+            largest.refuse(f"unfinished requests hold {self.held_bytes} bytes, most of them on this connection")
+
+    def _sweep_interval(self) -> float:
+        return min(max(self._idle_s_max / 4, 0.05), 30.0)
+
+    def _close_idle(self) -> None:
+        oldest = self._loop.time() - self._idle_s_max
+        for connection in list(self.connections.values()):
+            # Also one that is closing, and whose peer does not fetch what is left for it.
+            if connection.last_active < oldest:
+                connection.abort()
+        self._sweep = self._loop.call_later(self._sweep_interval(), self._close_idle)

@@ -1,0 +1,33 @@
+"""Which version of an API to speak with a peer: the highest that both sides have (KIP-35)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.schema import schema_of
+from records.wire import EncodeError
+
+if TYPE_CHECKING:
+    from records.messages.versions import ApiVersionsResponse
+
+
+def ranges_of(response: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
+    """First and last version that a peer serves, of each API."""
+    return {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
+
+
+def common_version(cls: type, theirs: dict[int, tuple[int, int]]) -> int:
+    """The highest version of a request class that both sides have; raises EncodeError where there is none."""
+    schema = schema_of(cls)
+    ours: Any = schema.served
+    assert ours is not None, f"{schema.name} is not spoken any more"
+    assert schema.api_key is not None, f"{schema.name} is no request"
+    range_ = theirs.get(schema.api_key)
+    if range_ is None:
+        raise EncodeError(f"the peer does not serve {schema.name}")
+    version = min(ours[1], range_[1])
+    if version < max(ours[0], range_[0]):
+        raise EncodeError(
+            f"the peer serves {schema.name} v{range_[0]} to v{range_[1]}, we speak v{ours[0]} to v{ours[1]}"
+        )
+    return int(version)

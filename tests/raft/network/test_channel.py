@@ -1,0 +1,625 @@
+"""Channels to peers on real sockets: versions, failures, reconnects; and what stock Kafka answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from raft.config import Endpoint
+from raft.effects import Send
+from raft.inputs import Answered, Failed, Refused
+from raft.network.channel import Channel
+from raft.network.channels import Channels
+from raft.network.requests import response_frame
+from raft.network.versions import common_version
+from records.codec import encode
+from records.errors import Error
+from records.messages.elections import VoteRequest
+from records.messages.fetch import FetchRequest
+from records.messages.quorum import DescribeQuorumResponse
+from records.wire import EncodeError
+from tests.raft.network.peers import (
+    LOOPS,
+    VERSIONS,
+    Bare,
+    Loop,
+    Serving,
+    describe_quorum,
+    run_on,
+    serve_script,
+    until,
+    versions_answer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+RECORDED = Path(__file__).parents[2] / "data" / "stock-connection" / "describe-quorum.tsv"
+REQUEST = describe_quorum()
+each_loop = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
+
+
+class Sending:
+    """Channels, and what they told."""
+
+    def __init__(self, client_id: str = "raft-client-9") -> None:
+        self.told: list[Any] = []
+        self.notes: list[tuple[str, dict[str, Any]]] = []
+        self.channels = Channels(
+            asyncio.get_running_loop(), client_id, Random(5), on_input=self.told.append,
+            note=lambda name, fields: self.notes.append((name, fields)),
+        )  # fmt: skip
+        self.number = 0
+
+    def send(self, endpoint: Endpoint, request: Any = REQUEST, peer: int = 2) -> int:
+        self.number += 1
+        self.channels.send(Send(peer, self.number, endpoint, request))
+        return self.number
+
+    async def ask(self, endpoint: Endpoint, request: Any = REQUEST) -> Any:
+        """Send, and wait for what came of it."""
+        before = len(self.told)
+        self.send(endpoint, request)
+        await until(lambda: len(self.told) > before)
+        return self.told[before]
+
+
+@contextlib.asynccontextmanager
+async def sending() -> AsyncIterator[Sending]:
+    made = Sending()
+    try:
+        yield made
+    finally:
+        made.channels.close()
+
+
+def endpoint_of(port: int, host: str = "127.0.0.1") -> Endpoint:
+    return Endpoint("CONTROLLER", host, port)
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def header(frame: bytes) -> tuple[int, int, int, str]:
+    """API key, version, correlation id and client id of a request's frame."""
+    size = int.from_bytes(frame[8:10], "big")
+    return (
+        int.from_bytes(frame[:2], "big"), int.from_bytes(frame[2:4], "big"), int.from_bytes(frame[4:8], "big"),
+        frame[10 : 10 + size].decode(),
+    )  # fmt: skip
+
+
+async def greet(peer: Bare, versions: dict[int, tuple[int, int]] = VERSIONS) -> None:
+    """Answer the ApiVersions that a connection begins with."""
+    frame = await peer.frame()
+    _, version, correlation_id, _ = header(frame)
+    await peer.write(b"".join(response_frame(versions_answer(versions), version, correlation_id)))
+
+
+async def answer_describe(peer: Bare, correlation_shift: int = 0) -> None:
+    _, version, correlation_id, _ = header(await peer.frame())
+    answer = DescribeQuorumResponse(error_code=0, topics=())
+    await peer.write(b"".join(response_frame(answer, version, correlation_id + correlation_shift)))
+
+
+@each_loop
+def test_what_stock_kafka_answered_is_understood_and_asked_for_as_then(loop: Loop) -> None:
+    rows = [line.split("\t") for line in RECORDED.read_text().splitlines()]
+    written: list[str] = []
+
+    async def stock(peer: Bare) -> None:
+        for who, data in rows:
+            if who == "ours":
+                frame = await peer.frame()
+                written.append((len(frame).to_bytes(4, "big") + frame).hex())
+            else:
+                await peer.write(bytes.fromhex(data))
+        await peer.reader.read()
+
+    async def test() -> None:
+        server, port = await serve_script(stock)
+        async with sending() as node:
+            told = await node.ask(endpoint_of(port))
+
+            assert written == [data for who, data in rows if who == "ours"]
+            assert (told.peer, told.number, type(told)) == (2, 1, Answered)
+            partition = told.response.topics[0].partitions[0]
+            assert (partition.leader_id, partition.high_watermark, told.response.nodes[0].node_id) == (1, 62, 1)
+            assert node.channels._channels[2].versions is not None
+            assert node.channels._channels[2].versions[56] == (2, 3)
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_requests_go_over_one_connection(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            for _ in range(5):
+                assert isinstance(await node.ask(serving.endpoint), Answered)
+
+            assert [incoming.api_key for incoming in serving.requests] == [18, 55, 55, 55, 55, 55]
+            assert len({incoming.source.connection for incoming in serving.requests}) == 1
+            assert {incoming.client_id for incoming in serving.requests} == {"raft-client-9"}
+            assert [told.number for told in node.told] == [1, 2, 3, 4, 5]
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_the_highest_common_version_is_spoken(loop: Loop) -> None:
+    async def old(peer: Bare) -> None:
+        await greet(peer, VERSIONS | {55: (0, 1)})
+        versions.append(header(await peer.frame())[:2])
+
+    versions: list[tuple[int, int]] = []
+
+    async def test() -> None:
+        server, port = await serve_script(old)
+        async with sending() as node:
+            node.send(endpoint_of(port))
+            await until(lambda: versions)
+
+            assert versions == [(55, 1)]
+        server.close()
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(
+    ("theirs", "expected"),
+    [({1: (4, 18)}, 18), ({1: (0, 11)}, 11), ({1: (12, 99)}, 18), ({1: (18, 20)}, 18)],
+)
+def test_the_version_is_in_both_ranges(theirs: dict[int, tuple[int, int]], expected: int) -> None:
+    assert common_version(FetchRequest, theirs) == expected
+
+
+@pytest.mark.parametrize(
+    ("theirs", "reason"),
+    [
+        ({}, "the peer does not serve FetchRequest"),
+        ({1: (0, 3)}, "the peer serves FetchRequest v0 to v3, we speak v4 to v18"),
+        ({1: (19, 20)}, "the peer serves FetchRequest v19 to v20"),
+        ({1: (7, 5)}, "the peer serves FetchRequest v7 to v5"),
+    ],
+)
+def test_without_a_common_version_nothing_is_sent(theirs: dict[int, tuple[int, int]], reason: str) -> None:
+    with pytest.raises(EncodeError, match=reason):
+        common_version(FetchRequest, theirs)
+
+
+@each_loop
+@pytest.mark.parametrize("theirs", [{18: (0, 4)}, {18: (0, 4), 52: (0, 1)}], ids=["no Vote", "Vote without pre-vote"])
+def test_a_request_that_the_peer_cannot_take_fails(loop: Loop, theirs: dict[int, tuple[int, int]]) -> None:
+    partition = VoteRequest.TopicData.PartitionData(
+        partition_index=0, replica_epoch=1, replica_id=9, last_offset_epoch=0, last_offset=0, pre_vote=True
+    )
+    topic = VoteRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
+    pre_vote = VoteRequest(cluster_id=None, topics=(topic,))
+
+    async def old(peer: Bare) -> None:
+        await greet(peer, theirs | {55: (0, 2)})
+        await answer_describe(peer)
+        await peer.reader.read()
+
+    async def test() -> None:
+        server, port = await serve_script(old)
+        async with sending() as node:
+            assert await node.ask(endpoint_of(port), pre_vote) == Failed(2, 1, Error.UNSUPPORTED_VERSION)
+            assert [name for name, _ in node.notes] == ["peer_too_old"]
+            assert isinstance(await node.ask(endpoint_of(port)), Answered)
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_failure_is_not_told_from_within_send(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+
+            async def old(peer: Bare) -> None:
+                await greet(peer, {18: (0, 4)})
+                await peer.reader.read()
+
+            server, port = await serve_script(old)
+            assert isinstance(await node.ask(endpoint_of(port)), Failed)
+
+            node.send(endpoint_of(port))
+            told_within = len(node.told)
+            await until(lambda: len(node.told) == 2)
+
+            assert told_within == 1
+            server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_nobody_there_is_a_failure_and_a_refusal(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            port = free_port()
+            node.send(endpoint_of(port))
+            await until(lambda: len(node.told) == 2)
+
+            assert node.told == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
+            assert [name for name, _ in node.notes] == ["connect_failed"]
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_peer_that_dies_is_a_failure_and_at_once_a_refusal(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            async with Serving(answers=True) as serving:
+                assert isinstance(await node.ask(serving.endpoint), Answered)
+                await asyncio.sleep(0.06)
+                serving.answers = False
+                node.send(serving.endpoint)
+                await until(lambda: len(serving.requests) == 3)
+                serving.server.stop_listening()
+                await asyncio.sleep(0.01)
+                for connection in list(serving.server.connections.values()):
+                    connection.abort()
+                await until(lambda: len(node.told) == 3)
+
+            assert node.told[1:] == [Failed(2, 2, Error.BROKER_NOT_AVAILABLE), Refused(2)]
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_an_idle_connection_that_breaks_tells_whether_the_peer_is_gone(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            async with Serving() as serving:
+                await node.ask(serving.endpoint)
+                await asyncio.sleep(0.06)
+                serving.server.stop_listening()
+                await asyncio.sleep(0.01)
+            await until(lambda: len(node.told) == 2)
+
+            assert node.told[1:] == [Refused(2)]
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_connection_that_breaks_is_made_again_where_the_peer_is_there(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            await node.ask(serving.endpoint)
+            await asyncio.sleep(0.06)
+            for connection in list(serving.server.connections.values()):
+                connection.abort()
+            await until(lambda: [incoming.api_key for incoming in serving.requests] == [18, 55, 18])
+
+            assert isinstance(await node.ask(serving.endpoint), Answered)
+            assert len(node.told) == 2
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_peer_that_comes_back_is_found(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            port = free_port()
+            assert isinstance(await node.ask(endpoint_of(port)), Failed)
+            async with Serving() as serving:
+                await serving.server.listen("CONTROLLER", "127.0.0.1", port)
+                while not isinstance(await node.ask(endpoint_of(port)), Answered):
+                    pass
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_attempts_are_spaced_by_a_backoff_that_grows_to_its_bound(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def test() -> None:
+        running = asyncio.get_running_loop()
+        async with sending() as node:
+            port = free_port()
+
+            def shortened(self: Channel, wait_ms: float, action: Callable[[], None]) -> None:
+                waits.append(wait_ms)
+                self._timer = running.call_later(0, action)
+
+            monkeypatch.setattr(Channel, "_set_timer", shortened)
+            for _ in range(7):
+                assert isinstance(await node.ask(endpoint_of(port)), Failed)
+                await asyncio.sleep(0.01)
+
+    run_on(loop, test())
+
+    bounds = [50, 100, 200, 400, 500, 500, 500]
+    assert [0.8 * bound <= wait <= 1.2 * bound for wait, bound in zip(waits, bounds, strict=True)] == [True] * 7
+    assert len(set(waits)) == 7
+
+
+@each_loop
+def test_a_later_request_makes_the_one_before_void_and_takes_another_connection(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=True) as serving, sending() as node:
+            await node.ask(serving.endpoint)
+            serving.answers = False
+            node.send(serving.endpoint)
+            await until(lambda: len(serving.requests) == 3)
+            serving.answers = True
+
+            assert (await node.ask(serving.endpoint)).number == 3
+
+            serving.answer(serving.requests[2])
+            await asyncio.sleep(0.02)
+            assert [told.number for told in node.told] == [1, 3]
+            first, second = serving.requests[2].source.connection, serving.requests[-1].source.connection
+            assert first != second
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_request_that_has_not_left_is_replaced(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            for _ in range(4):
+                node.send(serving.endpoint)
+            await until(lambda: node.told)
+
+            assert [told.number for told in node.told] == [4]
+            assert [incoming.api_key for incoming in serving.requests] == [18, 55]
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_peer_that_moves_is_reached_where_it_is(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as one, Serving() as other, sending() as node:
+            await node.ask(one.endpoint)
+            await node.ask(other.endpoint)
+
+            assert (len(one.requests), len(other.requests)) == (2, 2)
+            await until(lambda: one.gone)
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_name_is_looked_up_at_each_connect(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            endpoint = endpoint_of(serving.port, "localhost")
+            running = asyncio.get_running_loop()
+            real = running.create_connection
+
+            def watched(factory: Any, host: Any, port: Any, **options: Any) -> Any:
+                asked.append(host)
+                return real(factory, host, port, **options)
+
+            if loop is LOOPS[0]:
+                monkeypatch.setattr(running, "create_connection", watched)
+            await node.ask(endpoint)
+            await asyncio.sleep(0.06)
+            for connection in list(serving.server.connections.values()):
+                connection.abort()
+            await node.ask(endpoint)
+
+    run_on(loop, test())
+
+    assert asked == (["localhost"] * 2 if loop is LOOPS[0] else [])
+
+
+@each_loop
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("no-such-host.invalid", 9), ("\0", 9), ("x" * 300, 9), ("a..b", 9), ("127.0.0.1", 70000), ("", 1), ("é" * 70, 1)],
+)
+def test_an_address_that_is_none_is_a_failure(loop: Loop, host: str, port: int) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            assert await node.ask(endpoint_of(port, host)) == Failed(2, 1, Error.BROKER_NOT_AVAILABLE)
+            assert [name for name, _ in node.notes] == ["connect_failed"]
+
+    run_on(loop, test())
+
+
+async def close_at_once(_: Bare) -> None:
+    """A peer that accepts, and closes."""
+
+
+async def send_garbage(peer: Bare) -> None:
+    await peer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+async def refuse_versions(peer: Bare) -> None:
+    _, _, correlation_id, _ = header(await peer.frame())
+    await peer.write(b"".join(response_frame(versions_answer({18: (0, 5)}, 35), 0, correlation_id)))
+
+
+async def fail_versions(peer: Bare) -> None:
+    _, version, correlation_id, _ = header(await peer.frame())
+    await peer.write(b"".join(response_frame(versions_answer({}, 42), version, correlation_id)))
+
+
+async def answer_another(peer: Bare) -> None:
+    await greet(peer)
+    await answer_describe(peer, correlation_shift=1)
+
+
+async def answer_torn(peer: Bare) -> None:
+    await greet(peer)
+    _, version, correlation_id, _ = header(await peer.frame())
+    answer = encode(DescribeQuorumResponse(error_code=0, topics=()), version)[:-2]
+    await peer.write((5 + len(answer)).to_bytes(4, "big") + correlation_id.to_bytes(4, "big") + b"\0" + answer)
+    await peer.reader.read()
+
+
+async def answer_too_much(peer: Bare) -> None:
+    await greet(peer)
+    _, version, correlation_id, _ = header(await peer.frame())
+    answer = encode(DescribeQuorumResponse(error_code=0, topics=()), version) + b"more"
+    await peer.write((5 + len(answer)).to_bytes(4, "big") + correlation_id.to_bytes(4, "big") + b"\0" + answer)
+    await peer.reader.read()
+
+
+async def answer_unasked(peer: Bare) -> None:
+    await peer.write(b"\0\0\0\x04\0\0\0\1" * 3)
+
+
+async def announce_much(peer: Bare) -> None:
+    await greet(peer)
+    await peer.frame()
+    await peer.write(b"\x7f\xff\xff\xff")
+    await peer.reader.read()
+
+
+async def die_over_the_answer(peer: Bare) -> None:
+    await greet(peer)
+    await peer.frame()
+    await peer.write(b"\0\0\0\x20\0\0")
+
+
+@each_loop
+@pytest.mark.parametrize(
+    "script",
+    [
+        close_at_once, send_garbage, refuse_versions, fail_versions, answer_another, answer_torn, answer_too_much,
+        answer_unasked, announce_much, die_over_the_answer,
+    ],
+)  # fmt: skip
+def test_a_peer_that_misbehaves_is_a_failure(loop: Loop, script: Callable[[Bare], Any]) -> None:
+    async def test() -> None:
+        server, port = await serve_script(script)
+        async with sending() as node:
+            assert await node.ask(endpoint_of(port)) == Failed(2, 1, Error.BROKER_NOT_AVAILABLE)
+            assert await node.ask(endpoint_of(port)) == Failed(2, 2, Error.BROKER_NOT_AVAILABLE)
+            await asyncio.sleep(0.02)
+            assert len(node.told) == 2
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_peer_that_closes_each_connection_is_not_asked_in_a_whirl(loop: Loop) -> None:
+    connections = []
+
+    async def close_after_versions(peer: Bare) -> None:
+        connections.append(peer)
+        await greet(peer)
+
+    async def test() -> None:
+        server, port = await serve_script(close_after_versions)
+        async with sending() as node:
+            await node.ask(endpoint_of(port))
+            await asyncio.sleep(0.2)
+
+            assert len(connections) <= 2
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_peer_that_is_silent_over_versions_is_given_up(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raft.network.channel.VERSIONS_MS_MAX", 50)
+
+    async def silent(peer: Bare) -> None:
+        await peer.reader.read()
+
+    async def test() -> None:
+        server, port = await serve_script(silent)
+        async with sending() as node:
+            assert await node.ask(endpoint_of(port)) == Failed(2, 1, Error.BROKER_NOT_AVAILABLE)
+            assert node.notes[0][1]["reason"] == "it does not answer ApiVersions within 50 ms"
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_the_version_of_api_versions_that_a_peer_knows_is_remembered(loop: Loop) -> None:
+    asked: list[int] = []
+
+    async def old(peer: Bare) -> None:
+        while True:
+            frame = await peer.frame()
+            api_key, version, correlation_id, _ = header(frame)
+            if api_key != 18:
+                return
+            asked.append(version)
+            answer = versions_answer({18: (0, 3)}, 35) if version > 3 else versions_answer(VERSIONS)
+            await peer.write(b"".join(response_frame(answer, min(version, 0 if version > 3 else 3), correlation_id)))
+
+    async def test() -> None:
+        server, port = await serve_script(old)
+        async with sending() as node:
+            await node.ask(endpoint_of(port))
+            await node.ask(endpoint_of(port))
+
+            assert asked == [5, 3, 3]
+        server.close()
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_nothing_is_told_after_the_close(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            node = Sending()
+            node.send(serving.endpoint)
+            node.send(endpoint_of(free_port()), peer=3)
+            await until(lambda: serving.requests)
+
+            node.channels.close()
+            await asyncio.sleep(0.05)
+
+            assert node.told == [] or node.told[0].peer == 3
+            await until(lambda: serving.gone)
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_the_same_failure_is_noted_once(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            port = free_port()
+            for _ in range(3):
+                await node.ask(endpoint_of(port))
+
+            assert len(node.notes) == 1
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_bootstrap_servers_have_channels_of_their_own(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            node.send(serving.endpoint, peer=2)
+            node.send(serving.endpoint, peer=-2)
+            await until(lambda: len(node.told) == 2)
+
+            assert sorted(told.peer for told in node.told) == [-2, 2]
+            assert len(serving.server.connections) == 2
+
+    run_on(loop, test())

@@ -1,0 +1,116 @@
+"""Frames become requests, or are refused with what was asked and what is served."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raft.inputs import Source
+from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
+from records.codec import decode, encode
+from records.messages.elections import BeginQuorumEpochRequest, BeginQuorumEpochResponse
+from records.messages.fetch import FetchResponse
+from records.messages.quorum import DescribeQuorumResponse
+from records.messages.versions import ApiVersionsResponse
+from tests.raft.network.peers import VERSIONS, api_versions, describe_quorum, request_frame
+
+REQUEST = describe_quorum()
+
+
+def test_a_request_is_read_with_its_header() -> None:
+    frame = request_frame(REQUEST, 2, correlation_id=-5, client_id="é")[4:]
+
+    found = parse_request(frame, VERSIONS)
+
+    assert found[:5] == (55, 2, -5, "é", REQUEST)
+    incoming = Incoming(Source(1, 2), 55, 2, -5, "é", found.message, frame, found.body_at)
+    assert incoming.body == encode(REQUEST, 2)
+
+
+def test_versions_before_the_flexible_ones_have_the_older_header() -> None:
+    request = BeginQuorumEpochRequest(cluster_id="c", topics=())
+
+    found = parse_request(request_frame(request, 0)[4:], VERSIONS)
+
+    assert (found.version, found.message.cluster_id) == (0, "c")
+
+
+def test_a_client_without_a_name_is_served() -> None:
+    assert parse_request(request_frame(REQUEST, 2, client_id=None)[4:], VERSIONS).client_id is None
+
+
+def test_an_api_versions_request_of_an_unknown_version_is_not_read() -> None:
+    frame = b"\x00\x12\x00\x63\x00\x00\x00\x07" + b"\x00\x04test" + b"\x00" + b"whatever comes then"
+
+    found = parse_request(frame, VERSIONS | {18: (0, 4)})
+
+    assert found[:5] == (18, 99, 7, "test", None)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (b"", "0 bytes are no request"),
+        (b"\0" * 7, "7 bytes are no request"),
+        (b"\x7f\xff\0\0\0\0\0\0", "API key 32767, version 0, is not served here"),
+        (b"\xff\xff\0\0\0\0\0\0", "API key -1, version 0, is not served here"),
+        (b"\0\x37\0\x03\0\0\0\0", "version 3 of API key 55 is not served here, only 0 to 2"),
+        (b"\0\x37\xff\xff\0\0\0\0", "version -1 of API key 55 is not served here"),
+        (b"\0\x37\0\x02\0\0\0\0", "RequestHeader v2 clientId"),
+        (b"\0\x37\0\x02\0\0\0\0\xff\xff", "RequestHeader v2"),
+        (request_frame(REQUEST, 2)[4:-1], "DescribeQuorumRequest v2"),
+        (request_frame(REQUEST, 2)[4:] + b"\0", "1 bytes are left after DescribeQuorumRequest v2"),
+        (api_versions(version=4)[4:-3], "ApiVersionsRequest v4"),
+    ],
+)
+def test_what_is_no_request_is_refused_and_said_why(frame: bytes, reason: str) -> None:
+    with pytest.raises(BadRequest) as error:
+        parse_request(frame, VERSIONS)
+
+    assert reason in str(error.value)
+
+
+@given(st.binary(max_size=60), st.sampled_from(sorted(VERSIONS)), st.integers(-1, 20))
+def test_no_bytes_do_anything_but_parse_or_be_refused(body: bytes, api_key: int, version: int) -> None:
+    frame = api_key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + body
+    with contextlib.suppress(BadRequest):
+        parse_request(frame, VERSIONS)
+
+
+@pytest.mark.parametrize(
+    ("response", "version", "header"),
+    [
+        (DescribeQuorumResponse(error_code=0, topics=()), 2, b"\0\0\0\x09\0"),
+        (BeginQuorumEpochResponse(error_code=0, topics=()), 0, b"\0\0\0\x09"),
+        (ApiVersionsResponse(error_code=0, api_keys=()), 4, b"\0\0\0\x09"),
+    ],
+)
+def test_an_answer_has_the_header_of_its_version(response: object, version: int, header: bytes) -> None:
+    frame = b"".join(response_frame(response, version, 9))
+
+    assert frame[:4] == (len(frame) - 4).to_bytes(4, "big")
+    assert frame[4:] == header + encode(response, version)
+
+
+def test_the_records_of_an_answer_are_not_copied() -> None:
+    records = bytes(100_000)
+    partition = FetchResponse.FetchableTopicResponse.PartitionData(
+        partition_index=0, error_code=0, high_watermark=5, aborted_transactions=(), records=records
+    )
+    topic = FetchResponse.FetchableTopicResponse(topic_id=bytes(16), partitions=(partition,))
+
+    pieces = response_frame(FetchResponse(responses=(topic,)), 17, 9)
+
+    assert any(piece is records for piece in pieces)
+    frame = b"".join(pieces)
+    assert decode(FetchResponse, 17, frame[9:]).responses[0].partitions[0].records == records
+
+
+def test_the_answer_to_an_unknown_version_tells_the_known_ones() -> None:
+    answer = unsupported_api_versions({18: (0, 4), 55: (0, 2)})
+
+    # As stock 4.3.1 answers: error 35, one API, 18 from 0 to 4.
+    assert encode(answer, 0) == bytes.fromhex("0023 00000001 0012 0000 0004")

@@ -1,0 +1,469 @@
+"""A server on real sockets: order, bounds, bad bytes, and connections that come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from functools import partial
+from typing import Any
+
+import pytest
+
+from raft.network.connection import WAITING_MAX, BufferedConnection, Connection
+from records.codec import decode
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from records.messages.versions import ApiVersionsResponse
+from tests.raft.network.peers import (
+    LOOPS,
+    Bare,
+    Loop,
+    Serving,
+    api_versions,
+    describe_quorum,
+    request_frame,
+    run_on,
+    until,
+)
+
+pytestmark = pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "uvloop"])
+
+
+def more_than(found: list[Any], count: int) -> bool:
+    return len(found) > count
+
+
+def correlation(frame: bytes) -> int:
+    return int.from_bytes(frame[:4], "big", signed=True)
+
+
+def test_a_request_is_handed_on_and_answered(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+            await client.write(request_frame(describe_quorum(), 2, 41, "me"))
+
+            frame = await client.frame()
+
+            assert (correlation(frame), frame[4:5]) == (41, b"\0")
+            assert decode(DescribeQuorumResponse, 2, frame[5:]).topics == ()
+            incoming = serving.requests[0]
+            assert (incoming.api_key, incoming.version, incoming.client_id) == (55, 2, "me")
+            assert incoming.message == describe_quorum()
+            port = client.writer.get_extra_info("sockname")[1]
+            assert serving.server.peer(incoming.source) == f"127.0.0.1:{port}"
+            assert serving.server.listener(incoming.source) == "CONTROLLER"
+            client.close()
+            await until(lambda: serving.gone == [incoming.source.connection])
+
+    run_on(loop, test())
+
+
+def test_the_loop_decides_how_bytes_are_read(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            expected = Connection if loop is LOOPS[1] else BufferedConnection
+
+            assert serving.server._protocol is expected
+
+    run_on(loop, test())
+
+
+def test_answers_leave_in_the_order_of_the_requests(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(10)))
+            await until(lambda: len(serving.requests) == 10)
+
+            for incoming in random.Random(4).sample(serving.requests, 10):
+                serving.answer(incoming)
+
+            assert [correlation(await client.frame()) for _ in range(10)] == list(range(10))
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_a_later_answer_waits_for_the_first(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(request_frame(describe_quorum(), 2, 1) + request_frame(describe_quorum(), 2, 2))
+            await until(lambda: len(serving.requests) == 2)
+            connection = next(iter(serving.server.connections.values()))
+
+            serving.answer(serving.requests[1])
+            written_before = list(connection._out), len(connection._slots)
+            serving.answer(serving.requests[0])
+
+            assert written_before == ([], 2)
+            assert [correlation(await client.frame()) for _ in range(2)] == [1, 2]
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_one_correlation_id_may_come_twice(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(request_frame(describe_quorum(), 2, 5) * 2)
+            await until(lambda: len(serving.requests) == 2)
+
+            assert serving.requests[0].source != serving.requests[1].source
+            serving.answer(serving.requests[1], error_code=1)
+            serving.answer(serving.requests[0], error_code=2)
+
+            answers = [decode(DescribeQuorumResponse, 2, (await client.frame())[5:]) for _ in range(2)]
+            assert [answer.error_code for answer in answers] == [2, 1]
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_an_answer_to_a_connection_that_is_gone_is_dropped(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(request_frame(describe_quorum(), 2))
+            await until(lambda: serving.requests)
+            client.close()
+            await until(lambda: serving.gone)
+
+            serving.answer(serving.requests[0])
+
+            assert serving.server.peer(serving.requests[0].source) == ""
+
+    run_on(loop, test())
+
+
+def test_an_unknown_version_of_api_versions_is_answered_in_version_0(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+            await client.write(bytes.fromhex("0000000e 0012 0063 00000007 0004 74657374".replace(" ", "") + "00")[:4]
+                               + bytes.fromhex("0012 0063 00000007 0003 746573 00".replace(" ", "")))  # fmt: skip
+
+            frame = await client.frame()
+
+            answer = decode(ApiVersionsResponse, 0, frame[4:])
+            assert (correlation(frame), answer.error_code) == (7, 35)
+            assert [(entry.api_key, entry.min_version, entry.max_version) for entry in answer.api_keys] == [(18, 0, 5)]
+            assert serving.requests == []
+            await client.write(api_versions(8))
+            assert correlation(await client.frame()) == 8
+            client.close()
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
+        b"\x7f\xff\xff\xff" + bytes(100),
+        b"\xff\xff\xff\xff",
+        b"\0\0\0\0",
+        b"\0\0\0\x05hello",
+        b"\0\0\0\x08\0\0\0\x03\0\0\0\x01",  # a Produce request: an API, but none of this server's
+        request_frame(describe_quorum(), 2)[:-1] + b"\xff",
+    ],
+    ids=["http", "tls", "huge", "negative", "empty", "short", "not served", "malformed"],
+)
+def test_bad_bytes_close_their_connection_with_a_note_and_no_other(loop: Loop, data: bytes) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            good, bad = await Bare.to(serving.port), await Bare.to(serving.port)
+            serving.server._versions = {key: value for key, value in serving.server._versions.items() if key != 3}
+
+            await bad.write(data)
+
+            assert await bad.is_closed()
+            await good.write(api_versions(3))
+            assert correlation(await good.frame()) == 3
+            assert [name for name, _ in serving.notes] == ["connection_refused"]
+            assert serving.notes[0][1]["peer"].startswith("127.0.0.1:")
+            good.close()
+
+    run_on(loop, test())
+
+
+def test_random_bytes_do_not_stop_the_server(loop: Loop) -> None:
+    async def test() -> None:
+        luck = random.Random(11)
+        async with Serving() as serving:
+            for _ in range(60):
+                client = await Bare.to(serving.port)
+                data = luck.randbytes(luck.randint(1, 300))
+                if luck.random() < 0.5:
+                    data = (
+                        len(data).to_bytes(4, "big")
+                        + luck.choice(sorted(serving.server._versions)).to_bytes(2, "big")
+                        + data
+                    )
+                await client.write(data)
+                client.close()
+            client = await Bare.to(serving.port)
+            await client.write(api_versions(3))
+
+            assert correlation(await client.frame()) == 3
+            client.close()
+            await until(lambda: not serving.server.connections)
+            assert serving.server.held_bytes == 0
+
+    run_on(loop, test())
+
+
+def test_answers_that_were_due_leave_before_a_bad_request_closes_the_connection(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+
+            await client.write(api_versions(1) + api_versions(2) + b"\0\0\0\x01x" + api_versions(3))
+
+            assert [correlation(await client.frame()) for _ in range(2)] == [1, 2]
+            assert await client.is_closed()
+            assert len(serving.requests) == 2
+
+    run_on(loop, test())
+
+
+def test_a_hundred_half_frames_hold_what_came_and_no_more(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            clients = [await Bare.to(serving.port) for _ in range(100)]
+            for client in clients:
+                await client.write((100 << 20).to_bytes(4, "big") + bytes(1000))
+            await until(lambda: serving.server.held_bytes == 100 * 1004)
+
+            good = await Bare.to(serving.port)
+            await good.write(api_versions(3))
+
+            assert correlation(await good.frame()) == 3
+            for client in (*clients, good):
+                client.close()
+            await until(lambda: serving.server.held_bytes == 0)
+
+    run_on(loop, test())
+
+
+def test_of_many_half_frames_the_largest_are_given_up(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(held_bytes_max=100_000) as serving:
+            clients = [await Bare.to(serving.port) for _ in range(30)]
+            for number, client in enumerate(clients):
+                await client.write((1 << 20).to_bytes(4, "big") + bytes(1000 * number))
+            await until(lambda: serving.notes)
+            most = 0
+            for _ in range(50):
+                most = max(most, serving.server.held_bytes)
+                await asyncio.sleep(0.002)
+
+            assert most <= 100_000
+            assert "unfinished requests hold" in serving.reasons[0]
+            smallest = clients[1]
+            assert smallest.writer.get_extra_info("sockname")[1] in {
+                int(connection.peer.rpartition(":")[2]) for connection in serving.server.connections.values()
+            }
+            for client in clients:
+                client.close()
+
+    run_on(loop, test())
+
+
+def test_a_large_request_in_small_pieces_is_taken(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+            request = DescribeQuorumRequest(topics=describe_quorum("x" * 2000).topics * 100)
+            frame = request_frame(request, 2, 9)
+            for at in range(0, len(frame), 7001):
+                await client.write(frame[at : at + 7001])
+
+            assert correlation(await client.frame()) == 9
+            assert serving.requests[0].message == request
+            client.close()
+
+    run_on(loop, test())
+
+
+FETCH = request_frame(FetchRequest(max_wait_ms=0, min_bytes=0, topics=()), 17)
+
+
+def fetched(size: int) -> FetchResponse:
+    """An answer with so many bytes of records."""
+    topic = FetchResponse.FetchableTopicResponse
+    partition = topic.PartitionData(
+        partition_index=0, error_code=0, high_watermark=5, aborted_transactions=(), records=bytes(size)
+    )
+    return FetchResponse(responses=(topic(topic_id=bytes(16), partitions=(partition,)),))
+
+
+def test_a_peer_that_does_not_read_is_not_read_from(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            serving.answer = lambda incoming, **_: serving.server.reply(incoming.source, fetched(1 << 20))  # type: ignore[method-assign]
+            client = await Bare.to(serving.port, limit=1000)
+            await client.write(FETCH * 60)
+            await until(lambda: serving.requests)
+            await asyncio.sleep(0.05)
+            connection = next(iter(serving.server.connections.values()))
+            stuck, unsent = len(serving.requests), connection.unsent_bytes
+
+            sizes = [len(await client.frame()) for _ in range(60)]
+
+            assert stuck < 30
+            assert unsent <= 3 << 20
+            assert len(serving.requests) == 60
+            assert min(sizes) > 1 << 20
+
+    run_on(loop, test())
+
+
+def test_answers_behind_one_that_waits_are_bounded(loop: Loop) -> None:
+    """The first request waits; what was asked behind it is answered at once, and must not pile up."""
+
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(FETCH)
+            await until(lambda: serving.requests)
+            serving.answers = True
+            serving.answer = lambda incoming, **_: serving.server.reply(incoming.source, fetched(1 << 20))  # type: ignore[method-assign]
+            await client.write(FETCH * 60)
+            await asyncio.sleep(0.05)
+
+            assert len(serving.requests) == 2
+            serving.answer(serving.requests[0])
+            for _ in range(61):
+                await client.frame()
+
+    run_on(loop, test())
+
+
+def test_a_peer_that_never_fetches_what_it_asked_for_is_closed(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port, limit=1000)
+            await client.write(FETCH * 60)
+            await until(lambda: len(serving.requests) == 60)
+            most = 0
+
+            for incoming in serving.requests:
+                serving.server.reply(incoming.source, fetched(1 << 20))
+                for connection in serving.server.connections.values():
+                    most = max(most, connection.unsent_bytes)
+            await until(lambda: serving.gone)
+
+            assert 20 << 20 < most <= 34 << 20
+            assert "bytes of answers are not fetched" in serving.reasons[0]
+
+    run_on(loop, test())
+
+
+def test_requests_that_wait_are_bounded_and_the_rest_stays_in_the_socket(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            total = 3 * WAITING_MAX
+            writing = asyncio.create_task(
+                client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(total)))
+            )
+            await until(lambda: len(serving.requests) == WAITING_MAX)
+            await asyncio.sleep(0.02)
+            stuck = len(serving.requests)
+            for number in range(total):
+                await until(partial(more_than, serving.requests, number))
+                serving.answer(serving.requests[number])
+
+            assert stuck == WAITING_MAX
+            assert [correlation(await client.frame()) for _ in range(total)] == list(range(total))
+            await writing
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(idle_ms_max=300) as serving:
+            idle, busy = await Bare.to(serving.port), await Bare.to(serving.port)
+            await idle.write(b"\0\0\0\x50half")
+
+            for number in range(8):
+                await busy.write(api_versions(number))
+                assert correlation(await busy.frame()) == number
+                await asyncio.sleep(0.1)
+
+            assert await idle.is_closed()
+            assert len(serving.server.connections) == 1
+            assert serving.server.held_bytes == 0
+            busy.close()
+
+    run_on(loop, test())
+
+
+def test_a_taken_port_is_told_with_its_address(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            with pytest.raises(
+                OSError, match=rf"^\[Errno 98\] CONTROLLER cannot listen on 127\.0\.0\.1:{serving.port}: ."
+            ):
+                await serving.server.listen("CONTROLLER", "127.0.0.1", serving.port)
+
+    run_on(loop, test())
+
+
+def test_it_listens_on_ipv6_and_on_all_addresses(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            try:
+                port = await serving.server.listen("SIX", "::1", 0)
+            except OSError:
+                pytest.skip("no IPv6 here")
+            reader, writer = await asyncio.open_connection("::1", port)
+            client = Bare(reader, writer)
+            await client.write(api_versions(3))
+
+            assert correlation(await client.frame()) == 3
+            assert serving.server.peer(serving.requests[0].source).startswith("[::1]:")
+            assert serving.server.listener(serving.requests[0].source) == "SIX"
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_no_delay_is_set(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+            await client.write(api_versions(3))
+            await client.frame()
+            connection = next(iter(serving.server.connections.values()))
+            sock = connection._transport.get_extra_info("socket")
+
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_a_closed_server_writes_what_is_due_and_accepts_no_more(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            client = await Bare.to(serving.port)
+            await client.write(api_versions(3))
+            await until(lambda: serving.requests)
+
+            serving.server.close()
+
+            assert correlation(await client.frame()) == 3
+            assert await client.is_closed()
+            with pytest.raises(ConnectionRefusedError):
+                await Bare.to(serving.port)
+
+    run_on(loop, test())
