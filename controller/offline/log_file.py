@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from typing import BinaryIO, Self
 
 LARGEST_FILE = (1 << 31) - 1
+MAGIC = 2
 HEADER_BYTES = 61
 _START_BYTES = 17  # as far as the magic
 _OVERHEAD = 12  # base offset and length
 _LENGTH_MIN = 14  # of the oldest format; stricter checks come with the format
 _START = Struct(">qiib")
 _HEADER = Struct(">qiibIhiqqqhii")
+_OLD_HEADER = Struct(">qiIbB")
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -46,7 +48,8 @@ class StoredBatch:
     """A batch as it lies in a file, whether it is sound or not.
 
     position: where it starts in the file; data: all of its bytes, the header too. Offsets and counts are as written.
-    The fields behind `magic` are those of magic 2; the batches before it are only known by offset, size and magic.
+    Of one of magic 0 or 1, which Kafka 3 wrote last, only the header is read: its offset is that of its last record,
+    and what it has no field for is -1.
     """
 
     __slots__ = (
@@ -70,11 +73,20 @@ class StoredBatch:
     def __init__(self, position: int, data: bytes) -> None:
         self.position = position
         self.data = data
-        (
-            self.base_offset, _, self.leader_epoch, self.magic, self.crc, self.attributes, self.last_offset_delta,
-            self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch, self.base_sequence,
-            self.record_count,
-        ) = _HEADER.unpack_from(data)  # fmt: skip
+        self.magic = _START.unpack_from(data)[3]
+        if self.magic < MAGIC:
+            self.base_offset, _, self.crc, _, self.attributes = _OLD_HEADER.unpack_from(data)
+            self.attributes &= 0xF
+            self.max_timestamp = int.from_bytes(data[18:26], "big", signed=True) if self.magic == 1 else -1
+            self.last_offset_delta = 0
+            self.leader_epoch = self.base_timestamp = self.producer_id = self.producer_epoch = self.base_sequence = -1
+            self.record_count = -1
+        else:
+            (
+                self.base_offset, _, self.leader_epoch, _, self.crc, self.attributes, self.last_offset_delta,
+                self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch, self.base_sequence,
+                self.record_count,
+            ) = _HEADER.unpack_from(data)  # fmt: skip
 
     @property
     def last_offset(self) -> int:
@@ -107,6 +119,10 @@ class StoredBatch:
 
     def is_intact(self) -> bool:
         """Whether the CRC fits the bytes."""
+        if self.magic < MAGIC:
+            from zlib import crc32
+
+            return crc32(memoryview(self.data)[16:]) == self.crc
         from records.crc import crc32c
 
         return crc32c(memoryview(self.data)[21:]) == self.crc
@@ -174,10 +190,11 @@ class LogFile:
                 return
             size = length + _OVERHEAD
             # A header reaches beyond a batch that is too small for one, as far as the file does.
-            data = prefix + self.file.read(max(size, HEADER_BYTES) - _START_BYTES)
-            if len(data) < max(size, HEADER_BYTES):
+            least = HEADER_BYTES if _START.unpack(prefix)[3] >= MAGIC else 26
+            data = prefix + self.file.read(max(size, least) - _START_BYTES)
+            if len(data) < max(size, least):
                 raise Unreadable(f"Failed to load record batch at position {position} from {self.describe(start, end)}")
-            batch = StoredBatch(position, data if size >= HEADER_BYTES else data[:HEADER_BYTES])
+            batch = StoredBatch(position, data)
             batch.data = data[:size]
             yield batch
             position += size

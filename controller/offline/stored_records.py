@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.offline.log_file import HEADER_BYTES, InvalidRecord, StoredBatch, next_sequence
+from controller.offline.log_file import HEADER_BYTES, MAGIC, InvalidRecord, StoredBatch, next_sequence
 from records.wire import read_zigzag
 
 TYPE_CHECKING = False
@@ -37,6 +37,8 @@ def records_of(batch: StoredBatch) -> Iterator[StoredRecord]:
 
     Of a compressed batch all records are read before the first is given.
     """
+    if batch.magic < MAGIC:
+        raise InvalidRecord(f"The records of magic {batch.magic} are not read, only those of magic {MAGIC}")
     if len(batch.data) < HEADER_BYTES:
         raise InvalidRecord("Incorrect declared batch size, premature EOF reached")
     if batch.record_count == 0:

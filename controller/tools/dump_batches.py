@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.offline.log_file import COMPRESSIONS, LARGEST_FILE, LogFile, StoredBatch
+from controller.offline.log_file import COMPRESSIONS, LARGEST_FILE, MAGIC, LogFile, StoredBatch
 from controller.offline.stored_records import StoredRecord, records_of
 from controller.tools.dump_findings import GAP
 from controller.tools.java_texts import Uncaught, absolute, parsed_integer
@@ -71,17 +71,20 @@ def _print_title(file: str, lines: TextLines | JsonLines) -> None:
 
 def batch_fields(batch: StoredBatch) -> Iterator[tuple[str, Any]]:
     """What is printed of a batch's header, in order."""
-    yield "baseOffset", batch.base_offset
-    yield "lastOffset", batch.last_offset
-    yield "count", batch.record_count
-    yield "baseSequence", batch.base_sequence
-    yield "lastSequence", batch.last_sequence
-    yield "producerId", batch.producer_id
-    yield "producerEpoch", batch.producer_epoch
-    yield "partitionLeaderEpoch", batch.leader_epoch
-    yield "isTransactional", batch.is_transactional
-    yield "isControl", batch.is_control
-    yield "deleteHorizonMs", batch.delete_horizon_ms
+    if batch.magic < MAGIC:
+        yield "offset", batch.last_offset
+    else:
+        yield "baseOffset", batch.base_offset
+        yield "lastOffset", batch.last_offset
+        yield "count", batch.record_count
+        yield "baseSequence", batch.base_sequence
+        yield "lastSequence", batch.last_sequence
+        yield "producerId", batch.producer_id
+        yield "producerEpoch", batch.producer_epoch
+        yield "partitionLeaderEpoch", batch.leader_epoch
+        yield "isTransactional", batch.is_transactional
+        yield "isControl", batch.is_control
+        yield "deleteHorizonMs", batch.delete_horizon_ms
     if batch.compression >= len(COMPRESSIONS):
         raise Uncaught("java.lang.IllegalArgumentException", f"Unknown compression type id: {batch.compression}")
     yield "position", batch.position
@@ -94,6 +97,8 @@ def batch_fields(batch: StoredBatch) -> Iterator[tuple[str, Any]]:
 
 
 def timestamp_type(batch: StoredBatch) -> str:
+    if batch.magic < 1:
+        return "NoTimestampType"
     return "LogAppendTime" if batch.is_append_time else "CreateTime"
 
 

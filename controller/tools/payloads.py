@@ -37,7 +37,7 @@ _INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 def parser_of(options: Options) -> Parser:
     """What makes the texts of a record's key and value (None: not printed), as the options ask."""
     if options.has("cluster-metadata-decoder"):
-        return metadata_texts
+        return metadata_trees if options.has("json") else metadata_texts
     for name, topic in (
         ("offsets-decoder", "__consumer_offsets"),
         ("transaction-log-decoder", "__transaction_state"),
@@ -84,20 +84,27 @@ def number(data: bytes, layout: Struct) -> str:
 
 
 def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
-    """A metadata record as a tree; what cannot be read is told in its place."""
+    """A metadata record as JSON text; what cannot be read is told in its place."""
+    from controller.tools.payload_texts import text_writer
+
     try:
-        return None, metadata_tree(record.value)
+        found, version = metadata_record(record.value)
     except MetadataError as error:
         return None, f"Error at {record.offset}, skipping. {error}"
+    cls: type = type(found)
+    data = text_writer(cls, version)(found)
+    return None, f'{{"type":"{type_name(cls.__name__)}","version":{version},"data":{data}}}'
 
 
-def metadata_tree(value: bytes | None) -> dict[str, Any]:
-    """Type, version and fields of a metadata record; raises MetadataError."""
+def metadata_trees(record: StoredRecord) -> tuple[None, Value]:
+    """A metadata record as a tree; what cannot be read is told in its place."""
     from records.json_form import to_json
 
-    record, version = metadata_record(value)
-    name = type(record).__name__
-    return {"type": type_name(name), "version": version, "data": to_json(record, version)}
+    try:
+        found, version = metadata_record(record.value)
+    except MetadataError as error:
+        return None, f"Error at {record.offset}, skipping. {error}"
+    return None, {"type": type_name(type(found).__name__), "version": version, "data": to_json(found, version)}
 
 
 @cache

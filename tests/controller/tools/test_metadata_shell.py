@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import io
+import os
+import pty
+import re
+import select
 import shutil
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -221,3 +226,47 @@ def _in_another_process(script: str, file: Path) -> tuple[int, str, str]:
         [sys.executable, "-c", script, str(file)], capture_output=True, text=True, check=False, cwd=GOLDEN.parents[2]
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def test_on_a_terminal_tab_completes_and_ctrl_d_leaves() -> None:
+    code = "import sys; from controller.tools.metadata_shell import main; sys.exit(main())"
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", PYTHONPATH=str(GOLDEN.parents[2]))
+        os.execv(sys.executable, [sys.executable, "-c", code, "-s", str(CHECKPOINT)])
+
+    try:
+        # Each key is pressed when the shell has answered the one before.
+        for expected, key in (
+            (rb"\[ Kafka Metadata Shell \][^>]*>>", b"cat /image/prod\t"),
+            (rb"ucerIds/", b"\t"),
+            (rb"nextProducerId", b"\r"),
+            (rb"\n1000\s+>>", b"\x04"),
+        ):
+            _wait_for(terminal, expected)
+            os.write(terminal, key)
+        _wait_for(terminal, None)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        os.close(terminal)
+
+    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)  # it had closed its terminal by then
+
+
+def _wait_for(terminal: int, expected: bytes | None) -> None:
+    """Read a terminal up to what must come; None: up to its end."""
+    seen = b""
+    while True:
+        ready, _, _ = select.select([terminal], [], [], 20)
+        assert ready, seen
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            data = b""
+        if not data:
+            assert expected is None, seen
+            return
+        seen += re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", data)
+        if expected is not None and re.search(expected, seen):
+            return
