@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from errno import ECONNREFUSED
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
@@ -216,7 +217,7 @@ class Channel:
             self._note("connect_failed", {"peer": self._where(), "reason": reason})
         self._back_off()
         self._fail(Error.BROKER_NOT_AVAILABLE)
-        if isinstance(error, ConnectionRefusedError):
+        if is_refused(error):
             self._on_refused()
 
     def _back_off(self) -> None:
@@ -330,6 +331,15 @@ class Channel:
 
     def _where(self) -> str:
         return "" if self._endpoint is None else address_text(self._endpoint.host, self._endpoint.port)
+
+
+def is_refused(error: Exception) -> bool:
+    """Whether a connection was refused, at each address of its name."""
+    if isinstance(error, ConnectionRefusedError):
+        return True
+    # asyncio makes one error of several, and keeps their numbers in its text alone.
+    text = str(error)
+    return text.startswith("Multiple exceptions: ") and text.count("[Errno ") == text.count(f"[Errno {ECONNREFUSED}]")
 
 
 def read_answer(cls: type[Any], version: int, frame: bytes) -> Any:

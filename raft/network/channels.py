@@ -9,7 +9,7 @@ from raft.network.channel import Channel
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from random import Random
 
     from raft.effects import Send
@@ -47,6 +47,11 @@ class Channels:
         if channel is None:
             channel = self._channels[effect.peer] = self._make(effect.peer)
         channel.send(effect.number, effect.endpoint, effect.request)
+
+    def retain(self, peers: Container[int]) -> None:
+        """Let go of the channels to all other peers; one that is sent to again has a new one."""
+        for peer in [peer for peer in self._channels if peer not in peers]:
+            self._channels.pop(peer).close()
 
     def close(self) -> None:
         """Let go of all connections; nothing is told any more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ class DiskQueue:
     def __init__(self, executor: Executor, on_failure: Callable[[DiskFailed], None]) -> None:
         self._executor = executor
         self._on_failure = on_failure
+        self._failing = threading.Lock()
         self.failure: DiskFailed | None = None
 
     def submit(self, operation: str, job: Callable[[], None]) -> None:
@@ -39,8 +41,11 @@ class DiskQueue:
 
     def fail(self, operation: str, error: OSError) -> DiskFailed:
         """Stop for good; returns the failure that did it, which may be an earlier one."""
-        if self.failure is None:
-            self.failure = DiskFailed(operation, error)
+        with self._failing:  # two threads may fail at once; one tells
+            is_first = self.failure is None
+            if self.failure is None:
+                self.failure = DiskFailed(operation, error)
+        if is_first:
             self._on_failure(self.failure)
         return self.failure
 

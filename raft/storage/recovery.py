@@ -87,10 +87,9 @@ class LogRecovery:
     def _settle(self, start: int | None, limits: LogLimits) -> MetadataLog:
         """Cut, drop and make what was decided, and have it all on disk. start: of a log to be made; None for none."""
         deleted = []
-        for segment in self._stale:
-            deleted += segment.mark_deleted()
-            self.files.close(segment.handle)
-        self._stale = []
+        while self._stale:
+            deleted += self._stale[-1].mark_deleted()
+            self.files.close(self._stale.pop().handle)
         for segment in self.segments:
             if self.files.size(segment.handle) > segment.size:
                 self.files.truncate(segment.handle, segment.size)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # An own snapshot goes to the file in pieces of about this size.
 _PIECE_BYTES = 256 << 10
+_SYNC_BYTES = 4 << 20
 
 
 class SnapshotStore:
@@ -183,7 +184,7 @@ class SnapshotWriter:
         self._bytes = SnapshotBytes(snapshot.epoch, time_ms)
         self._pieces: list[bytes] = []
         self._pending = 0
-        self._position = 0
+        self._position = self._synced = 0
         with_voters = None if voters is None or kraft_version == 0 else voters_record(voters)
         header = self._bytes.header(timestamp_ms, kraft_version, with_voters)
         try:
@@ -208,8 +209,12 @@ class SnapshotWriter:
 
     def drop(self) -> None:
         """Nothing comes of it."""
-        self._store.files.close(self._handle)
-        self._store.files.remove(self._path)
+
+        def job() -> None:
+            self._store.files.close(self._handle)
+            self._store.files.remove(self._path)
+
+        self._store.queue.submit("a snapshot", job)
 
     def _put(self, batch: bytes) -> None:
         self._pieces.append(batch)
@@ -226,6 +231,10 @@ class SnapshotWriter:
         except OSError as error:
             raise self._store.queue.fail("a snapshot", error) from error
         self._position += len(data)
+        if self._position - self._synced >= _SYNC_BYTES:
+            # Bit by bit, so that the flushes of the log do not wait for all of it at the end.
+            self._synced = self._position
+            self._store.queue.submit("a snapshot", lambda: self._store.files.sync_data(self._handle))
 
 
 def control_state(head: SnapshotHead, path: str) -> tuple[int | None, VoterSet | None]:

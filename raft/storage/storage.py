@@ -198,8 +198,8 @@ class Storage:
         self._logged(self.log.truncate(effect.number, effect.end_offset))
 
     def _reset(self, effect: ResetLog) -> None:
-        self._committed(effect.id.end_offset)
         self._logged(self.log.reset(effect.number, effect.id.end_offset))
+        self._committed(effect.id.end_offset)
 
     def _advance(self, effect: AdvanceLogStart) -> None:
         self._logged(self.log.advance_start(effect.number, effect.start_offset))

@@ -24,8 +24,9 @@ SECTOR_BYTES = 512
 
 _TELLING_BYTES = 16
 
-# What the start of any batch looks like: an offset and a length below 2**48 and 2**25, an epoch, magic 2.
-_BATCH_LIKE = re.compile(rb"(?=\0\0.{6}[\0\1].{3}[\0-\x7f].{3}\x02)", re.DOTALL)
+# A magic 2, before it what a batch begins with: an offset below 2**48, a length below 2**25, an epoch.
+_MAGIC = re.compile(rb"(?<=\0\0.{6}[\0\1].{3}[\0-\x7f].{3})\x02", re.DOTALL)
+_MAGIC_AT = 16
 
 
 class Fault(NamedTuple):
@@ -131,8 +132,8 @@ def next_intact(files: Files, handle: int, position: int, offset: int) -> Head |
     end = files.size(handle)
     while position + HEADER_BYTES <= end:
         window = files.read(handle, position, min(WINDOW_BYTES, end - position))
-        for match in _BATCH_LIKE.finditer(window):
-            found = _intact_at(files, handle, position + match.start(), end)
+        for match in _MAGIC.finditer(window):
+            found = _intact_at(files, handle, position + match.start() - _MAGIC_AT, end)
             if found is not None and found.base_offset >= offset:
                 return found
         position += max(len(window) - HEADER_BYTES, 1)

@@ -14,7 +14,7 @@ import pytest
 from raft.config import Endpoint
 from raft.effects import Send
 from raft.inputs import Answered, Failed, Refused
-from raft.network.channel import Channel
+from raft.network.channel import Channel, is_refused
 from raft.network.channels import Channels
 from raft.network.requests import response_frame
 from raft.network.versions import common_version
@@ -255,6 +255,56 @@ def test_nobody_there_is_a_failure_and_a_refusal(loop: Loop) -> None:
 
             assert node.told == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
             assert [name for name, _ in node.notes] == ["connect_failed"]
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ConnectionRefusedError(111, "x"), True),
+        (
+            OSError("Multiple exceptions: [Errno 111] Connect call failed ('::1', 9), [Errno 111] Connect call failed"),
+            True,
+        ),
+        (
+            OSError("Multiple exceptions: [Errno 111] Connect call failed ('::1', 9), [Errno 113] No route to host"),
+            False,
+        ),
+        (OSError(113, "No route to host"), False),
+        (TimeoutError(), False),
+    ],
+)
+def test_refused_is_refused_at_each_address(error: OSError, expected: bool) -> None:
+    assert is_refused(error) is expected
+
+
+@each_loop
+def test_a_peer_that_left_the_quorum_is_let_go(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving, sending() as node:
+            node.send(serving.endpoint, peer=2)
+            node.send(serving.endpoint, peer=3)
+            await until(lambda: len(node.told) == 2)
+
+            node.channels.retain({3})
+            await until(lambda: serving.gone)
+
+            assert len(serving.server.connections) == 1
+            node.send(serving.endpoint, peer=2)
+            await until(lambda: len(node.told) == 3)
+
+    run_on(loop, test())
+
+
+@each_loop
+def test_a_name_with_two_addresses_is_refused_at_both(loop: Loop) -> None:
+    async def test() -> None:
+        async with sending() as node:
+            node.send(endpoint_of(free_port(), "localhost"))
+            await until(lambda: len(node.told) == 2)
+
+            assert node.told == [Failed(2, 1, Error.BROKER_NOT_AVAILABLE), Refused(2)]
 
     run_on(loop, test())
 
