@@ -79,11 +79,10 @@ def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
         return NEVER  # where it could not stand, there is nothing more to try
     if not replica.shutting_down and (tally.is_lost or now_ms >= role.election_deadline_ms):
         _lose(replica, role, now_ms)
-    else:
+    elif now_ms >= held_until_ms:
         send_requests(replica, role, now_ms)
-    if tally.is_won and held_until_ms > now_ms:
-        return min(held_until_ms, role.election_deadline_ms)
-    return NEVER if replica.shutting_down else role.election_deadline_ms
+    deadline_ms = NEVER if replica.shutting_down else role.election_deadline_ms
+    return min(deadline_ms, held_until_ms) if held_until_ms > now_ms else deadline_ms
 
 
 def _lose(replica: Replica, role: Prospective, now_ms: int) -> None:

@@ -11,26 +11,32 @@ if TYPE_CHECKING:
 class Tally:
     """Who granted and who refused, among the voters of the moment it began.
 
-    held_until_ms: until when a majority is not acted on; None where this replica has not yielded to another.
+    held_until_ms: until when nobody is asked and a majority is not acted on; None where this replica did not yield.
     """
 
-    __slots__ = ("_votes", "held_until_ms", "ids", "majority")
+    __slots__ = ("_outdated", "_votes", "held_until_ms", "ids", "majority")
 
     def __init__(self, voters: VoterSet, own_id: int) -> None:
         """An election in which this replica has its own vote."""
         self.ids = voters.ids
         self.majority = voters.majority
         self._votes = {own_id: True}
+        self._outdated: set[int] = set()
         self.held_until_ms: int | None = None
 
     def record(self, voter_id: int, granted: bool) -> None:
         """An answer; one voter counts once, and the later answer is the one that counts."""
-        if voter_id in self.ids:
+        if not granted and voter_id in self._outdated:
+            self._outdated.discard(voter_id)  # it is asked again
+        elif voter_id in self.ids:
             self._votes[voter_id] = granted
 
-    def forget(self, voter_id: int) -> None:
-        """Ask this voter again."""
-        self._votes.pop(voter_id, None)
+    def ask_again(self, voter_id: int) -> None:
+        """A voter has changed its mind since it refused, or since it was asked: its refusal does not count, once."""
+        if self._votes.get(voter_id) is None:
+            self._outdated.add(voter_id)
+        elif not self._votes[voter_id]:
+            del self._votes[voter_id]
 
     def answer_of(self, voter_id: int) -> bool | None:
         """What a voter said; None where it has not answered."""

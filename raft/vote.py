@@ -108,15 +108,18 @@ def _meet(replica: Replica, role: Prospective, asked: Partition, granted: bool, 
     """Two voters ask for pre-votes at one time: say, both saw that the connection to the leader broke.
 
     Both would win, stand, and split the vote. So the one with the shorter log, or of equal logs the one with the higher
-    id, holds back for a moment. And whoever was refused while the other still followed asks it again.
+    id, holds back for a moment; and so does one that the other refused before, when it still followed: it comes late,
+    but a Java node would not hold back for us. A refusal from before it stood itself is no longer its answer.
     """
     log, tally = replica.log, role.tally
     theirs = (asked.last_offset_epoch, asked.last_offset)
     ours = (log.last_epoch, log.end)
-    if granted and (theirs > ours or asked.replica_id < replica.key.id) and tally.held_until_ms is None:
+    was_refused = tally.answer_of(asked.replica_id) is False
+    must_yield = was_refused or theirs > ours or asked.replica_id < replica.key.id
+    if granted and must_yield and tally.held_until_ms is None:
         tally.held_until_ms = now_ms + replica.config.pre_vote_yield_ms
-    if ours >= theirs and tally.answer_of(asked.replica_id) is False:
-        tally.forget(asked.replica_id)
+    if ours >= theirs:
+        tally.ask_again(asked.replica_id)
 
 
 def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) -> None:

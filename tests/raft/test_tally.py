@@ -66,10 +66,29 @@ def test_who_does_not_vote_is_not_counted() -> None:
     assert tally(3, (9, True)).granting == (1,)
 
 
-def test_a_voter_whose_answer_is_forgotten_is_asked_again() -> None:
+def test_a_voter_that_changed_its_mind_since_it_refused_is_asked_again() -> None:
     counted = tally(3, (2, False))
 
-    counted.forget(2)
+    counted.ask_again(2)
 
     assert counted.unanswered == (2, 3)
     assert counted.answer_of(2) is None
+
+
+def test_a_voter_that_changes_its_mind_before_its_refusal_comes_is_asked_again_once() -> None:
+    counted = tally(3)
+    counted.ask_again(2)
+
+    counted.record(2, granted=False)
+    first = counted.answer_of(2)
+    counted.record(2, granted=False)
+
+    assert (first, counted.answer_of(2)) == (None, False)
+
+
+def test_a_voter_that_granted_is_not_asked_again() -> None:
+    counted = tally(3, (2, True))
+
+    counted.ask_again(2)
+
+    assert counted.granting == (1, 2)

@@ -602,7 +602,7 @@ def test_of_two_prospectives_the_one_with_the_higher_id_holds_back() -> None:
     granted = of(bench, pre_vote(4, asking=1))
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
     held = type(bench.role)
-    bench.wait(100)
+    bench.wait(200)
 
     assert granted == vote_response(4, granted=True)
     assert (held, type(bench.role)) == (Prospective, Candidate)
@@ -640,7 +640,7 @@ def test_a_prospective_holds_back_once_for_each_time_it_asks() -> None:
     bench = prospective(2, epoch=4)
     of(bench, pre_vote(4, asking=1))
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
-    bench.wait(60)
+    bench.wait(160)
 
     of(bench, pre_vote(4, asking=1))
     bench.wait(40)
@@ -657,21 +657,49 @@ def test_a_prospective_does_not_hold_back_for_who_does_not_vote() -> None:
     assert isinstance(bench.role, Candidate)
 
 
-def test_who_refused_as_a_follower_is_asked_again_when_it_asks_itself() -> None:
+def test_a_prospective_holds_back_for_whoever_refused_it_before_whatever_the_id() -> None:
+    """Replica 2 followed until now; as a Java node it would not hold back for replica 1."""
+    bench = prospective(1, epoch=4, voters=static_voters(1, 2, 3, 4, 5))
+    first, second, third, _ = bench.sends(kind=VoteRequest)
+    bench.answer(first, vote_response(4))
+
+    granted = of(bench, pre_vote(4, asking=2))
+    bench.answer(second, vote_response(4, granted=True))
+    bench.answer(third, vote_response(4, granted=True))
+
+    assert granted == vote_response(4, granted=True)
+    assert isinstance(bench.role, Prospective)
+
+
+def test_who_refused_as_a_follower_is_asked_again_a_moment_after_it_asks_itself() -> None:
     bench = prospective(1, epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
     bench.answer(send, vote_response(4))
 
-    effects = bench.tell(Requested(Source(5, 0), pre_vote(4, asking=send.peer), 2, "CONTROLLER"))
+    asked = Requested(Source(5, 0), pre_vote(4, asking=send.peer), 2, "CONTROLLER")
+    at_once = bench.tell(asked) + bench.wait(199)
+    later = bench.wait(1)
+
+    assert bench.sends(at_once) == []
+    assert [each.peer for each in bench.sends(later)] == [send.peer]
+
+
+def test_who_refused_and_has_an_older_log_is_asked_again_at_once() -> None:
+    bench = prospective(1, epoch=4, recovered=log(7, (1, 0)))
+    send = bench.sends(kind=VoteRequest)[0]
+    bench.answer(send, vote_response(4))
+
+    asked = pre_vote(4, asking=send.peer, last_epoch=1, last_offset=6)
+    effects = bench.tell(Requested(Source(5, 0), asked, 2, "CONTROLLER"))
 
     assert [each.peer for each in bench.sends(effects)] == [send.peer]
 
 
-def test_who_has_a_newer_log_is_not_asked_again() -> None:
+def test_who_refused_and_has_a_newer_log_is_not_asked_again() -> None:
     bench = prospective(1, epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
     bench.answer(send, vote_response(4))
 
-    effects = bench.tell(Requested(Source(5, 0), pre_vote(4, asking=send.peer, last_offset=3), 2, "CONTROLLER"))
+    bench.tell(Requested(Source(5, 0), pre_vote(4, asking=send.peer, last_offset=3), 2, "CONTROLLER"))
 
-    assert bench.sends(effects) == []
+    assert bench.sends(bench.wait(300)) == []
