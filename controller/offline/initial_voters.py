@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.offline.java_numbers import integer
 from records.uuids import parse_uuid
 
 TYPE_CHECKING = False
@@ -82,8 +83,6 @@ def parse_voter(text: str) -> InitialVoter:
 
 
 def _integer(text: str, what: str) -> int:
-    from controller.tools.java_texts import integer
-
     try:
         return integer(text)
     except ValueError as error:

@@ -17,6 +17,8 @@ def load_image(path: str) -> Image:
     image = Image()
     with LogFile(path) as log:
         for batch in log.batches():
+            if not batch.is_intact():
+                image.problem(batch.base_offset, "the CRC of this batch does not fit its bytes")
             if batch.is_control:
                 continue
             records = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.config.file import read_properties
+from controller.offline.java_numbers import integer
 from raft.storage.meta_properties import META_PROPERTIES, MetaProperties
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
@@ -38,8 +39,6 @@ def read_mark(directory: str) -> MetaProperties:
 
 
 def _version(text: str) -> int:
-    from controller.tools.java_texts import integer
-
     try:
         number = integer(text.strip())
     except ValueError:
@@ -50,8 +49,6 @@ def _version(text: str) -> int:
 
 
 def _number(found: Mapping[str, str], key: str) -> int:
-    from controller.tools.java_texts import integer
-
     if key not in found:
         raise MarkError(f"Failed to find {key}")
     try:

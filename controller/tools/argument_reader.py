@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     Values = dict[str, Any]
 
 
+# A file of arguments may name another; one that names itself would never end.
+FILES_MAX = 100
+FILE_CHARACTERS_MAX = 1 << 20
+
+
 class Reader:
     """The arguments, how far they are read, and what was gathered for positional ones.
 
@@ -21,6 +26,7 @@ class Reader:
         self.arguments = list(arguments)
         self.index = 0
         self.last_from_file = -1
+        self.files_read = 0
         self.options_ended = False
         self.deferred: ArgumentError | None = None
         self.positional = 0
@@ -70,11 +76,18 @@ class Reader:
         return term.startswith("-") and term.lstrip("-") != "" and not is_number
 
     def read_file(self, parser: Parser, name: str) -> None:
+        """Put the lines of a file in the place of all arguments read so far and of the one that names it."""
+        self.files_read += 1
         try:
             with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib costs 10 ms
-                lines = file.read().split("\n")
+                text = file.read(FILE_CHARACTERS_MAX + 1)
         except (OSError, ValueError):
             raise ArgumentError(parser, f"Could not read arguments from file '{name}'") from None
+        if len(text) > FILE_CHARACTERS_MAX or self.files_read > FILES_MAX:
+            raise ArgumentError(
+                parser, f"Could not read arguments from file '{name}': it is too large, or names itself"
+            )
+        lines = text.split("\n")
         if lines[-1] == "":
             lines.pop()
         offset = self.index + 1

@@ -19,7 +19,10 @@ UNBOUNDED = 1 << 31
 
 
 class ArgumentError(Exception):
-    """Arguments that a parser refuses. parser: the one to print the usage of; resembles: what to suggest names for."""
+    """Arguments that a parser refuses.
+
+    parser: whose usage is told with it. flag, command: what was not known, to suggest names that resemble it.
+    """
 
     def __init__(self, parser: Parser, message: str, *, flag: str | None = None, command: str | None = None) -> None:
         super().__init__(message)

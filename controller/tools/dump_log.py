@@ -22,7 +22,7 @@ DESCRIPTION = (
 
 
 def _size(text: str) -> int:
-    from controller.tools.java_texts import integer
+    from controller.offline.java_numbers import integer
 
     return integer(text)
 
@@ -106,14 +106,14 @@ OPTIONS = (
 # What stock does not have; help does not list it, so that help is stock's.
 OURS = (Option("json", "One JSON object a line: each batch, each record, each finding."),)
 
-DECODERS = (
-    "offsets-decoder",
-    "transaction-log-decoder",
-    "cluster-metadata-decoder",
-    "remote-log-metadata-decoder",
-    "share-group-state-decoder",
-)
-PRINTING = ("print-data-log", *DECODERS, "value-decoder-class", "key-decoder-class")
+# Topics whose records this tool cannot read, by the options that ask for it.
+UNKNOWN_TOPICS = {
+    "offsets-decoder": "__consumer_offsets",
+    "transaction-log-decoder": "__transaction_state",
+    "remote-log-metadata-decoder": "__remote_log_metadata",
+    "share-group-state-decoder": "__share_group_state",
+}
+PRINTING = ("print-data-log", "cluster-metadata-decoder", "value-decoder-class", "key-decoder-class")
 
 
 def main() -> int:
@@ -134,6 +134,13 @@ def run(arguments: list[str]) -> int:
             return 0
         if not options.has("files"):
             return _usage('Missing required argument "[files]"')
+        unknown = next((name for name in UNKNOWN_TOPICS if options.has(name)), None)
+        if unknown is not None:
+            complain(
+                f"--{unknown}: the records of {UNKNOWN_TOPICS[unknown]} are not known to this tool, only those of "
+                "__cluster_metadata (--cluster-metadata-decoder); --print-data-log prints the values of any as text.\n"
+            )
+            return 1
         _dump(options)
     except OptionError as error:
         complain(f'Exception in thread "main" {error}\n')

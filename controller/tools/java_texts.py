@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.offline.java_numbers import integer
 from controller.offline.log_file import CorruptRecord, DamagedLog, InvalidRecord
 
 _IO_EXCEPTIONS = {
@@ -63,16 +64,6 @@ def optional_long(value: int | None) -> str:
 
 def boolean(value: object) -> str:
     return "true" if value else "false"
-
-
-def integer(text: str, bits: int = 32) -> int:
-    """`Integer.parseInt`, or `Long.parseLong` for 64 bits; raises ValueError with the text of Java's exception."""
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if digits.isdecimal():
-        value = int(text)
-        if -(1 << (bits - 1)) <= value < 1 << (bits - 1):
-            return value
-    raise ValueError(f'For input string: "{text}"')
 
 
 def parsed_integer(text: str, bits: int = 32) -> int:

@@ -38,18 +38,6 @@ def parser_of(options: Options) -> Parser:
     """What makes the texts of a record's key and value (None: not printed), as the options ask."""
     if options.has("cluster-metadata-decoder"):
         return metadata_trees if options.has("json") else metadata_texts
-    for name, topic in (
-        ("offsets-decoder", "__consumer_offsets"),
-        ("transaction-log-decoder", "__transaction_state"),
-        ("remote-log-metadata-decoder", "__remote_log_metadata"),
-        ("share-group-state-decoder", "__share_group_state"),
-    ):
-        if options.has(name):
-            raise Uncaught(
-                "UnsupportedOperationException",
-                f"--{name}: the records of {topic} are not known to this tool, only those of __cluster_metadata "
-                "(--cluster-metadata-decoder); --print-data-log prints any record as text.",
-            )
     decode_value = decoder_of(options.value("value-decoder-class"))
     decode_key = decoder_of(options.value("key-decoder-class"))
 

@@ -12,19 +12,29 @@ if TYPE_CHECKING:
 
 def running(run: Callable[[list[str]], int]) -> int:
     """Run a tool with the arguments of this process; the exit code, 130 after Ctrl-C."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the tool began
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         # Names of files may hold any byte, and come out as they are.
-        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+        getattr(sys, name).reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough (`| head`). What is still buffered must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has seen enough (`| head`)
         return 0
+    except OSError as error:
+        _drop_output()
+        complain(f"The output cannot be written: {error.strerror}\n")
+        return 1
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _drop_output() -> None:
+    """What is still buffered must not fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +17,9 @@ from records.metadata.topics import (
 )
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from tests.controller.tools.cases import GOLDEN
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOPIC = b"t" * 16
 BEGIN, END, ABORT = BeginTransactionRecord(), EndTransactionRecord(), AbortTransactionRecord()
@@ -133,3 +136,12 @@ def test_a_log_and_its_snapshots_agree() -> None:
         topic.name: topic.partitions for topic in by_snapshot.topics.values()
     }
     assert len(by_log.topics) > 5
+
+
+def test_a_batch_whose_checksum_does_not_fit_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "changed.checkpoint"
+    data = bytearray((GOLDEN / "4.3-dynamic/node-1/bootstrap.checkpoint").read_bytes())
+    data[data.index(b"group.version")] ^= 1
+    file.write_bytes(bytes(data))
+
+    assert load_image(str(file)).problems == ["offset 1: the CRC of this batch does not fit its bytes"]

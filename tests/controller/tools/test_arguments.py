@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from controller.tools.arguments import UNBOUNDED, ArgumentError, Parser
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def parser() -> Parser:
@@ -82,3 +87,12 @@ def test_a_number_is_no_option() -> None:
 
 def test_a_value_of_another_type_is_refused() -> None:
     assert refused(["copy", "--count", "x"]).startswith("argument --count: ")
+
+
+def test_a_file_of_arguments_that_names_itself_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "args"
+    file.write_text(f"@{file}\n")
+    parser = Parser("tool", from_file=True)
+
+    with pytest.raises(ArgumentError, match="it is too large, or names itself"):
+        parser.parse([f"@{file}"])

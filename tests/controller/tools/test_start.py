@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.controller.tools.cases import GOLDEN
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROOT = GOLDEN.parents[2]
 LIFE = GOLDEN / "4.3-static"
@@ -103,3 +100,25 @@ def test_names_of_files_come_out_as_they_are_in_any_locale(tmp_path: Path) -> No
     done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env={**os.environ, "LC_ALL": "C"})
 
     assert done.stdout == b"Dumping " + name + b"\n"
+
+
+SCRIPT = "import sys; from controller.tools.storage import main; sys.exit(main())"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_an_output_that_cannot_be_written_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, "--help"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT,
+        )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (1, "The output cannot be written: No space left on device\n")
+
+
+def test_a_tool_whose_output_is_closed_runs_all_the_same() -> None:
+    command = f"{sys.executable} -c '{SCRIPT}' random-uuid >&-"
+
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+
+    assert (done.returncode, done.stderr) == (0, "")
