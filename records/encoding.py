@@ -214,15 +214,12 @@ class EncoderSource(Source):
             pack = self.bound("P", layout("BB" + field.type.code).pack)
             self.put(depth, f"{out} += {pack}({field.tag}, {field.type.size}, {name})")
             return
-        if field.is_array and isinstance(element, Primitive) and element.code and element.code != "16s":
+        numbers = field.is_array and isinstance(element, Primitive) and element.code not in ("", "16s")
+        if numbers and (field.default_of() is None or not field.nullable_at(self.version)):
             # The size of a short array needs no buffer to be known: it stays below 128 up to this count.
             limit = min(SMALL, 126 // element.size + 1)
             small, count = self.bound("A", small_arrays("BBB", element.code, "pack")), self.name("n")
             large = self.bound("L", large_array(element.code))
-            if field.nullable_at(self.version) and field.default_of() is not None:
-                self.put(depth, f"if {name} is None: {out} += {bytes((field.tag or 0, 1, 0))!r}")
-                self.put(depth, "else:")
-                depth += 1
             self.put(depth, f"{count} = len({name})")
             head = f"{field.tag}, {element.size} * {count} + 1, {count} + 1"
             self.put(depth, f"if {count} < {limit}: {out} += {small}[{count}]({head}, *{name})")

@@ -71,10 +71,12 @@ def _differs(field: Field, value: Any) -> bool:
 
 
 def _value(type_: Any, value: Any, version: int, *, records_as_sizes: bool) -> Any:
-    if is_struct(type_):
+    if isinstance(type_, type):
         return _tree(value, schema_of(type_), version, records_as_sizes=records_as_sizes)
     if not type_.admits(value):
         raise EncodeError(f"{value!r} is no {type_.name}")
+    if type_.range is not None:
+        return value
     if type_.name == "uuid":
         return uuid_text(value)
     if type_.name in ("bytes", "records"):

@@ -15,19 +15,20 @@ _ESCAPES.update({8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"',
 
 def json_text(tree: Any) -> str:
     """The text of a tree of dicts, lists, strings, numbers, booleans and None, without a space or a line break."""
-    if isinstance(tree, str):
+    kind = type(tree)
+    if kind is dict:
+        return "{" + ",".join([f"{_string(key)}:{json_text(value)}" for key, value in tree.items()]) + "}"
+    if kind is list or kind is tuple:
+        return "[" + ",".join([json_text(item) for item in tree]) + "]"
+    if kind is str:
         return _string(tree)
     if tree is None:
         return "null"
-    if isinstance(tree, bool):
+    if kind is bool:
         return "true" if tree else "false"
-    if isinstance(tree, float):
+    if kind is float:
         return double_text(tree)
-    if isinstance(tree, int):
-        return int.__repr__(tree)  # of an error code too, whose own repr is its name
-    if isinstance(tree, dict):
-        return "{" + ",".join([f"{_string(key)}:{json_text(value)}" for key, value in tree.items()]) + "}"
-    return "[" + ",".join([json_text(item) for item in tree]) + "]"
+    return int.__repr__(tree)  # of an error code too, whose own repr is its name
 
 
 def read_json(text: str) -> Any:
@@ -59,6 +60,8 @@ def double_text(value: float) -> str:
 
 
 def _string(text: str) -> str:
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return f'"{text.translate(_ESCAPES)}"'
 
 

@@ -45,32 +45,37 @@ class EncodeError(ValueError):
 
 
 class Primitive:
-    """A type that is no struct and no array. `code` is its letter for `struct`, empty when its size varies."""
+    """A type that is no struct and no array. `code` is its letter for `struct`, empty when its size varies.
 
-    __slots__ = ("code", "implicit", "name", "size")
+    range: the least and greatest integer of the type, inclusive; None for what is no integer.
+    """
+
+    __slots__ = ("code", "implicit", "name", "range", "size")
 
     def __init__(self, name: str, code: str, size: int, implicit: object) -> None:
         self.name = name
         self.code = code
         self.size = size
         self.implicit = implicit
+        self.range: tuple[int, int] | None = None
+        bits = 8 * size
+        if code == "H":
+            self.range = 0, (1 << bits) - 1
+        elif code in ("b", "h", "i", "q"):
+            self.range = -1 << bits - 1, (1 << bits - 1) - 1
 
     def __repr__(self) -> str:
         return self.name
 
-    @property
-    def range(self) -> tuple[int, int] | None:
-        """The least and greatest integer of the type, inclusive; None for what is no integer."""
-        if self.code not in ("b", "h", "H", "i", "q"):
-            return None
-        bits = 8 * self.size
-        return (0, (1 << bits) - 1) if self.code == "H" else (-1 << bits - 1, (1 << bits - 1) - 1)
-
     def admits(self, value: object) -> bool:
         """Whether a value can be written as this type."""
         if self.range is not None:
-            index = getattr(value, "__index__", None)
-            return index is not None and self.range[0] <= index() <= self.range[1]
+            if type(value) is not int:
+                index = getattr(value, "__index__", None)
+                if index is None:
+                    return False
+                value = int(index())
+            return self.range[0] <= value <= self.range[1]
         if self.name == "string":
             return isinstance(value, str) and _fits(value)
         if self.name == "float64":

@@ -421,3 +421,39 @@ def test_columns_show_what_they_are() -> None:
     assert repr(Single(3, b"x")) == "Single(3, b'x')"
     assert Single(3, b"x") == Single(3, b"x")
     assert hash(Single(3, b"x")) == hash(Single(3, b"x"))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        encode_record(replace(TopicRecord(name="a", topic_id=IDS[0]), unknown_tags=((5, b"x"),)), 0),
+        encode_record(TopicRecord(name="", topic_id=IDS[0]), 0),
+        encode_record(TopicRecord(name="ä", topic_id=IDS[0]), 0),
+        encode_record(replace(PartitionChangeRecord(topic_id=IDS[0], leader=1), unknown_tags=((50, b"x"),)), 0),
+        encode_record(PartitionChangeRecord(topic_id=IDS[0], isr=tuple(range(130))), 0),
+        bytes.fromhex("010500 00000001") + IDS[0] + bytes.fromhex("01 00 01 00"),  # isr: null, although tagged
+        bytes.fromhex("010500 00000001") + IDS[0] + bytes.fromhex("02 01 04 00000001 00 01 01"),  # tags descend
+        bytes.fromhex("010500 00000001") + IDS[0] + bytes.fromhex("01 01 05 00000001 00"),  # size of tag
+        bytes.fromhex("010500 00000001") + IDS[0] + bytes.fromhex("02 01 04 00000001"),  # ends too soon
+        bytes.fromhex("010509 00000001") + IDS[0] + b"\0",  # version 9
+        bytes.fromhex("010200 80"),
+        bytes.fromhex("0105"),
+        b"",
+    ],
+    ids=lambda value: value.hex()[:50],
+)
+def test_what_a_shape_cannot_tell_is_yielded_as_it_is(value: bytes) -> None:
+    """Also what is malformed: the scalar decoder is who refuses it."""
+    data = build_batch([value] * 30, base_offset=0, leader_epoch=1, timestamp_ms=5)
+
+    assert list(scan(data, next(batches(data)))) == [Single(offset, value) for offset in range(30)]
+
+
+def test_records_with_keys_headers_or_times_of_their_own_are_yielded_as_they_are() -> None:
+    value = encode_record(PartitionChangeRecord(topic_id=IDS[0], leader=1), 0)
+    tail = zigzag(len(value)) + value
+    for middle in (b"\0\2%b\2k" + tail + b"\0", b"\0\0%b\1" + tail + b"\2\2h\1", b"\0\0%b\2k" + tail + b"\0"):
+        inner = [middle.replace(b"%b", zigzag(delta)) for delta in range(30)]
+        data = seal(b"".join(zigzag(len(record)) + record for record in inner), 30, 0, 1, 5)
+
+        assert list(scan(data, next(batches(data)))) == [Single(offset, value) for offset in range(30)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +21,9 @@ from records.registry import class_named
 from records.schema import default_of, replace, schema_of
 from records.wire import DecodeError, EncodeError
 from tests.records.golden import wire_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TOPIC_ID = bytes(range(16))
 TOPIC = TopicRecord(name="orders", topic_id=TOPIC_ID)
@@ -268,3 +272,22 @@ def test_a_struct_inside_a_message_has_no_bytes_of_its_own() -> None:
 
 def test_the_source_of_a_decoder_can_be_read() -> None:
     assert "x1.name = b[p:q" in DecoderSource(schema_of(TopicRecord), 0).text()
+
+
+@pytest.mark.parametrize("write", [lambda message: encode_into(message, 2, bytearray()), lambda m: encode_parts(m, 2)])
+def test_every_way_to_encode_tells_the_field_alike(write: Callable[[object], object]) -> None:
+    with pytest.raises(EncodeError, match="PartitionRecord v2 leader: "):
+        write(replace(default_of(PartitionRecord), leader="1"))
+    with pytest.raises(EncodeError, match="PartitionRecord v2: topicId has no 16 bytes of uuid"):
+        write(replace(default_of(PartitionRecord), topic_id=b""))
+    with pytest.raises(EncodeError, match="FetchRequest has versions 0 to 18, not 19"):
+        codec.encoder(FetchRequest, 19)
+
+
+def test_the_fault_of_an_inner_struct_is_told_with_its_path() -> None:
+    topic = CreateTopicsRequest.CreatableTopic
+    good = topic(name="a", num_partitions=1, replication_factor=1, assignments=(), configs=())
+
+    for bad, path in ((replace(good, num_partitions=2**40), r"topics\[1\].numPartitions"), ("b", r"topics\[1\]")):
+        with pytest.raises(EncodeError, match=f"CreateTopicsRequest v7 {path}: "):
+            encode(replace(default_of(CreateTopicsRequest), topics=(good, bad)), 7)
