@@ -55,10 +55,11 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
 
     recovery = LogRecovery(files, directory, newest, check_newest, notes)
     is_marked = has_partition_metadata(files, directory)
-    log = recovery.open(contents.segments, limits)
     try:
+        recovery.judge(contents.segments)
+        voter_sets, kraft_versions = _control_history(directory, recovery, heads)
+        log = recovery.settle(limits)
         kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
-        voter_sets, kraft_versions = _control_history(directory, log, newest, None if newest is None else heads[newest])
         unneeded = [snapshot_name(*snapshot) for snapshot in contents.snapshots if snapshot not in kept]
         for name in (*contents.leftovers, *contents.orphans, *unneeded):
             files.remove(f"{directory}/{name}")
@@ -70,7 +71,7 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
             for snapshot in kept
         )
     except BaseException:
-        log.close()
+        recovery.close()
         raise
     recovered = Recovered(
         election, log.first_offset, log.end_offset, tuple(log.epochs), stored, voter_sets, kraft_versions, log.size
@@ -80,25 +81,23 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
 
 
 def _control_history(
-    directory: str, log: MetadataLog, newest: tuple[int, int] | None, head: SnapshotHead | None
+    directory: str, recovery: LogRecovery, heads: dict[tuple[int, int], SnapshotHead]
 ) -> tuple[tuple[tuple[int, VoterSet], ...], tuple[tuple[int, int], ...]]:
     """Voter sets and kraft.versions, by offset, of the newest snapshot and of the log behind it."""
     voter_sets: list[tuple[int, VoterSet]] = []
     kraft_versions: list[tuple[int, int]] = []
     start = 0
-    if newest is not None and head is not None:
-        start = newest[0]
-        kraft_version, voters = control_state(head, f"{directory}/{snapshot_name(*newest)}")
+    if recovery.snapshot is not None:
+        start = recovery.snapshot[0]
+        path = f"{directory}/{snapshot_name(*recovery.snapshot)}"
+        kraft_version, voters = control_state(heads[recovery.snapshot], path)
         if kraft_version is not None:
             kraft_versions.append((start - 1, kraft_version))
         if voters is not None:
             voter_sets.append((start - 1, voters))
-    for offset in log.control_offsets:
-        if offset < start:
-            continue
-        data = log.read(offset, log.end_offset, 1)
+    for data in recovery.control_batches(start):
         batch = read_header(data)
-        assert batch is not None, f"the log holds a part of the batch of offset {offset}"
+        assert batch is not None, "a control batch that was gone through is whole"
         try:
             values = control_values(data, batch)
         except CorruptBatch as error:

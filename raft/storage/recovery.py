@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from raft.storage.committed_prefix import CommittedPrefix, parse_prefix
@@ -15,7 +16,7 @@ from raft.storage.walk import Fault, Walker, is_torn, next_intact
 from records.batch import CONTROL_ATTRIBUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from raft.storage.committed_prefix import SegmentPrefix
     from raft.storage.files import Files
@@ -49,6 +50,7 @@ class LogRecovery:
         self.prefix = self._read_prefix()
         self.segments: list[Segment] = []
         self._stale: list[Segment] = []
+        self._new_start: int | None = None  # of a log to be made; None where there is one
         self._check_snapshot = check_snapshot
         self._epochs: list[tuple[int, int]] = []
         self._control_offsets: list[int] = []
@@ -63,29 +65,29 @@ class LogRecovery:
         """Of the last batch; 0 where there is none."""
         return self._epochs[-1][0] if self._epochs else 0
 
-    def open(self, bases: list[int], limits: LogLimits) -> MetadataLog:
-        """The log whose segments have these base offsets, ready to be appended to; for `limits` see there.
+    def judge(self, bases: list[int]) -> None:
+        """Go through the segments with these base offsets, and decide what to do; nothing is changed.
 
         Raises CorruptLog where a batch that was durable is damaged or missing, StorageError where the log cannot be
         the one that the snapshots and the committed prefix tell of.
         """
-        try:
-            for base_offset in bases:
-                self._take_segment(base_offset, is_last=base_offset == bases[-1])
-            start = None
-            if self._is_behind_snapshot():
-                start = self._drop_for_snapshot()
-            elif not self.segments:
-                start = 0
-            self._check_bounds(self.end_offset if start is None else start)
-            return self._settle(start, limits)
-        except BaseException:
-            for segment in (*self.segments, *self._stale):
-                self.files.close(segment.handle)
-            raise
+        for base_offset in bases:
+            self._take_segment(base_offset, is_last=base_offset == bases[-1])
+        if self._is_behind_snapshot():
+            self._new_start = self._drop_for_snapshot()
+        elif not self.segments:
+            self._new_start = 0
+        self._check_bounds(self.end_offset if self._new_start is None else self._new_start)
 
-    def _settle(self, start: int | None, limits: LogLimits) -> MetadataLog:
-        """Cut, drop and make what was decided, and have it all on disk. start: of a log to be made; None for none."""
+    def control_batches(self, start_offset: int) -> Iterator[bytes]:
+        """The control batches from `start_offset` on, of a log that was judged."""
+        for offset in self._control_offsets:
+            if offset >= start_offset:
+                at = bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1
+                yield self.segments[at].read_batches(offset, self.end_offset, 1)
+
+    def settle(self, limits: LogLimits) -> MetadataLog:
+        """Cut, drop and make what was decided; the log, ready to be appended to, is then on disk."""
         deleted = []
         while self._stale:
             deleted += self._stale[-1].mark_deleted()
@@ -94,14 +96,17 @@ class LogRecovery:
             if self.files.size(segment.handle) > segment.size:
                 self.files.truncate(segment.handle, segment.size)
             self.files.sync(segment.handle)
-        if start is not None:
-            self.segments.append(create_segment(self.files, self.directory, start))
+        if self._new_start is not None:
+            self.segments.append(create_segment(self.files, self.directory, self._new_start))
         self.files.sync_directory(self.directory)
-        log = MetadataLog(
-            self.files, self.directory, self.segments, self._epochs, self._control_offsets, limits
-        )  # fmt: skip
+        log = MetadataLog(self.files, self.directory, self.segments, self._epochs, self._control_offsets, limits)
         log.deleted = deleted
         return log
+
+    def close(self) -> None:
+        """Let go of the files, where nothing came of it."""
+        for segment in (*self.segments, *self._stale):
+            self.files.close(segment.handle)
 
     def _take_segment(self, base_offset: int, *, is_last: bool) -> None:
         path = f"{self.directory}/{segment_name(base_offset, LOG)}"

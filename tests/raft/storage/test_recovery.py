@@ -14,6 +14,7 @@ from raft.storage.log import LogLimits
 from raft.storage.names import COMMITTED_PREFIX, LOG, segment_name, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.storage.storage import Storage
+from records.batch import build_control_batch
 from tests.raft.storage.batches import batch, bounds, kraft_version, run
 from tests.raft.storage.disk import Disk, Inode, unexpected
 
@@ -137,6 +138,23 @@ def test_a_flipped_bit_in_the_last_batch_is_no_torn_end(at: int) -> None:
     error = refused(directory((0, flipped(WHOLE, 19 * SIZE + at))))
 
     assert (error.position, error.offset) == (19 * SIZE, 19)
+
+
+@pytest.mark.parametrize("bit", [1, 4, 128])
+def test_no_flipped_bit_loses_a_batch_silently(bit: int) -> None:
+    """One is not seen: the epoch of the first or last batch, which no CRC covers before it is committed."""
+    data = run(0, 5, size=12)
+    size = len(data) // 5
+    unseen = []
+    for at in range(len(data)):
+        disk = directory((0, data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :]))
+        try:
+            assert open_storage(disk).recovered.log_end == 5
+            unseen.append(at)
+        except CorruptLog as error:
+            assert error.offset in {at // size, at // size + 1}
+
+    assert set(unseen) <= {*range(12, 16), *range(4 * size + 12, 4 * size + 16)}
 
 
 def test_a_length_that_reaches_over_whole_batches_is_refused() -> None:
@@ -293,6 +311,17 @@ def test_control_values_are_those_of_the_newest_snapshot_and_of_the_log_behind_i
 
     assert without.recovered.kraft_versions == ((0, 1), (4, 0), (9, 1))
     assert behind.recovered.kraft_versions == ((9, 1),)
+
+
+def test_a_control_record_that_cannot_be_read_is_refused_before_anything_is_cut() -> None:
+    version_9 = build_control_batch(
+        [(b"\0\0\0\5", b"\0\x09\0\1\0")], base_offset=5, leader_epoch=1, timestamp_ms=1
+    )  # fmt: skip
+
+    error = refused(directory((0, run(0, 5) + version_9 + run(6, 9)[:-3])))
+
+    assert error.offset == 5
+    assert "KRaftVersionRecord" in str(error)
 
 
 def test_leftovers_of_interrupted_writes_are_removed_and_strangers_stay() -> None:
