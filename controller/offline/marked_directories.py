@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config.file import read_properties
-from controller.offline.java_numbers import integer
+from controller.offline.java_forms import integer, path
 from raft.storage.meta_properties import META_PROPERTIES, MetaProperties
 from records.uuids import is_reserved, parse_uuid, uuid_text
 
@@ -21,7 +21,7 @@ class MarkError(Exception):
 
 
 def path_of(directory: str) -> str:
-    return f"{directory}/{META_PROPERTIES}"
+    return path(f"{directory}/{META_PROPERTIES}")
 
 
 def read_mark(directory: str) -> MetaProperties:
@@ -72,12 +72,12 @@ def check_marks(marks: Mapping[str, MetaProperties], cluster_id: str, node_id: i
     """Hold the directories that are formatted to the ids that are asked for; raises MarkError for the first."""
     seen: dict[bytes, str] = {}
     for directory, mark in sorted(marks.items()):
-        path = path_of(directory)
+        file = path_of(directory)
         if mark.cluster_id is not None and mark.cluster_id != cluster_id:
-            raise MarkError(f"Invalid cluster.id in: {path}. Expected {cluster_id}, but read {mark.cluster_id}")
+            raise MarkError(f"Invalid cluster.id in: {file}. Expected {cluster_id}, but read {mark.cluster_id}")
         if mark.node_id is not None and mark.node_id != node_id:
             raise MarkError(
-                f"Stored node id {mark.node_id} doesn't match previous node id {node_id} in {path}. If you moved your "
+                f"Stored node id {mark.node_id} doesn't match previous node id {node_id} in {file}. If you moved your "
                 "data, make sure your configured node id matches. If you intend to create a new node, you should "
                 "remove all data in your data directories."
             )

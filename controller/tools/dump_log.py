@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from controller.offline.java_forms import path
 from controller.offline.log_file import DamagedLog
-from controller.tools.java_texts import Uncaught, path, uncaught
+from controller.tools.java_texts import Uncaught, uncaught
 from controller.tools.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, OptionError, Options, help_table, read
 from controller.tools.release import KAFKA_VERSION
 from controller.tools.standard_streams import complain
@@ -22,7 +23,7 @@ DESCRIPTION = (
 
 
 def _size(text: str) -> int:
-    from controller.offline.java_numbers import integer
+    from controller.offline.java_forms import integer
 
     return integer(text)
 

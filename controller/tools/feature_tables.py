@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from controller import features
-from controller.offline.java_numbers import integer
+from controller.offline.java_forms import integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

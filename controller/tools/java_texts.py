@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.offline.java_numbers import integer
+from controller.offline.java_forms import integer
 from controller.offline.log_file import CorruptRecord, DamagedLog, InvalidRecord
 
 _IO_EXCEPTIONS = {
@@ -41,13 +41,6 @@ def uncaught(error: OSError | DamagedLog) -> Uncaught:
     if isinstance(error, InvalidRecord):
         return Uncaught("org.apache.kafka.common.InvalidRecordException", str(error))
     return Uncaught("org.apache.kafka.common.KafkaException", str(error))
-
-
-def path(text: str) -> str:
-    """A path as `java.io.File` keeps it: no double slashes, none at the end."""
-    while "//" in text:
-        text = text.replace("//", "/")
-    return text[:-1] if text.endswith("/") and len(text) > 1 else text
 
 
 def absolute(text: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from controller.offline.java_forms import path
 from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
-from controller.tools.java_texts import Uncaught, path, uncaught
+from controller.tools.java_texts import Uncaught, uncaught
 from controller.tools.standard_streams import complain
 
 TYPE_CHECKING = False

@@ -107,7 +107,7 @@ def _decoded(text: str | None, what: str) -> bytes | None:
 
 
 def _iterations(text: str | None) -> int:
-    from controller.offline.java_numbers import integer
+    from controller.offline.java_forms import integer
 
     if text is None:
         return ITERATIONS_MIN

@@ -6,7 +6,7 @@ import sys
 
 from controller import features
 from controller.offline.formatting import ILLEGAL_ARGUMENT, Format, FormatError, WriteError, format_directories
-from controller.offline.java_numbers import integer
+from controller.offline.java_forms import integer
 from controller.offline.marked_directories import MarkError
 from controller.tools.java_texts import Uncaught, uncaught
 

@@ -6,8 +6,9 @@ import os.path
 import sys
 
 from controller.config.definition import ConfigError
+from controller.offline.java_forms import path
 from controller.offline.marked_directories import MarkError, path_of, read_mark
-from controller.tools.java_texts import Uncaught, path
+from controller.tools.java_texts import Uncaught
 from controller.tools.storage_format import directories_of
 
 TYPE_CHECKING = False

@@ -209,7 +209,7 @@ def branches(node: Directory | str, indent: str) -> Iterator[str]:
 
 def count(text: str) -> int:
     """A number of entries; raises ValueError with what argparse4j says of another text."""
-    from controller.offline.java_numbers import integer
+    from controller.offline.java_forms import integer
 
     try:
         return integer(text)

@@ -65,7 +65,7 @@ def by_number(kind: str, numbers: Mapping[int, object], text: Callable[[int], st
 
 def java_int(text: str) -> int | None:
     """`Integer.parseInt`; None where it throws."""
-    from controller.offline.java_numbers import integer
+    from controller.offline.java_forms import integer
 
     try:
         return integer(text)

@@ -1,4 +1,4 @@
-"""Whole numbers in texts, as Java's parsers take them."""
+"""Whole numbers and paths as Java reads them from text."""
 
 from __future__ import annotations
 
@@ -11,3 +11,10 @@ def integer(text: str, bits: int = 32) -> int:
     if value is None or not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
         raise ValueError(f'For input string: "{text}"')
     return value
+
+
+def path(text: str) -> str:
+    """A path as `java.io.File` keeps it: no double slashes, none at the end."""
+    while "//" in text:
+        text = text.replace("//", "/")
+    return text[:-1] if text.endswith("/") and len(text) > 1 else text
