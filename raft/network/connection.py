@@ -228,16 +228,18 @@ class Connection(asyncio.Protocol):
 
 
 class BufferedConnection(asyncio.BufferedProtocol, Connection):
-    """The same for asyncio's own loop, which else takes 256 KiB anew for each read."""
+    """The same for asyncio's own loop, which else takes 256 KiB anew for each read.
 
-    # One for all: it is filled and read within one call of the loop.
-    _buffer = bytearray(64 << 10)
+    buffer: one for all connections of a loop, as it is filled and read within one call of it.
+    """
+
+    buffer = bytearray()
 
     def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the loop's signature
-        return self._buffer
+        return self.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(bytes(memoryview(self._buffer)[:nbytes]))
+        self.data_received(bytes(memoryview(self.buffer)[:nbytes]))
 
 
 def write_pieces(transport: Any, pieces: Sequence[Piece]) -> None:

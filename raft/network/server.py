@@ -56,6 +56,7 @@ class Server:
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
         # uvloop reads into fresh objects of the right size by itself.
+        self._buffer = bytearray(64 << 10)
         self._protocol = Connection if type(loop).__module__.startswith("uvloop") else BufferedConnection
 
     async def listen(self, name: str, host: str, port: int) -> int:
@@ -117,7 +118,7 @@ class Server:
             connection.close()
 
     def _make(self, listener: str) -> Connection:
-        return self._protocol(
+        connection = self._protocol(
             next(self._numbers),
             listener,
             self._loop,
@@ -127,6 +128,9 @@ class Server:
             on_lost=self._lost,
             on_held=self._hold,
         )
+        if isinstance(connection, BufferedConnection):
+            connection.buffer = self._buffer
+        return connection
 
     def _made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
