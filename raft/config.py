@@ -73,7 +73,7 @@ class RaftConfig:
     clean_interval_ms: int = 60000
     observer_session_ms: int = 300000
     pre_vote_on_lost_connection: bool = True
-    first_election_timeout_ms: int = 100
+    first_election_timeout_ms: int = 50
     pre_vote_yield_ms: int = 200
     kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True

@@ -68,12 +68,15 @@ def test_a_killed_leader_is_replaced_within_a_few_round_trips_and_no_vote_is_spl
     assert list(world.leaders) == [1, 2]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_of_five_voters_a_killed_leader_is_replaced_as_soon(seed: int) -> None:
-    world = World(5, seed=seed, rules=Rules(link_ms=(1, 3))).boot()
-    world.crash(settle(world).id)
+def test_of_five_voters_a_killed_leader_is_mostly_replaced_as_soon() -> None:
+    """Of four that see it at once two may stand, now and then: then there is one more election."""
+    took = []
+    for seed in range(12):
+        world = World(5, seed=seed, rules=Rules(link_ms=(1, 3))).boot()
+        world.crash(settle(world).id)
+        took.append(world.run_until(lambda world=world: world.leader is not None))  # type: ignore[misc]
 
-    assert world.run_until(lambda: world.leader is not None) <= 300
+    assert sum(ms <= 60 for ms in took) >= 9, took
 
 
 @pytest.mark.parametrize("seed", range(5))
