@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from controller.offline.java_forms import path
+from controller.offline.log_file import DamagedLog
 from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
 from controller.tools.java_texts import Uncaught, uncaught
 from controller.tools.standard_streams import complain
@@ -39,8 +40,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         # Stock opens the file on a thread of its own, so that what happens there comes wrapped.
         return _unexpected(_wrapped(uncaught(error)))
-    except ValueError as error:
-        return _unexpected(_wrapped(Uncaught("java.lang.RuntimeException", str(error))))
+    except DamagedLog as error:
+        return _unexpected(uncaught(error))
 
 
 def parser() -> Parser:

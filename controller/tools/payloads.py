@@ -56,8 +56,8 @@ def decoder_of(class_name: str) -> Callable[[bytes], str]:
             return lambda data: data.decode("utf-8", "replace")
         if name in _NUMBERS:
             return lambda data: number(data, _NUMBERS[name])
-        if name == "DefaultDecoder":
-            return lambda data: f"[B@{len(data):x}"
+        if name == "DefaultDecoder":  # stock prints the address of the bytes in its memory
+            return bytes.hex
     raise Uncaught(
         "java.lang.RuntimeException",
         "Failed to load decoder class",

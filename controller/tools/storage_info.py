@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 
 class Findings:
-    """found: directories that are there; mark: the values of the first that is formatted; problems: sentences."""
+    """What the directories are.
+
+    found: those that are there; mark: the values of the first that is formatted; problems: sentences; caught: what Java
+    prints of the faults behind them.
+    """
 
     def __init__(self) -> None:
+        self.caught: list[str] = []
         self.found: list[str] = []
         self.mark: MetaProperties | None = None
         self.problems: list[str] = []
@@ -77,8 +82,9 @@ def look_at(directory: str, findings: Findings) -> None:
         raise Uncaught(error.exception, str(error)) from None
     except MarkError as error:
         # Stock prints where it was caught, too.
-        caused = f"Caused by: {error.cause}\n" if error.cause else ""
-        sys.stdout.write(f"java.lang.RuntimeException: {error}\n{caused}")
+        findings.caught.append(f"java.lang.RuntimeException: {error}")
+        if error.cause:
+            findings.caught.append(f"Caused by: {error.cause}")
         findings.problems.append(f"Error loading {path_of(directory)}: {error}")
         return
     if findings.mark is None:
@@ -106,7 +112,7 @@ def check_mode(findings: Findings, *, is_kraft: bool) -> None:
 
 def text(findings: Findings) -> str:
     """The blocks of lines, each with an empty line behind it."""
-    blocks = []
+    blocks = [f"{line}\n" for line in findings.caught]
     if findings.found:
         blocks.append(_block("log directory" if len(findings.found) == 1 else "log directories", findings.found))
     metadata: Any = findings.metadata()

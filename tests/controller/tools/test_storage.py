@@ -58,6 +58,22 @@ def test_info_may_be_had_as_json(tmp_path: Path) -> None:
     }
 
 
+def test_json_stays_json_where_a_file_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/meta.properties").write_text("version=1\ncluster.id=abc\nnode.id=x\n")
+
+    found = ours("storage", ["info", "--json", "-c", node(tmp_path, f"{tmp_path}/a")])
+
+    assert (json.loads(found["stdout"]), found["exit"]) == (
+        {
+            "directories": [f"{tmp_path}/a"],
+            "metadata": None,
+            "problems": [f"Error loading {tmp_path}/a/meta.properties: Unable to read node.id as a base-10 number."],
+        },
+        1,
+    )
+
+
 def test_the_secrets_of_a_credential_are_not_printed(tmp_path: Path) -> None:
     given = "SCRAM-SHA-256=[name=alice,password=alice-secret,salt=MTIz]"
 
