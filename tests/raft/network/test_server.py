@@ -417,7 +417,7 @@ def test_a_taken_port_is_told_with_its_address(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_it_listens_on_ipv6_and_on_all_addresses(loop: Loop) -> None:
+def test_it_listens_on_ipv6(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             try:
@@ -432,6 +432,22 @@ def test_it_listens_on_ipv6_and_on_all_addresses(loop: Loop) -> None:
             assert serving.server.peer(serving.requests[0].source).startswith("[::1]:")
             assert serving.server.listener(serving.requests[0].source) == "SIX"
             client.close()
+
+    run_on(loop, test())
+
+
+def test_without_a_host_it_listens_on_all_addresses(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+
+            assert await serving.server.listen("ALL", "", port) == port
+
+            client = await Bare.to(port)
+            await client.write(api_versions(3))
+            assert correlation(await client.frame()) == 3
 
     run_on(loop, test())
 
