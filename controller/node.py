@@ -109,7 +109,7 @@ class Node:
             raft_effects.LeaderChanged: lambda effect: self._inputs.append((self.feed.leader_changed, effect)),
             raft_effects.LeadershipConfirmed: self._on_confirmed,
             raft_effects.ProposalRefused: self._on_refused,
-            raft_effects.VotersChanged: lambda _effect: None,
+            raft_effects.VotersChanged: self._keep_channels,
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
             raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
         }
@@ -250,7 +250,8 @@ class Node:
         self._arm()
 
     def _start_raft(self, _event: None) -> None:
-        self._perform_raft(raft_start(self.replica, self.now_ms()))
+        now_ms = self.now_ms()
+        self._perform_raft(raft_start(self.replica, now_ms, self._wall_ms() - now_ms))
 
     def _step_raft(self, event: raft_inputs.Input) -> None:
         self._perform_raft(raft_step(self.replica, event, self.now_ms()))
@@ -351,6 +352,10 @@ class Node:
     def _on_high_watermark(self, effect: raft_effects.HighWatermark) -> None:
         self.storage.perform(effect)
         self._inputs.append((self.feed.high_watermark, effect.offset))
+
+    def _keep_channels(self, effect: raft_effects.VotersChanged) -> None:
+        """Connections to those who are no voters any more are let go; bootstrap servers have negative numbers."""
+        self.channels.retain({voter.key.id for voter in effect.voters})
 
     def _on_confirmed(self, effect: raft_effects.LeadershipConfirmed) -> None:
         self.to_controller(inputs.LeadershipConfirmed(effect.number, effect.epoch))

@@ -49,8 +49,12 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 
-def start(replica: Replica, now_ms: int) -> list[Effect]:
-    """The first step: the replica is what it was when it stopped, as far as that is safe. Once, before any other."""
+def start(replica: Replica, now_ms: int, wall_offset_ms: int = 0) -> list[Effect]:
+    """The first step: the replica is what it was when it stopped, as far as that is safe. Once, before any other.
+
+    wall_offset_ms: as in `WallClock`: a sole voter leads, and writes a record of that, in this step.
+    """
+    replica.wall_offset_ms = wall_offset_ms
     replica.become(first_role(replica, now_ms))
     latest = replica.log.latest_snapshot
     if latest is not None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
-from raft.config import Endpoint, Voter
+from raft.config import Endpoint, RaftConfig, Voter
 from raft.effects import Append, LeaderChanged, ProposalRefused, ReplyRecords, SaveElection, SaveEpochs, VotersChanged
-from raft.inputs import Flushed, Propose, Requested, Resign, Saved, ShutDown, Source, WallClock
+from raft.inputs import Answered, Flushed, Propose, Requested, Resign, Saved, ShutDown, Source, WallClock
+from raft.recovered import Recovered
+from raft.replica import Replica
+from raft.step import start, step
 from raft.voters import VoterSet
 from records.batch import batches
 from records.control import KRaftVersionRecord, LeaderChangeMessage
@@ -26,6 +30,7 @@ from tests.raft.building import (
     static_voters,
     unattached,
     vote_request,
+    vote_response,
 )
 
 
@@ -194,9 +199,6 @@ def test_nothing_of_an_epoch_is_written_before_its_leadership_is_saved() -> None
     """A leader that crashes in between would stand in its epoch again, and give its offsets to other records."""
     bench = candidate(epoch=5)
     sends = bench.sends()
-    from raft.inputs import Answered
-    from tests.raft.building import vote_response
-
     unsaved = bench.step(Answered(sends[-1].peer, sends[-1].number, vote_response(5, granted=True)))
     saved = bench.step(Saved(unsaved[0].number))
 
@@ -205,21 +207,23 @@ def test_nothing_of_an_epoch_is_written_before_its_leadership_is_saved() -> None
 
 
 def test_the_control_batch_has_the_time_of_the_wall_clock() -> None:
-    bench = Bench(voters=static_voters(1), settled=False)
-    early = Bench(voters=static_voters(1, 2, 3), now_ms=1000)
-    early.tell(WallClock(1_700_000_000_000))
-    early.wait(200)
-    for send in early.sends()[-2:]:
-        from tests.raft.building import vote_response
+    bench = candidate(epoch=5, now_ms=1000)
+    bench.tell(WallClock(1_700_000_000_000))
 
-        early.answer(send, vote_response(0, granted=True))
-    for send in early.sends()[-2:]:
-        early.answer(send, vote_response(1, granted=True))
+    bench.answer(bench.last_send(), vote_response(5, granted=True))
 
-    (found,) = batches(appends(early.seen)[0].data)
+    (found,) = batches(appends(bench.seen)[0].data)
+    assert found.base_timestamp == found.max_timestamp == 1_700_000_000_000 + bench.now
 
-    assert found.base_timestamp == found.max_timestamp == 1_700_000_000_000 + early.now
-    assert bench.replica.wall_offset_ms == 0
+
+def test_a_sole_voter_knows_the_time_when_it_starts() -> None:
+    replica = Replica(RaftConfig("id"), key(1), static_voters(1), Recovered(), Random(1))
+
+    start(replica, 5, 1_700_000_000_000)
+    effects = step(replica, Saved(1), 6)
+
+    (found,) = batches(appends(effects)[0].data)
+    assert found.base_timestamp == 1_700_000_000_005
 
 
 def test_with_dynamic_voters_the_first_leader_copies_what_the_formatter_wrote() -> None:
