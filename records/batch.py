@@ -179,7 +179,7 @@ def batches(data: bytes | memoryview, position: int = 0, *, check: bool = True) 
 def records_of(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> list[Record]:
     """The records of a batch, decompressed if need be, to at most `decompressed_max` bytes.
 
-    Raises CorruptBatch where its bytes are not `count` records, each with the offsets that the header promises.
+    Raises CorruptBatch where its bytes are not `count` records, with ascending offsets that the header promises.
     """
     body, position, end = uncompressed(data, batch, decompressed_max=decompressed_max)
     return read_records(body, position, end, batch, batch.record_count)
@@ -222,6 +222,7 @@ def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int
     base_offset, span = batch.base_offset, batch.last_offset - batch.base_offset
     # Where the broker set the time, it is that of the batch.
     base_timestamp, moves = (batch.max_timestamp, 0) if batch.attributes & 0x08 else (batch.base_timestamp, 1)
+    offset_delta = -1
     found: list[Record] = []
     for _ in range(count):
         raw = data[position]
@@ -249,9 +250,9 @@ def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int
                 position += 1
             else:
                 raw, position = read_uvarint(data, position - 1)
-        offset_delta = (raw >> 1) ^ -(raw & 1)
-        if not 0 <= offset_delta <= span:
-            raise ValueError(f"offset delta {offset_delta} is outside the batch")
+        previous, offset_delta = offset_delta, (raw >> 1) ^ -(raw & 1)
+        if not previous < offset_delta <= span:
+            raise ValueError(f"offset delta {offset_delta} behind {previous} in a batch whose last is {span}")
         key: bytes | None = None
         if data[position] == 1:
             position += 1

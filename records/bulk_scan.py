@@ -46,7 +46,11 @@ def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN) -> Iterator[Col
     taken = np.zeros(batch.record_count, bool)
     for group in groups:
         taken[group.indices] = True
-    yield from segments(batch, groups, _loose(body, heads, taken, batch), rows_min)
+    loose = _loose(body, heads, taken, batch)
+    if any(single.offset != batch.base_offset + index for index, single in loose.items()):
+        yield from _one_by_one(body, position, end, batch)  # a batch with gaps, as compaction leaves
+        return
+    yield from segments(batch, groups, loose, rows_min)
 
 
 def _one_by_one(body: bytes, position: int, end: int, batch: Batch) -> list[Single]:
@@ -157,7 +161,8 @@ def _framing(rows: NDArray[np.uint8], members: NDArray[np.int64], width: int) ->
 
     That is: the offset delta is the index, the timestamp is the batch's, and there is neither a key nor a header.
     """
-    at = read_uvarint(rows[0].tobytes(), 0)[1] + 2  # behind length, attributes and timestamp delta
+    length_end = read_uvarint(rows[0].tobytes(), 0)[1]
+    at = length_end + 2  # behind attributes and timestamp delta
     left = rows.shape[1] - at - width - 2  # for the value's length and the value: a key and a header count stand around
     value_size = next((left - wide for wide in range(1, 6) if len(zigzag(max(left - wide, 0))) == wide), -1)
     if value_size < FRAME_BYTES:
@@ -165,6 +170,7 @@ def _framing(rows: NDArray[np.uint8], members: NDArray[np.int64], width: int) ->
     middle = np.frombuffer(b"\1" + zigzag(value_size), np.uint8)
     start = at + width + len(middle)
     framed: NDArray[np.bool_] = (rows[:, at - 1] == 0) & (rows[:, -1] == 0)
+    framed &= rows_equal(rows[:, :length_end], rows[0, :length_end])  # the same length could take more bytes
     framed &= rows_equal(rows[:, at : at + width], delta_varints(members, width))
     framed &= rows_equal(rows[:, at + width : start], middle)
     return start, framed

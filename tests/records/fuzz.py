@@ -11,10 +11,11 @@ import resource
 import sys
 from collections import Counter
 from collections.abc import Callable
+from operator import itemgetter
 from random import Random
 
 from records.batch import CorruptBatch, batches, records_of
-from records.bulk import Columns, scan
+from records.bulk import Columns, Single, scan
 from records.codec import decode, encode
 from records.compression import decompress
 from records.control_batch import control_records_of, decode_control
@@ -26,6 +27,7 @@ from records.schema import schema_of
 from records.wire import DecodeError, EncodeError
 from tests.records import field_tables
 from tests.records.golden import files, wire_rows
+from tests.records.test_bulk import as_records
 from tests.records.test_field_tables import table_of
 from tests.records.without_stock_bytes import WITHOUT_STOCK_BYTES
 
@@ -66,19 +68,35 @@ def frame_reader(data: bytes) -> None:
 def batch_reader(data: bytes) -> None:
     """The scan in columns accepts what reading one by one accepts."""
     for batch in batches(data, check=False):
+        one_by_one: list[tuple[int, object]] | None = None
         try:
-            one_by_one = len(records_of(data, batch, decompressed_max=DECOMPRESSED_MAX))
+            records = records_of(data, batch, decompressed_max=DECOMPRESSED_MAX)
+            one_by_one = [(record.offset, decoded_or_value(record.value)) for record in records]
         except CorruptBatch:
-            one_by_one = -1
+            pass
         try:
-            scanned = sum(len(found) if isinstance(found, Columns) else 1 for found in scan(data, batch, rows_min=4))
+            scanned = [pair for found in scan(data, batch, rows_min=4) for pair in pairs_of(found)]
         except CorruptBatch as error:
-            if one_by_one >= 0 and "has no value" not in error.reason:
+            if one_by_one is not None and "has no value" not in error.reason:
                 raise AssertionError("the scan refuses what is well formed") from error
             continue
-        assert scanned == one_by_one
+        assert sorted(scanned, key=itemgetter(0)) == one_by_one
         if batch.is_control:
             control_records_of(data, batch)
+
+
+def pairs_of(found: Columns | Single) -> list[tuple[int, object]]:
+    if isinstance(found, Single):
+        return [(found.offset, decoded_or_value(found.value))]
+    return list(as_records(found))
+
+
+def decoded_or_value(value: bytes | None) -> object:
+    """The record and its version; the bytes where they are none."""
+    try:
+        return decode_record(value or b"")
+    except DecodeError:
+        return value
 
 
 def control_reader(data: bytes) -> None:

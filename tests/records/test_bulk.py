@@ -410,6 +410,17 @@ def test_a_broken_batch_is_refused_before_anything_is_yielded(change: str, told:
         next(found)
 
 
+def test_a_batch_with_gaps_is_read_one_by_one() -> None:
+    value = encode_record(PartitionChangeRecord(topic_id=IDS[0], leader=1), 0)
+    inner = [b"\0\0" + zigzag(2 * i) + b"\1" + zigzag(len(value)) + value + b"\0" for i in range(30)]
+    data = seal(b"".join(zigzag(len(record)) + record for record in inner), 30, 0, 1, 5)
+    data = data[:23] + (58).to_bytes(4, "big") + data[27:]
+
+    found = list(scan(data, next(batches(data, check=False))))
+
+    assert found == [Single(2 * i, value) for i in range(30)]
+
+
 def test_columns_show_what_they_are() -> None:
     rows = partition_changes(1, np.zeros((20, 16), np.uint8), np.arange(20), leader=np.arange(20))
     body, count = batch_body([rows])
