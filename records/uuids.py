@@ -76,3 +76,8 @@ def random_uuid(draw: Callable[[int], int]) -> bytes:
         value = bits.to_bytes(16, "big")
         if not uuid_text(value).startswith("-"):
             return value
+
+
+def java_order(value: bytes) -> tuple[int, int]:
+    """A sort key for Kafka's order of uuids: both halves as signed numbers."""
+    return int.from_bytes(value[:8], "big", signed=True), int.from_bytes(value[8:], "big", signed=True)

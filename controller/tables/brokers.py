@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, uuid_text
+from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, java_order, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ def replay_register_broker(state: State, record: RegisterBrokerRecord, offset: i
         record.fenced,
         record.in_controlled_shutdown,
         record.is_migrating_zk_broker,
-        tuple(sorted(record.log_dirs)),
+        tuple(sorted(record.log_dirs, key=java_order)),
         None if record.cordoned_log_dirs is None else tuple(record.cordoned_log_dirs),
     )
     _own(state, broker.broker_id, broker.directories)
@@ -138,7 +138,7 @@ def replay_broker_registration_change(state: State, record: BrokerRegistrationCh
     if record.in_controlled_shutdown not in (NO_CHANGE, ENTER_CONTROLLED_SHUTDOWN):
         raise ValueError(f"broker {broker.broker_id}: the change of shutdown is {record.in_controlled_shutdown}")
     fenced = broker.fenced if record.fenced == NO_CHANGE else record.fenced == FENCE
-    directories = tuple(sorted(record.log_dirs)) or broker.directories
+    directories = tuple(sorted(record.log_dirs, key=java_order)) or broker.directories
     _own(state, broker.broker_id, directories)
     changed = broker._replace(
         fenced=fenced,

@@ -14,6 +14,7 @@ from records.uuids import (
     MIGRATING_DIRECTORY,
     UNASSIGNED_DIRECTORY,
     is_reserved,
+    java_order,
     parse_uuid,
     random_uuid,
     uuid_text,
@@ -72,3 +73,9 @@ def test_a_random_uuid_is_of_version_4_and_can_stand_as_an_argument() -> None:
     assert {(value[6] >> 4, value[8] >> 6) for value in drawn} == {(4, 2)}
     assert not any(uuid_text(value).startswith("-") or is_reserved(value) for value in drawn)
     assert len(set(drawn)) == 500
+
+
+def test_uuids_are_ordered_as_java_orders_their_signed_halves() -> None:
+    first, low, zero, last = b"\x80" + bytes(15), bytes(8) + b"\xff" * 8, bytes(16), b"\x7f" + bytes(15)
+
+    assert sorted([last, zero, low, first], key=java_order) == [first, low, zero, last]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.text import java_text
 from controller.tables.brokers import SECURITY_PROTOCOLS
-from records.uuids import uuid_text
+from records.uuids import java_order, uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +35,6 @@ def uuids(values: Iterable[bytes]) -> str:
     return f"[{', '.join(map(uuid_text, values))}]"
 
 
-def signed_order(value: bytes) -> tuple[int, int]:
-    """Java compares the two halves of a uuid as signed numbers."""
-    return int.from_bytes(value[:8], "big", signed=True), int.from_bytes(value[8:], "big", signed=True)
-
-
 def partition_text(partition: Partition) -> str:
     recovery = "RECOVERING" if partition.recovery_state else "RECOVERED"
     return (
@@ -61,7 +56,7 @@ def broker_text(broker: Broker) -> str:
         f"supportedFeatures={features_text(broker.features)}, rack={rack}, fenced={java_text(broker.fenced)}, "
         f"inControlledShutdown={java_text(broker.in_controlled_shutdown)}, "
         f"isMigratingZkBroker={java_text(broker.is_migrating_zk_broker)}, "
-        f"directories={uuids(sorted(broker.directories, key=signed_order))}, cordonedDirectories={cordoned})"
+        f"directories={uuids(sorted(broker.directories, key=java_order))}, cordonedDirectories={cordoned})"
     )
 
 
