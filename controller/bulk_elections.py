@@ -6,6 +6,7 @@ Nearly all of them are decided upon by whole columns: `controller.bulk_rules`. F
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from controller.bulk_changes import FIELDS, NO_CHANGE, PartitionChanges, grouped
 from controller.bulk_rules import BulkRules, regular
 from controller.columns import LOST, NOBODY, UNASSIGNED
 from controller.leadership import Leadership
-from controller.partition_change import Wish
+from controller.partition_change import Election, Wish
 from controller.topic_rules import topic_rules
 
 if TYPE_CHECKING:
@@ -42,16 +43,20 @@ def leader_and_isr_changes(
     removed: int | None = None,
     added: int | None = None,
     lost_data: int | None = None,
+    election: Election | None = None,
 ) -> PartitionChanges:
     """What becomes of the partitions in these rows, each given once, ascending.
 
     removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
-    one that was shut down uncleanly, and so leaves ISRs and ELRs.
+    one that was shut down uncleanly, and so leaves ISRs and ELRs. election: how leaders are sought; None for what the
+    topic allows.
     """
     gone = tuple(broker_id for broker_id in (removed, lost_data) if broker_id is not None)
     if not len(rows):
         return PartitionChanges([])
     min_isr, unclean = topic_rules(state, env, rows)
+    if election is not None:
+        unclean = np.full(len(rows), election == Election.UNCLEAN)
     columns = state.partitions.columns
     is_regular = regular(columns, rows, state.metadata_version)
     chosen = np.flatnonzero(is_regular)
@@ -59,12 +64,14 @@ def leader_and_isr_changes(
     if len(chosen):
         rules = BulkRules(columns, rows[chosen], state.metadata_version, state.elr_enabled)
         rules.shrink(gone, NOBODY if lost_data is None else lost_data, min_isr[chosen])
-        rules.elect(_acceptable(state, rules, added, gone), unclean[chosen])
+        acceptable = _acceptable(state, rules, added, gone)
+        rules.elect(acceptable, unclean[chosen], preferred=election == Election.PREFERRED)
         groups = rules.changes()
     others = np.flatnonzero(~is_regular)
     if len(others):
         leadership = Leadership(state, env, also=added, without=gone)
-        groups += grouped(_one_by_one(leadership, rows[others], min_isr[others], gone, lost_data))
+        wish = Wish(unclean_shutdown=() if lost_data is None else (lost_data,))
+        groups += grouped(_one_by_one(leadership, rows[others], min_isr[others], wish, election))
     return PartitionChanges(groups)
 
 
@@ -105,7 +112,7 @@ def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:
 
 
 def _one_by_one(
-    leadership: Leadership, rows: Rows, min_isr: Int32s, gone: tuple[int, ...], lost_data: int | None
+    leadership: Leadership, rows: Rows, min_isr: Int32s, wish: Wish, election: Election | None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Row and fields of the changes of rarer partitions. Those that are alike but for their epochs change alike."""
     partitions = leadership.state.partitions
@@ -113,15 +120,12 @@ def _one_by_one(
     for row, minimum in zip(rows.tolist(), min_isr.tolist(), strict=True):
         topic = partitions.topic_at(row)
         partition = partitions.get(row)
-        election = leadership.election(topic)
-        sort = (partition[:3], partition[5:], minimum, election)
+        sought = leadership.election(topic) if election is None else election
+        sort = (partition[:3], partition[5:], minimum, sought)
         fields = known.get(sort)
         if fields is None:
-            wish = Wish(
-                election=election,
-                isr=[replica for replica in partition.isr if replica not in gone],
-                unclean_shutdown=() if lost_data is None else (lost_data,),
-            )
+            isr = [replica for replica in partition.isr if replica not in leadership.without]
+            wish = replace(wish, election=sought, isr=isr)
             change = leadership.change(topic, partitions.partition_id_at(row), wish)
             fields = known[sort] = {} if change is None else fields_of(change[0])
         if fields:

@@ -126,11 +126,12 @@ class BulkRules:
         order = np.argsort(np.where(matrix == NOBODY, 16, bucket), axis=1, kind="stable")
         return list(np.take_along_axis(matrix, order, axis=1).T)
 
-    def elect(self, acceptable: list[Bools], allows_unclean: Bools) -> None:
+    def elect(self, acceptable: list[Bools], allows_unclean: Bools, *, preferred: bool = False) -> None:
         """Seek a leader: the one of now if it is valid, else the first replica that is; then, uncleanly, the last known
-        leader, or any that lives where the topic allows it.
+        leader, or any that lives where that is allowed.
 
-        acceptable: for each position, whether the replica may lead.
+        acceptable: for each position, whether the replica may lead. preferred: the first replica comes before the
+        leader of now.
         """
         is_empty = _sizes(self.target_isr) == 0
         valid = [
@@ -140,6 +141,8 @@ class BulkRules:
         elected = _first(self.replicas, valid)
         for replica, is_valid in zip(self.replicas, valid, strict=True):
             elected = np.where(is_valid & (replica == self.leader), replica, elected)
+        if preferred:
+            elected = np.where(valid[0], self.replicas[0], elected)
         is_open = elected == NO_LEADER
         if self.elr_enabled and (self.last_known_count == 1).any():
             may_return = (

@@ -116,8 +116,10 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     )
     records: list[Item] = []
     effects = []
+    has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
+    gone = [directory for directory in broker.directories if has_directories and directory in request.offline_log_dirs]
     if after != before:
-        records += entered(state, env, broker, after)
+        records += entered(state, env, broker, after, gone)
         fields = {
             "broker_id": broker.broker_id,
             "epoch": broker.epoch,
@@ -125,9 +127,8 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
             "was": before.value,
         }
         effects.append(Noted("broker_state_changed", fields))
-    if state.metadata_version >= DIRECTORY_ASSIGNMENT and request.offline_log_dirs:
-        has_left = after not in (before, UNFENCED)
-        records += directories_offline(state, env, broker, request.offline_log_dirs, has_left=has_left)
+    if gone:
+        records += directories_offline(state, env, broker, gone, has_left=after not in (before, UNFENCED))
     if state.metadata_version >= CORDONED_DIRECTORIES and request.cordoned_log_dirs is not None:
         records += directories_cordoned(broker, request.cordoned_log_dirs)
 
@@ -174,10 +175,12 @@ def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
     return broker
 
 
-def entered(state: State, env: Env, broker: Broker, entered_state: BrokerState) -> list[Item]:
-    """The records that take a broker into another state."""
+def entered(
+    state: State, env: Env, broker: Broker, entered_state: BrokerState, gone: Iterable[bytes] = ()
+) -> list[Item]:
+    """The records that take a broker into another state. gone: its directories that turn out to be offline."""
     if entered_state == UNFENCED:
-        return unfenced(state, env, broker)
+        return unfenced(state, env, broker, gone)
     if entered_state == CONTROLLED_SHUTDOWN:
         return in_controlled_shutdown(state, env, broker)
     return fenced(state, env, broker)
@@ -191,9 +194,14 @@ def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
     return records
 
 
-def unfenced(state: State, env: Env, broker: Broker) -> list[Item]:
-    """The broker may lead. It gets partitions that nobody leads; into other ISRs only their leaders can put it."""
+def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) -> list[Item]:
+    """The broker may lead. It gets partitions that nobody leads; into other ISRs only their leaders can put it.
+
+    gone: its directories that turn out to be offline; what is in them is left to `directories_offline`.
+    """
     rows = state.partitions.leaderless()
+    for directory in gone:
+        rows = np.setdiff1d(rows, state.partitions.in_directory(directory))
     return [
         (registration_change(broker, fenced=UNFENCE), 0),
         *leader_and_isr_changes(state, env, rows, added=broker.broker_id),
@@ -209,24 +217,20 @@ def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]
     return records + leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
 
 
-def directories_offline(
-    state: State, env: Env, broker: Broker, offline: tuple[bytes, ...], *, has_left: bool
-) -> list[Item]:
+def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes], *, has_left: bool) -> list[Item]:
     """Replicas in directories that are offline now leave their ISRs, and do not lead (KIP-858).
 
     has_left: the same batch takes the broker out of every ISR already.
     """
-    gone = [directory for directory in broker.directories if directory in offline]
     records: list[Item] = []
     for directory in gone:
         rows = state.partitions.in_directory(directory)
         if has_left:
             rows = np.setdiff1d(rows, state.partitions.in_isr(broker.broker_id))
         records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
-    if gone:
-        # Where none is left the list is empty, which says nothing: such a broker is about to stop.
-        left = tuple(directory for directory in broker.directories if directory not in offline)
-        records.append((registration_change(broker, log_dirs=left), 2))
+    # Where none is left the list is empty, which says nothing: such a broker is about to stop.
+    left = tuple(directory for directory in broker.directories if directory not in gone)
+    records.append((registration_change(broker, log_dirs=left), 2))
     return records
 
 

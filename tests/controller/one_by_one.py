@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.leadership import Leadership
-from controller.partition_change import Wish
+from controller.partition_change import Election, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,7 @@ def leader_and_isr_changes(
     removed: int | None = None,
     added: int | None = None,
     lost_data: int | None = None,
+    election: Election | None = None,
 ) -> Records:
     """What becomes of the partitions in these rows.
 
@@ -38,7 +39,7 @@ def leader_and_isr_changes(
         topic = partitions.topic_at(row)
         partition = partitions.get(row)
         wish = Wish(
-            election=leadership.election(topic),
+            election=leadership.election(topic) if election is None else election,
             isr=[replica for replica in partition.isr if replica not in gone],
             unclean_shutdown=() if lost_data is None else (lost_data,),
         )

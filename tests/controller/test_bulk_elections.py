@@ -7,6 +7,7 @@ import pytest
 
 from controller.bulk_elections import leader_and_isr_changes, members
 from controller.env import Env
+from controller.partition_change import Election
 from controller.settings import Settings
 from controller.state import State
 from records.batch import build_batch, seal
@@ -49,6 +50,9 @@ def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
             (partitions.in_isr(broker), {"lost_data": broker}),
             (partitions.in_elr(broker), {"lost_data": broker}),
             (partitions.with_replica(broker), {"removed": broker}),
+            (partitions.imbalanced(), {"election": Election.PREFERRED}),
+            (partitions.leaderless(), {"election": Election.UNCLEAN}),
+            (partitions.with_replica(broker), {"election": random.choice(list(Election))}),
         )
     )
 

@@ -244,6 +244,21 @@ def test_a_broker_that_is_fenced_with_an_offline_directory_changes_each_partitio
     assert kinds == ["PartitionChangeRecord", "BrokerRegistrationChangeRecord", "BrokerRegistrationChangeRecord"]
 
 
+def test_a_broker_that_is_unfenced_with_an_offline_directory_leads_nothing_in_it():
+    rig = Rig(elr=True).lead()
+    rig.brokers(0, log_dirs=two_directories(0))
+    rig.create("foo", (0,), (0,))
+    assign(rig, 0, directory(0), ("foo", 0))
+    assign(rig, 0, directory(0, 1), ("foo", 1))
+    rig.heartbeat(0, want_fence=True)
+    assert [rig.partition("foo", index).leader for index in (0, 1)] == [-1, -1]
+
+    rig.heartbeat(0, offline_log_dirs=(directory(0, 1),))
+
+    assert [rig.partition("foo", index).leader for index in (0, 1)] == [0, -1]
+    assert [rig.partition("foo", index).isr for index in (0, 1)] == [(0,), ()]
+
+
 def test_a_broker_that_loses_its_last_directory_keeps_it_in_its_registration():
     rig = Rig().lead().brokers(0, 1)
     rig.create("foo", (0, 1))
