@@ -191,7 +191,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     try:
         identity = Identity(config, files, luck, int(time.time()))
     except (StorageError, OSError) as error:
-        raise StartRefused(str(error)) from None
+        raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
     node = Node(loop, wall_ms=lambda: int(time.time() * 1000), log=log, on_end=ended.set)
     server = Server(
@@ -217,7 +217,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (StorageError, OSError) as error:
         server.close()
         identity.lock.release()
-        raise StartRefused(str(error)) from None
+        raise StartRefused(_one_line(error)) from None
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop, node, loop)
     node.start()
@@ -228,6 +228,13 @@ async def serve(config: NodeConfig, log: Log) -> int:
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0
+
+
+def _one_line(error: Exception) -> str:
+    """An OSError without its number in brackets, which tells an operator nothing."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
 
 
 def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:

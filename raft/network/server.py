@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,8 @@ class Server:
                 lambda: self._make(name), host or None, port, reuse_address=True, backlog=1024
             )
         except OSError as error:
-            reason = error.strerror or str(error)
+            # The loop's own text repeats the address in another form.
+            reason = os.strerror(error.errno) if error.errno else str(error)
             raise OSError(error.errno, f"{name} cannot listen on {address_text(host, port)}: {reason}") from None
         self._servers.append(server)
         if self._sweep is None:

@@ -1,0 +1,92 @@
+"""One node as a process, for tests of what only a process shows: its exit code, its memory, its one line on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
+FORMAT = "import sys; from controller.tools.storage import main; sys.exit(main())"
+
+
+def free_port() -> int:
+    """A loopback port that nothing listens on now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def write_properties(root: Path, port: int, **changes: str | None) -> Path:
+    """A controller.properties of a quorum of one. changes: keys with `_` for `.`; None takes a key out."""
+    settings: dict[str, str | None] = {
+        "process.roles": "controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": f"CONTROLLER://127.0.0.1:{port}",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT",
+        "log.dirs": str(root / "data"),
+    }
+    settings.update({key.replace("_", "."): value for key, value in changes.items()})
+    path = root / "controller.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items() if value is not None))
+    return path
+
+
+def format_directory(properties: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-c", FORMAT, "format", "-t", CLUSTER_ID, "-c", str(properties)],
+        check=True,
+        capture_output=True,
+    )
+
+
+def start_command(properties: Path) -> list[str]:
+    return [sys.executable, "-m", "controller.ctl.main", "start", "-c", str(properties)]
+
+
+def run_to_end(properties: Path) -> subprocess.CompletedProcess[str]:
+    """Start a node that is expected to refuse."""
+    return subprocess.run(start_command(properties), capture_output=True, text=True, timeout=30, check=False)
+
+
+@contextlib.contextmanager
+def running(root: Path, port: int, **changes: str | None) -> Iterator[subprocess.Popen[bytes]]:
+    """A formatted node that answers on its port; it is killed at the end of the block."""
+    properties = write_properties(root, port, **changes)
+    if not (root / "data" / "meta.properties").exists():
+        format_directory(properties)
+    with (root / "node.log").open("ab") as log:
+        process = subprocess.Popen(start_command(properties), stdout=log, stderr=log)
+    try:
+        await_port(process, port)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def await_port(process: subprocess.Popen[bytes], port: int, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        assert process.poll() is None, "the node ended"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        assert time.monotonic() < end, "the node does not listen"
+        time.sleep(0.02)
+
+
+def resident_kib(process: subprocess.Popen[bytes]) -> int:
+    """What the process holds of memory, as the kernel counts it."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")

@@ -1,0 +1,85 @@
+"""Bytes that are no requests: the node goes on serving, and does not grow."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from controller.tools.connection import Connection
+from records.messages.versions import ApiVersionsRequest
+from records.registry import APIS
+from tests.controller.server.processes import free_port, resident_kib, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GROWTH_KIB_MAX = 50 * 1024
+
+
+def test_bad_bytes_leave_the_node_serving_and_its_memory_as_it_was(tmp_path: Path) -> None:
+    luck = Random(3)
+    port = free_port()
+    with running(tmp_path, port) as process:
+        assert is_served(port)
+        before = resident_kib(process)
+
+        send_all(port, [luck.randbytes(luck.randrange(1, 4000)) for _ in range(200)])
+        send_all(port, [size.to_bytes(4, "big", signed=True) + bytes(64) for size in huge_sizes()])
+        send_all(port, [framed(header(luck) + luck.randbytes(luck.randrange(200))) for _ in range(500)])
+        send_all(port, [framed(header(luck) + b"\xff" * 64) for _ in range(200)])
+        with half_frames(port, 100):
+            assert is_served(port)
+        grown = resident_kib(process) - before
+
+        assert process.poll() is None
+        assert is_served(port)
+        assert grown < GROWTH_KIB_MAX
+
+
+def is_served(port: int) -> bool:
+    with Connection("127.0.0.1", port, "test") as connection:
+        request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+        return bool(connection.ask(request).error_code == 0)
+
+
+def huge_sizes() -> list[int]:
+    return [2**31 - 1, -1, -(2**31), 2**30, 104857601, 104857600, 2**24]
+
+
+def framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + body
+
+
+def header(luck: Random) -> bytes:
+    """The header of a request of some API, in a version that may or may not exist."""
+    key = luck.choice([*APIS, 999])
+    return b"".join(number.to_bytes(2, "big") for number in (key, luck.randrange(20))) + bytes(4) + b"\xff\xff"
+
+
+def send_all(port: int, messages: list[bytes]) -> None:
+    """Each on a connection of its own, which may be closed by the node at any time."""
+    for message in messages:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            connection.sendall(message)
+            connection.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(TimeoutError):
+                while connection.recv(65536):
+                    pass
+
+
+@contextlib.contextmanager
+def half_frames(port: int, count: int) -> Iterator[None]:
+    """Connections that each announce a large request and send a part of it."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=2))
+            # The node may close any of them, as they hold too much together.
+            with contextlib.suppress(OSError):
+                connection.settimeout(0.2)
+                connection.sendall((50 << 20).to_bytes(4, "big") + bytes(1 << 20))
+        time.sleep(0.5)
+        yield

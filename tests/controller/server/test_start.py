@@ -1,0 +1,117 @@
+"""Starting and stopping a node as a process: what is refused, with which one line, and how a node leaves."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from controller.tools.connection import Connection
+from records.messages.versions import ApiVersionsRequest
+from tests.controller.server.processes import (
+    format_directory,
+    free_port,
+    run_to_end,
+    running,
+    start_command,
+    write_properties,
+)
+
+
+def refusal(properties: Path) -> str:
+    """The one line with which the start was refused."""
+    done = run_to_end(properties)
+    lines = [line for line in done.stderr.splitlines() if "configuration_warning" not in line]
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"process_roles": "broker,controller"}, "controller"),
+        ({"node_id": "minus"}, "Invalid value minus for configuration broker.id"),
+        ({"controller_quorum_election_timeout_ms": "soon"}, "controller.quorum.election.timeout.ms"),
+        ({"listeners": None}, "listeners"),
+        ({"listener_security_protocol_map": "CONTROLLER:SSL"}, "SSL"),
+        ({"authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}, "authorizer.class.name"),
+        ({}, "No readable meta.properties files found"),
+    ],
+)
+def test_a_node_that_cannot_start_says_why_in_one_line(
+    tmp_path: Path, changes: dict[str, str | None], text: str
+) -> None:
+    properties = write_properties(tmp_path, free_port(), **changes)
+
+    assert text in refusal(properties)
+
+
+def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
+    format_directory(write_properties(tmp_path, free_port()))
+    other = write_properties(tmp_path, free_port(), node_id="2", controller_quorum_voters=f"2@127.0.0.1:{free_port()}")
+
+    assert "Stored node id 1 doesn't match previous node id 2" in refusal(other)
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        properties = write_properties(tmp_path, port)
+        format_directory(properties)
+
+        assert refusal(properties) == (
+            f"kraftctl start: CONTROLLER cannot listen on 127.0.0.1:{port}: Address already in use"
+        )
+
+
+def test_a_locked_directory_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path, free_port()):
+        second = write_properties(tmp_path, free_port())
+
+        assert "Failed to acquire lock on file .lock" in refusal(second)
+
+
+def test_an_unknown_key_is_warned_about(tmp_path: Path) -> None:
+    with running(tmp_path, free_port(), num_partitons="3"):
+        said = (tmp_path / "node.log").read_text()
+
+    assert "num.partitons" in said
+
+
+def test_sigterm_ends_a_node_within_five_seconds_and_it_goes_on_later(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path, port) as first:
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(5) == 0
+    assert not (tmp_path / "data" / ".lock").exists()
+
+    with running(tmp_path, port) as again, Connection("127.0.0.1", port, "test") as connection:
+        answer = connection.ask(ApiVersionsRequest(client_software_name="test", client_software_version="1"))
+
+        assert answer.error_code == 0
+        assert again.poll() is None
+
+
+def test_a_node_that_hangs_in_its_start_can_be_ended(tmp_path: Path) -> None:
+    """Without its majority a node waits for ever, and leaves when it is told to."""
+    ports = [free_port() for _ in range(3)]
+    voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in enumerate(ports, start=1))
+    properties = write_properties(tmp_path, ports[0], controller_quorum_voters=voters)
+    format_directory(properties)
+    process = subprocess.Popen(start_command(properties), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(5) == 0
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,72 @@
+"""A node's directory handed from ours to stock and back, and each side's tools on the other's files."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.interop.cluster import BIN, OURS, STOCK, Cluster, cluster, eventually
+from tests.interop.test_broker_joins import await_brokers
+
+if TYPE_CHECKING:
+    from tests.interop.cluster import NodeProcess
+    from tests.interop.stock import Stock
+
+SETTINGS = {"metadata.log.max.record.bytes.between.snapshots": "4000"}
+
+
+def test_a_directory_goes_to_a_stock_node_and_comes_back(tmp_path: Path, stock: Stock) -> None:
+    with cluster(tmp_path, stock, [OURS], brokers=1, settings=SETTINGS) as found:
+        await_brokers(found, 1)
+        create(found, "first")
+        hand_over(found, STOCK)
+        create(found, "second")
+        hand_over(found, OURS)
+        create(found, "third")
+
+        topics = found.tool("topics", "--bootstrap-server", found.bootstrap, "--list").split()
+
+        assert topics == ["first", "second", "third"]
+        found.controllers[1].stop()
+        each_tool_reads_what_the_other_side_wrote(found, found.controllers[1])
+
+
+def create(found: Cluster, topic: str) -> None:
+    found.tool(
+        "topics", "--bootstrap-server", found.bootstrap, "--create", "--topic", topic, "--partitions", "20",
+        "--replication-factor", "1",
+    )  # fmt: skip
+
+
+def hand_over(found: Cluster, kind: str) -> None:
+    """Stop the only controller and start one of the other kind on its directory."""
+    node = found.controllers[1]
+    node.stop()
+    node.kind = kind
+    node.start()
+    found.await_leader()
+
+
+def each_tool_reads_what_the_other_side_wrote(found: Cluster, node: NodeProcess) -> None:
+    """Both tools of a kind print the same of the same file, whoever wrote it."""
+    partition = node.directory / "__cluster_metadata-0"
+    checkpoints = sorted(partition.glob("*.checkpoint"))
+    assert checkpoints, "no snapshot was taken"
+    for path in [*sorted(partition.glob("*.log")), *checkpoints]:
+        stock = found.stock.tool("dump-log", "--cluster-metadata-decoder", "--files", str(path))
+        ours = run("kafka-dump-log", "--cluster-metadata-decoder", "--files", str(path))
+        assert ours.stdout == stock.stdout
+        assert (ours.returncode, stock.returncode) == (0, 0)
+    stock = found.stock.tool("storage", "info", "-c", str(node.properties))
+    ours = run("kafka-storage", "info", "-c", str(node.properties))
+    assert ours.stdout == stock.stdout
+    tree = run("kafka-metadata-shell", "-s", str(checkpoints[-1]), "find", "/image/topics/byName")
+    assert "/image/topics/byName/second/19" in tree.stdout
+    # What the stock shell shows of our snapshot in time is what ours shows; it may answer before it has loaded.
+    command = ["-s", str(checkpoints[-1]), "find", "/image/topics/byName"]
+    eventually(lambda: found.stock.tool("metadata-shell", *command).stdout == tree.stdout, "the stock shell's answer")
+
+
+def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(BIN / tool), *arguments], capture_output=True, text=True, check=False)
