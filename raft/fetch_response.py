@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from raft.config import SnapshotId
 from raft.discovery import said_by, take_answer, unexpected
 from raft.fetch_snapshot import begin_download, download_request
-from raft.log_view import EpochEnd
+from raft.log_view import OFFSET_MAX, EpochEnd
 from raft.roles import Follower, Unattached
 from raft.voters import control_values, endpoint_of
 from records.batch import CorruptBatch, is_intact, read_header
@@ -162,6 +162,8 @@ def check_fetched(replica: Replica, data: bytes, batch: Batch, end_offset: int) 
         reason = "its CRC does not fit"
     elif batch.base_offset != end_offset:
         reason = f"the log ends at {end_offset}"
+    elif batch.last_offset >= OFFSET_MAX:
+        reason = f"no log reaches offset {batch.last_offset}"
     elif batch.record_count != batch.last_offset - batch.base_offset + 1:
         reason = f"{batch.record_count} records cannot reach offset {batch.last_offset}"
     elif batch.leader_epoch > replica.epoch:

@@ -10,7 +10,7 @@ from raft.discovery import said_by, take_answer, unexpected
 from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
 from raft.following import Download
-from raft.log_view import BOOTSTRAP
+from raft.log_view import BOOTSTRAP, OFFSET_MAX
 from raft.roles import Follower, Leader
 from raft.transitions import drop_download
 from records.errors import Error
@@ -122,7 +122,7 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
     """The leader says to start from this snapshot; returns whether that makes sense."""
     log = replica.log
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
-    is_possible = 0 <= snapshot.epoch <= role.epoch and snapshot.end_offset >= log.committed
+    is_possible = 0 <= snapshot.epoch <= role.epoch and log.committed <= snapshot.end_offset <= OFFSET_MAX
     if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
         replica.note("snapshot-refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
         return False

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 BOOTSTRAP = SnapshotId(0, 0)
 """The snapshot that the formatter writes: read by its own node, never sent to another."""
 
+OFFSET_MAX = 1 << 62
+"""No log is that long: a peer that says so is not believed, so that what follows has an offset too."""
+
 NOWHERE = -1
 """The durable end while the log is being emptied."""
 

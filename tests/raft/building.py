@@ -46,7 +46,7 @@ NO_SNAPSHOT = SnapshotId(0, 0)
 
 
 def directory(replica_id: int) -> bytes:
-    return bytes([replica_id]) * 16
+    return bytes([replica_id % 256]) * 16
 
 
 def key(replica_id: int) -> ReplicaKey:
@@ -180,7 +180,7 @@ def fetch_request(
         fetch_offset=offset,
         last_fetched_epoch=last_epoch,
         partition_max_bytes=0,
-        replica_directory_id=directory(max(replica, 0)) if directory_id is None else directory_id,
+        replica_directory_id=directory(replica) if directory_id is None else directory_id,
         high_watermark=high_watermark,
     )
     return FetchRequest(

@@ -282,8 +282,15 @@ def test_a_snapshot_that_is_not_whole_is_fetched_again_later() -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [SnapshotId(15, -1), SnapshotId(-1, 2), SnapshotId(3, 1), SnapshotId(9, 1), SnapshotId(15, 6)],
-    ids=["no epoch", "no offset", "older", "what we have", "of an epoch to come"],
+    [
+        SnapshotId(15, -1),
+        SnapshotId(-1, 2),
+        SnapshotId(3, 1),
+        SnapshotId(9, 1),
+        SnapshotId(15, 6),
+        SnapshotId((1 << 63) - 1, 2),
+    ],
+    ids=["no epoch", "no offset", "older", "what we have", "of an epoch to come", "endless"],
 )
 def test_a_snapshot_that_makes_no_sense_is_refused(told: SnapshotId) -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0)))
