@@ -74,6 +74,7 @@ class Node:
         self._housekeeping: asyncio.TimerHandle | None = None
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
+        self._told = 0  # news for the state that wait in _inputs
         self.replica: Replica
         self.controller: Controller
         self.storage: Storage
@@ -105,8 +106,8 @@ class Node:
             raft_effects.ReplySnapshot: self._reply_snapshot,
             raft_effects.HighWatermark: self._on_high_watermark,
             # Told in its turn: by then the controller is what earlier inputs have made of it.
-            raft_effects.LoadSnapshot: lambda effect: self._inputs.append((self.feed.load, effect.id)),
-            raft_effects.LeaderChanged: lambda effect: self._inputs.append((self.feed.leader_changed, effect)),
+            raft_effects.LoadSnapshot: lambda effect: self._tell(self.feed.load, effect.id),
+            raft_effects.LeaderChanged: lambda effect: self._tell(self.feed.leader_changed, effect),
             raft_effects.LeadershipConfirmed: self._on_confirmed,
             raft_effects.ProposalRefused: self._on_refused,
             raft_effects.VotersChanged: self._keep_channels,
@@ -349,9 +350,22 @@ class Node:
         effect.response.topics[0].partitions[0].unaligned_records = data
         self._reply(effect.source, effect.response)
 
+    def _tell(self, take: Callable[[Any], None], news: Any) -> None:
+        """Have the state fed when its turn comes, in the order of what raft said."""
+        self._told += 1
+        self._inputs.append((self._take_news, (take, news)))
+
+    def _take_news(self, news: tuple[Callable[[Any], None], Any]) -> None:
+        self._told -= 1
+        news[0](news[1])
+
     def _on_high_watermark(self, effect: raft_effects.HighWatermark) -> None:
         self.storage.perform(effect)
-        self._inputs.append((self.feed.high_watermark, effect.offset))
+        if self._told:
+            self._tell(self.feed.high_watermark, effect.offset)
+        else:
+            # At once, before other effects of the step: a client's answer goes before what followers are told.
+            self.feed.high_watermark(effect.offset)
 
     def _keep_channels(self, effect: raft_effects.VotersChanged) -> None:
         """Connections to those who are no voters any more are let go; bootstrap servers have negative numbers."""

@@ -54,7 +54,9 @@ class RaftConfig:
 
     Our own: first_election_timeout_ms is the election timeout of a voter that starts and knows of no leader (a pre-vote
     cannot disturb one, so there is no need to wait for long); pre_vote_yield_ms is for how long one of several
-    Prospectives holds back for another. endpoints: where this node is reached, for peers that must be told.
+    Prospectives holds back for another; high_watermark_delay_ms is how long a voter whose Fetch waits may go without
+    news of the high watermark alone, 0 as in Kafka: at once. endpoints: where this node is reached, for peers that must
+    be told.
     """
 
     cluster_id: str
@@ -70,6 +72,7 @@ class RaftConfig:
     retention_bytes_max: int = 104857600
     retention_ms: int = 604800000
     fetch_wait_max_ms: int = 500
+    high_watermark_delay_ms: int = 0
     clean_interval_ms: int = 60000
     observer_session_ms: int = 300000
     pre_vote_on_lost_connection: bool = True

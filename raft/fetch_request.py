@@ -66,9 +66,12 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     _hear(replica, role, key, parked)
     if _validate(replica, partition) is None and not _account(replica, role, key, parked, now_ms):
         return
-    if not _answer(replica, role, parked, at_once=request.max_wait_ms == 0):
-        role.leading.parked[requested.source.connection] = parked
-        role.leading.parked_deadline_ms = min(role.leading.parked_deadline_ms, parked.deadline_ms)
+    if _answer(replica, role, parked, at_once=request.max_wait_ms == 0):
+        return
+    if _lacks_high_watermark(replica, partition):
+        parked.deadline_ms = min(parked.deadline_ms, now_ms + replica.config.high_watermark_delay_ms)
+    role.leading.parked[requested.source.connection] = parked
+    role.leading.parked_deadline_ms = min(role.leading.parked_deadline_ms, parked.deadline_ms)
 
 
 def _hear(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> None:
@@ -96,7 +99,7 @@ def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, no
         progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
         leading.hear(key, quorum_timeout(replica), now_ms)
         if parked.is_voter:
-            update_high_watermark(replica, role)
+            update_high_watermark(replica, role, now_ms)
     return True
 
 
@@ -111,7 +114,7 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
         at_once
         or has_records
         or valid is not None
-        or partition.high_watermark < watermark
+        or (_lacks_high_watermark(replica, partition) and not _may_wait_for_it(replica, parked))
         or (parked.is_voter and rounds.wants(requested.source.connection))
     ):
         return False
@@ -126,6 +129,19 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
     return True
 
 
+def _lacks_high_watermark(replica: Replica, partition: Partition) -> bool:
+    """Whether the sender says, as it can since version 18, that it knows less of what is committed."""
+    return replica.high_watermark is not None and partition.high_watermark < replica.high_watermark
+
+
+def _may_wait_for_it(replica: Replica, parked: Parked) -> bool:
+    """Voters have no use for the high watermark by itself, and the next records bring it along.
+
+    To tell each voter at once would double the Fetches of a busy leader, all before its clients have their answers.
+    """
+    return parked.is_voter and replica.config.high_watermark_delay_ms > 0
+
+
 def quorum_timeout(replica: Replica) -> int:
     """For how long a leader goes on from which no majority fetches, in ms: longer than a follower waits (KIP-595)."""
     return replica.config.fetch_timeout_ms * 3 // 2
@@ -138,8 +154,8 @@ def _validate(replica: Replica, partition: Partition) -> EpochEnd | SnapshotId |
     return replica.log.validate(partition.fetch_offset, partition.last_fetched_epoch)
 
 
-def update_high_watermark(replica: Replica, role: Leader) -> None:
-    """Count anew how far a majority is; if that is further than before, everybody who waits is told."""
+def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
+    """Count anew how far a majority is; if that is further than before, everybody who waits is told, voters soon."""
     leading = role.leading
     ends = {voter_id: progress.end_offset for voter_id, progress in leading.voters.items()}
     # Kafka counts what the leader has written; here, as for every voter, what it has flushed.
@@ -149,11 +165,18 @@ def update_high_watermark(replica: Replica, role: Leader) -> None:
     if held is None or (replica.high_watermark is not None and held <= replica.high_watermark):
         return
     replica.set_high_watermark(held)
-    answer_parked(replica, role)
+    soon_ms = now_ms + replica.config.high_watermark_delay_ms
+    for connection in list(leading.parked):
+        parked = leading.parked[connection]
+        if _may_wait_for_it(replica, parked):
+            parked.deadline_ms = min(parked.deadline_ms, soon_ms)
+            leading.parked_deadline_ms = min(leading.parked_deadline_ms, soon_ms)
+        else:
+            _answer(replica, role, leading.parked.pop(connection), at_once=True)
 
 
 def answer_parked(replica: Replica, role: Leader) -> None:
-    """The log or the high watermark moved: answer each Fetch that waits."""
+    """There are new records: answer each Fetch that waits."""
     leading = role.leading
     waiting = leading.parked
     if not waiting:

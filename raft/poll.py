@@ -42,12 +42,15 @@ def poll(replica: Replica, now_ms: int) -> None:
 
 
 def _is_shut_down(replica: Replica) -> bool:
-    """Nothing is left to hand over: this replica does not vote, votes alone, or somebody else leads."""
+    """Whether nothing is left to hand over: only a leader has something, until it has told everybody or another leads.
+
+    Kafka also has a node wait that looks for a leader; but whether it stays or goes, the others must do without it.
+    """
     if not replica.shutting_down or replica.stopped:
         return replica.stopped
-    leader_id = replica.leader_id
-    has_other_leader = leader_id is not None and leader_id != replica.key.id
-    if not replica.is_voter or replica.voters.is_only(replica.key) or has_other_leader:
+    role = replica.role
+    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))
+    if not replica.is_voter or replica.voters.is_only(replica.key) or not is_handing_over:
         replica.stopped = True
         replica.emit(ShutdownComplete())
     return replica.stopped
@@ -56,8 +59,6 @@ def _is_shut_down(replica: Replica) -> bool:
 def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
     if not replica.is_voter:
         send_fetch(replica, role, now_ms)
-        return NEVER
-    if replica.shutting_down:
         return NEVER
     if role.election_deadline_ms == NEVER:
         # It was an observer, and by a snapshot it came to know that it votes.
@@ -77,11 +78,11 @@ def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
     if tally.is_won and now_ms >= held_until_ms:
         to_candidate(replica, now_ms)
         return NEVER  # where it could not stand, there is nothing more to try
-    if not replica.shutting_down and (tally.is_lost or now_ms >= role.election_deadline_ms):
+    if tally.is_lost or now_ms >= role.election_deadline_ms:
         _lose(replica, role, now_ms)
     elif now_ms >= held_until_ms:
         send_requests(replica, role, now_ms)
-    deadline_ms = NEVER if replica.shutting_down else role.election_deadline_ms
+    deadline_ms = role.election_deadline_ms
     return min(deadline_ms, held_until_ms) if held_until_ms > now_ms else deadline_ms
 
 
@@ -96,12 +97,12 @@ def _lose(replica: Replica, role: Prospective, now_ms: int) -> None:
 def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
     if role.tally.is_won:
         to_leader(replica, now_ms)
-    elif not replica.shutting_down and now_ms >= role.election_deadline_ms:
+    elif now_ms >= role.election_deadline_ms:
         to_prospective(replica, now_ms)
     else:
         # One that has lost waits for the rest of its time, so that others may win (KAFKA-18345).
         send_requests(replica, role, now_ms)
-    return NEVER if replica.shutting_down else role.election_deadline_ms
+    return role.election_deadline_ms
 
 
 def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
@@ -123,13 +124,10 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
 
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     following = role.following
-    if replica.is_voter:
-        if replica.shutting_down:
-            return NEVER
-        if now_ms >= following.fetch_deadline_ms:
-            replica.note("leader-silent", leader_id=role.leader_id, epoch=role.epoch)
-            to_prospective(replica, now_ms)
-            return now_ms
+    if replica.is_voter and now_ms >= following.fetch_deadline_ms:
+        replica.note("leader-silent", leader_id=role.leader_id, epoch=role.epoch)
+        to_prospective(replica, now_ms)
+        return now_ms
     send_fetch(replica, role, now_ms)
     return following.fetch_deadline_ms if replica.is_voter else NEVER
 

@@ -26,7 +26,7 @@ from raft.inputs import (
     WallClock,
 )  # fmt: skip
 from raft.poll import poll
-from raft.roles import Candidate, Follower, Leader
+from raft.roles import Candidate, Follower, Leader, Resigned
 from raft.transitions import first_role, to_prospective, to_resigned
 from records.errors import Error
 from records.messages.elections import (
@@ -129,6 +129,8 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
     A pre-vote cannot disturb a leader that lives after all: who fetches from it says no.
     """
     role = replica.role
+    if isinstance(role, Resigned) and replica.shutting_down and event.peer in role.unacked:
+        role.unacked.remove(event.peer)  # who is not there need not be told
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
     if replica.config.pre_vote_on_lost_connection and replica.is_voter and not replica.shutting_down:
@@ -143,7 +145,7 @@ def _on_saved(replica: Replica, event: Saved, _now_ms: int) -> None:
 def _on_flushed(replica: Replica, event: Flushed, now_ms: int) -> None:
     replica.flushed(event.number, event.end_offset, event.log_bytes)
     if isinstance(replica.role, Leader):
-        fetch_request.update_high_watermark(replica, replica.role)
+        fetch_request.update_high_watermark(replica, replica.role, now_ms)
     snapshots.go_on_cleaning(replica, now_ms)
 
 

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 # SIGTERM to exit: less than what an operator's tools wait, and than Kafka's own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
+# Halves the Fetches of a busy quorum; a standby's state is that much older at most.
+HIGH_WATERMARK_DELAY_MS = 5
 LARGEST_BYTES = 4 << 20
 
 
@@ -94,6 +96,7 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
         request_timeout_ms=config.number(prefix + "request.timeout.ms"),
         retry_backoff_ms=config.number(prefix + "retry.backoff.ms"),
         append_linger_ms=config.append_linger_ms,
+        high_watermark_delay_ms=HIGH_WATERMARK_DELAY_MS,
         fetch_bytes_max=config.number(prefix + "fetch.max.bytes"),
         fetch_snapshot_bytes_max=config.number(prefix + "fetch.snapshot.max.bytes"),
         retention_bytes_max=config.number("metadata.max.retention.bytes"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -98,3 +100,24 @@ class Stock:
             self.tool_command(name, *args),
             input=stdin or "", capture_output=True, text=True, timeout=seconds, check=False,
         )  # fmt: skip
+
+
+def main() -> int:
+    """`python -m tests.interop.stock [--version V] server FILE | tool NAME …`: stock Kafka by hand."""
+    parser = argparse.ArgumentParser(prog="python -m tests.interop.stock", description=main.__doc__)
+    parser.add_argument("--version", default="4.3.1", help="a release of Apache Kafka (default: 4.3.1)")
+    parser.add_argument("what", choices=["server", "tool"])
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="the properties file, or the tool and its arguments"
+    )
+    options = parser.parse_args()
+    stock = Stock(options.version)
+    if options.what == "tool":
+        command = stock.tool_command(*options.arguments)
+    else:
+        command = stock.java("kafka.Kafka", *options.arguments, heap=SMALL, level="INFO", target="SYSTEM_OUT")
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

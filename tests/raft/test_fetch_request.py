@@ -380,6 +380,22 @@ def test_a_new_high_watermark_answers_all_who_wait() -> None:
     ]
 
 
+def test_voters_hear_of_the_high_watermark_alone_a_little_later() -> None:
+    """Where the node asks for that: the next records mostly bring it along."""
+    bench = active(epoch=2, high_watermark_delay_ms=5)
+    propose(bench)
+    bench.settle()
+    fetched(bench, fetch_request(2, 100, 2, 2, high_watermark=1), connection=50)
+
+    at_once = bench.tell(Requested(Source(2, 1), fetch_request(2, 2, 2, 2, high_watermark=1), 18, "CONTROLLER"))
+    later = bench.wait(5)
+
+    assert [each.source for each in at_once if isinstance(each, Reply)] == [Source(50, 0)]
+    assert [each for each in later if isinstance(each, Reply)] == [
+        Reply(Source(2, 1), fetch_response(2, 1, high_watermark=2, node=1))
+    ]
+
+
 def test_what_waits_on_a_lost_connection_needs_no_answer() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)

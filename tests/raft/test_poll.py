@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from raft.effects import ShutdownComplete
-from raft.inputs import Requested, ShutDown, Source
-from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.inputs import Refused, Requested, ShutDown, Source
+from raft.roles import Follower, Leader, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import EndQuorumEpochRequest, VoteRequest
 from tests.raft.building import (
@@ -14,6 +14,7 @@ from tests.raft.building import (
     active,
     begin_request,
     candidate,
+    end_response,
     fetch_request,
     fetch_response,
     follower,
@@ -38,8 +39,20 @@ from tests.raft.building import (
         lambda: unattached(9),
         lambda: Bench(voters=static_voters(1)),
         lambda: Bench(election=voted(4, 9)),
+        lambda: unattached(epoch=4),
+        lambda: prospective(epoch=4),
+        lambda: candidate(epoch=4),
     ],
-    ids=["follower", "following observer", "observer", "sole voter", "knows a leader it cannot reach"],
+    ids=[
+        "follower",
+        "following observer",
+        "observer",
+        "sole voter",
+        "knows a leader it cannot reach",
+        "unattached",
+        "prospective",
+        "candidate",
+    ],
 )
 def test_who_has_nothing_to_hand_over_leaves_at_once(bench: Any) -> None:
     leaving = bench()
@@ -72,46 +85,17 @@ def test_a_leader_that_nobody_takes_over_from_goes_on_telling() -> None:
     assert len(bench.sends(effects, EndQuorumEpochRequest)) > 10
 
 
-def test_who_stands_goes_on_but_begins_no_other_election() -> None:
-    bench = candidate(epoch=4, request_timeout_ms=300)
-    bench.tell(ShutDown())
+def test_a_leader_leaves_when_everybody_has_heard_or_is_gone() -> None:
+    bench = active(epoch=4)
+    effects = bench.tell(ShutDown())
+    to_2, to_3 = bench.sends(effects, EndQuorumEpochRequest)
 
-    effects = bench.wait(10_000)
+    heard = bench.answer(to_2, end_response(4, leader=1))
+    gone = bench.tell(Refused(to_3.peer))
 
-    assert (type(bench.role), bench.replica.epoch) == (Candidate, 4)
-    assert len(bench.sends(effects, VoteRequest)) > 10
-
-
-def test_who_stands_and_wins_while_leaving_resigns() -> None:
-    bench = candidate(epoch=4)
-    bench.tell(ShutDown())
-
-    bench.answer(bench.sends(kind=VoteRequest)[-1], vote_response(4, granted=True))
-
+    assert ShutdownComplete() not in heard
+    assert ShutdownComplete() in gone
     assert isinstance(bench.role, Resigned)
-
-
-def test_a_prospective_that_leaves_may_still_stand() -> None:
-    bench = prospective(epoch=4)
-    bench.tell(ShutDown())
-    bench.wait(5000)
-    assert isinstance(bench.role, Prospective)
-
-    bench.answer(bench.sends(kind=VoteRequest)[-1], vote_response(4, granted=True))
-
-    assert isinstance(bench.role, Candidate)
-
-
-def test_a_voter_without_a_leader_waits_for_one_and_does_not_stand() -> None:
-    bench = unattached(epoch=4)
-    bench.tell(ShutDown())
-
-    waiting = bench.wait(10_000)
-    done = bench.tell(Requested(Source(9, 0), begin_request(5, 3), 1, "CONTROLLER"))
-
-    assert isinstance(bench.role, Follower)
-    assert ShutdownComplete() not in waiting
-    assert ShutdownComplete() in done
 
 
 def test_who_leaves_votes_all_the_same() -> None:

@@ -197,6 +197,7 @@ def test_a_leader_that_is_shut_down_hands_over_at_once(seed: int) -> None:
 
     old.step(ShutDown())
     world.run_until(lambda: old.is_shut_down, limit_ms=60)
+    world.run_until(lambda: len(world.leaders) > 1, limit_ms=60)
 
     assert list(world.leaders) == [1, 2]
 
