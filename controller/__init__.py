@@ -1,1 +1,1 @@
-"""The quorum controller (KIP-631): a core without IO that replays `__cluster_metadata` and serves the controller's APIs."""
+"""The quorum controller (KIP-631): a core without IO that replays the metadata log and serves the controller's APIs."""

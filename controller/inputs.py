@@ -21,6 +21,9 @@ class Principal(NamedTuple):
         return f"{self.type}:{self.name}"
 
 
+ANONYMOUS = Principal()
+
+
 @dataclass(slots=True)
 class RequestContext:
     """All that a handler may know of a request besides its body.
@@ -34,7 +37,7 @@ class RequestContext:
     version: int
     listener: str
     arrived_ms: int = 0
-    principal: Principal = Principal()
+    principal: Principal = ANONYMOUS
     client_address: str = "127.0.0.1"
     client_id: str | None = None
     forwarded: bool = False
@@ -130,7 +133,7 @@ class SnapshotWritten:
 
 @dataclass(slots=True)
 class LeadershipConfirmed:
-    """This node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
+    """The answer that this node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
 
     number: int
     epoch: int

@@ -15,10 +15,10 @@ from controller.apis import APIS, Kind
 from controller.envelope import opened, sealed
 from controller.loggers import ROOT
 from controller.server.feed import StateFeed
+from controller.server.own_requests import OWN_CONNECTION, OwnRequests
 from controller.server.snapshot_task import SnapshotTask
 from raft import effects as raft_effects
 from raft import inputs as raft_inputs
-from raft.inputs import Source
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from records.errors import ApiError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from controller.controller import Controller
     from controller.server.logs import Log
+    from raft.inputs import Source
     from raft.network.channels import Channels
     from raft.network.requests import Incoming
     from raft.network.server import Server
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from raft.storage.storage import Storage
     from records.headers import RequestHeader
 
-# Requests of this node to itself, as the active controller, have sources of this connection.
-OWN_CONNECTION = 0
 HOUSEKEEPING_S = 1.0
 # What is left to do after a fault: to tell the others that this node leads no more.
 LAST_WORDS_S = 0.1
@@ -81,6 +80,7 @@ class Node:
         self.server: Server
         self.channels: Channels
         self.own_channels: Channels
+        self.own_requests: OwnRequests
         self.feed: StateFeed
         self.snapshot: SnapshotTask
 
@@ -98,6 +98,7 @@ class Node:
         self.storage, self.replica, self.controller = storage, replica, controller
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(controller, storage, self._step_controller, self._later)
+        self.own_requests = OwnRequests(replica, controller, own_channels, self.to_controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms)
         self._do_raft: dict[type, Callable[[Any], None]] = {
             raft_effects.Send: channels.send,
@@ -120,7 +121,7 @@ class Node:
             controller_effects.ConfirmLeadership: self._confirm,
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: self._take_snapshot,
-            controller_effects.SendToActive: self._send_to_active,
+            controller_effects.SendToActive: lambda effect: self.own_requests.send(effect, self.now_ms()),
             controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
             controller_effects.SetLogLevel: self._set_log_level,
         }
@@ -177,10 +178,7 @@ class Node:
 
     def on_own_answer(self, event: raft_inputs.Input) -> None:
         """What came of a request of this node's own to the active controller."""
-        if isinstance(event, raft_inputs.Answered):
-            self.to_controller(inputs.SendAnswered(event.number, event.response))
-        elif isinstance(event, raft_inputs.Failed):
-            self.to_controller(inputs.SendAnswered(event.number, None))
+        self.own_requests.on_input(event)
 
     def on_disk(self, event: raft_inputs.Input) -> None:
         """The disk did what it was asked for; called on the executor's thread."""
@@ -331,7 +329,7 @@ class Node:
 
     def _reply(self, source: Source, response: Any) -> None:
         if source.connection == OWN_CONNECTION:
-            self.to_controller(inputs.SendAnswered(source.correlation, response))
+            self.own_requests.answered(source, response)
             return
         try:
             header = self._envelopes.pop(source, None)
@@ -394,28 +392,6 @@ class Node:
         kraft_version, voters = self.replica.control_state_at(effect.id.end_offset)
         if not self.snapshot.begin(effect.id, effect.timestamp_ms, effect.view, kraft_version, voters):
             self.to_controller(inputs.SnapshotWritten(effect.id, self.storage.snapshot_size(effect.id)))
-
-    def _send_to_active(self, effect: controller_effects.SendToActive) -> None:
-        leader_id = self.controller.env.leader_id
-        if leader_id == self.replica.key.id:
-            self._ask_itself(effect)
-            return
-        endpoint = self.replica.endpoint_of(leader_id)
-        if endpoint is None:
-            self.to_controller(inputs.SendAnswered(effect.number, None))
-            return
-        self.own_channels.send(raft_effects.Send(leader_id, effect.number, endpoint, effect.request))
-
-    def _ask_itself(self, effect: controller_effects.SendToActive) -> None:
-        api_key = type(effect.request).__schema__.api_key
-        context = inputs.RequestContext(
-            Source(OWN_CONNECTION, effect.number),
-            api_key,
-            APIS[api_key].versions[1],
-            self.replica.config.listener,
-            self.now_ms(),
-        )
-        self.to_controller(inputs.Requested(context, effect.request))
 
     def _set_log_level(self, effect: controller_effects.SetLogLevel) -> None:
         loggers = self.controller.env.loggers

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import pytest
 
 # A test must give the same verdict twice: examples are derived from the test, never from the clock or a database.
 settings.register_profile(

@@ -189,6 +189,9 @@ def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...
 async def serve(config: NodeConfig, log: Log) -> int:
     """Run until a signal or a failure; the exit code. Raises StartRefused."""
     loop = asyncio.get_running_loop()
+    wanted = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, wanted.set)  # an early one is heard when there is a node to stop
     luck = Random(os.urandom(32))
     files = OsFiles()
     try:
@@ -221,12 +224,14 @@ async def serve(config: NodeConfig, log: Log) -> int:
         server.close()
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, node, loop)
     node.start()
     _settle(loop)
     for name, port in bound.items():
         log("listening", listener=name, port=port)
+    if wanted.is_set():
+        _stop(node, loop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, node, loop)
     await ended.wait()
     identity.lock.release()
     log("node_stopped")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Self
 
 from records.codec import decode, decode_prefix, encode
 from records.errors import ApiError, Error, error_name
@@ -29,7 +30,7 @@ class Connection:
         self.correlation = 0
         self.versions = self._negotiate()
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -130,17 +130,20 @@ class Trial:
         for _ in range(rounds):
             node = self.leader
             # The others follow, and have what the leader has.
-            eventually(lambda: self._followers_are_level(node), "level followers")
+            self._await_level_followers(node)
             begin = time.perf_counter()
             node.kill()
             self.await_write(begin + 30)
             taken.append((time.perf_counter() - begin) * 1000)
             node.start()
-            eventually(lambda: self._followers_are_level(self.leader), "the killed node back")
+            self._await_level_followers(self.leader)
             time.sleep(1.5)
         self.figures["SIGKILL → next commit, median [min–max] (ms)"] = (
             f"{statistics.median(taken):.0f} [{min(taken):.0f}–{max(taken):.0f}]"
         )
+
+    def _await_level_followers(self, leader: NodeProcess) -> None:
+        eventually(lambda: self._followers_are_level(leader), "level followers")
 
     def _followers_are_level(self, leader: NodeProcess) -> bool:
         found = describe_quorum(leader.port)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.interop.cluster import OURS, Cluster, cluster, eventually
 from tests.interop.traffic import Producer, consume
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.interop.stock import Stock
 
 RECORDS = 5000

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.interop.cluster import BIN, OURS, STOCK, Cluster, cluster, eventually
 from tests.interop.test_broker_joins import await_brokers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.interop.cluster import NodeProcess
     from tests.interop.stock import Stock
 

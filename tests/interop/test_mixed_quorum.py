@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.interop.ask import describe_quorum
@@ -10,6 +9,8 @@ from tests.interop.cluster import OURS, STOCK, Cluster, cluster, eventually
 from tests.interop.test_broker_joins import await_brokers, the_logs_are_equal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.interop.stock import Stock
 
 

@@ -1,4 +1,4 @@
-"""Numbered records through a topic: a stock producer that goes on while things fail, and a stock consumer that counts."""
+"""Numbered records through a topic: a stock producer that goes on while things fail, a stock consumer that counts."""
 
 from __future__ import annotations
 

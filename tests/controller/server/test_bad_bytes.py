@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from tests.controller.server.processes import free_port, resident_kib, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 GROWTH_KIB_MAX = 50 * 1024
 

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +20,9 @@ from tests.controller.server.processes import (
     start_command,
     write_properties,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def refusal(properties: Path) -> str:
