@@ -61,7 +61,7 @@ def let_the_stock_one_lead(found: Cluster) -> None:
         node.stop()
     for number in (1, 2):
         with found.controllers[number].properties.open("a") as file:
-            file.write("controller.quorum.election.timeout.ms=60000\n")
+            file.write("controller.quorum.election.timeout.ms=60000\nkraft.first.election.timeout.ms=60000\n")
     found.controllers[3].start()
     eventually(lambda: describe_quorum(found.controllers[3].port), "the stock controller listens")
     for number in (1, 2):
