@@ -27,7 +27,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 # The cores know neither clock nor luck nor the outside: `records`, and the top levels and `control` of the others.
 FORBIDDEN_IN_CORES = {
     "asyncio", "concurrent", "datetime", "logging", "multiprocessing", "os", "pathlib", "secrets", "select",
-    "selectors", "signal", "socket", "ssl", "structlog", "subprocess", "tempfile", "threading", "time", "uuid", "uvloop",
+    "selectors", "signal", "socket", "ssl", "structlog", "subprocess", "tempfile", "threading", "time", "uuid",
+    "uvloop",
 }  # fmt: skip
 
 # Parts of the packages that are edges.
