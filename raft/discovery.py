@@ -56,7 +56,7 @@ def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[
     """
     role = replica.role
     if epoch > EPOCH_MAX or not is_consistent(replica, leader_id, epoch):
-        replica.note("peer-inconsistent", said_leader_id=leader_id, said_epoch=epoch, leader_id=role.leader_id)
+        replica.note("peer_inconsistent", said_leader_id=leader_id, said_epoch=epoch, leader_id=role.leader_id)
         return False
     assert epoch >= role.epoch, f"epoch {epoch} is below {role.epoch}"
     if leader_id is not None and not is_reachable(replica, endpoints):
@@ -103,12 +103,12 @@ def take_answer(replica: Replica, said: Said, now_ms: int) -> bool | None:
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if error == Error.INVALID_VOTER_KEY:
-        replica.note("peer-has-other-key")
+        replica.note("peer_has_other_key")
         return True
     return unexpected(replica, error) if error == Error.INVALID_REQUEST else None
 
 
 def unexpected(replica: Replica, error: int) -> bool:
     """An error that a peer should not have: noted, and the peer is left alone for a moment."""
-    replica.note("peer-answered-error", error=error_name(error))
+    replica.note("peer_answered_error", error=error_name(error))
     return False

@@ -44,7 +44,7 @@ def on_begin_request(replica: Replica, requested: Requested, now_ms: int) -> Non
         return
     error = Error.NONE
     if not is_meant(replica, request.voter_id, partition.voter_directory_id):
-        replica.note("begin-for-other-key", voter_id=request.voter_id, leader_id=partition.leader_id)
+        replica.note("begin_for_other_key", voter_id=request.voter_id, leader_id=partition.leader_id)
         error = Error.INVALID_VOTER_KEY
     _reply(replica, requested, BeginQuorumEpochResponse, error)
 

@@ -90,7 +90,7 @@ def _hear(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> No
 def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_ms: int) -> bool:
     """Note how far the sender is. Consumers (id -1) have no place in the books. False: it was refused."""
     if key.id == replica.key.id:
-        replica.note("fetch-from-own-id", key=str(key))
+        replica.note("fetch_from_own_id", key=str(key))
         _reply(replica, parked.requested, Error.UNKNOWN_SERVER_ERROR)
         return False
     if key.id >= 0:

@@ -90,7 +90,7 @@ def on_response(replica: Replica, peer: int, _request: FetchRequest, response: F
     if data.error_code != Error.NONE:
         return unexpected(replica, data.error_code)
     if not isinstance(role, Follower):
-        replica.note("fetch-answered-without-leader", peer=peer, epoch=said.epoch)
+        replica.note("fetch_answered_without_leader", peer=peer, epoch=said.epoch)
         return False
     if data.diverging_epoch.epoch >= 0:
         is_well = _truncate(replica, EpochEnd(data.diverging_epoch.end_offset, data.diverging_epoch.epoch))
@@ -117,7 +117,7 @@ def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
     target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
     if target < replica.log.committed:
         replica.note(
-            "truncation-refused", epoch=diverging.epoch, end_offset=diverging.end_offset,
+            "truncation_refused", epoch=diverging.epoch, end_offset=diverging.end_offset,
             committed=replica.log.committed,
         )  # fmt: skip
         return False
@@ -149,7 +149,7 @@ def append_fetched(replica: Replica, data: bytes) -> bool:
             replica.append(base_offset, end_offset, run_epoch, data if whole else bytes(data[run_from:position]))
             replica.take_control(values)
         if fault is not None:
-            replica.note("fetched-records-refused", reason=fault)
+            replica.note("fetched_records_refused", reason=fault)
             return False
         if batch is None:
             return True

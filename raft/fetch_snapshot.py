@@ -57,7 +57,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         _reply(replica, requested, _data(Error.POSITION_OUT_OF_RANGE, replica))
         return
     if request.replica_id == replica.key.id:
-        replica.note("fetch-from-own-id", key=str(ReplicaKey(request.replica_id, asked.replica_directory_id)))
+        replica.note("fetch_from_own_id", key=str(ReplicaKey(request.replica_id, asked.replica_directory_id)))
         _reply(replica, requested, _data(Error.UNKNOWN_SERVER_ERROR, replica))
         return
     key = ReplicaKey(request.replica_id, asked.replica_directory_id)
@@ -124,11 +124,11 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
     is_possible = 0 <= snapshot.epoch <= role.epoch and log.committed <= snapshot.end_offset <= OFFSET_MAX
     if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
-        replica.note("snapshot-refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
+        replica.note("snapshot_offer_refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
         return False
     drop_download(replica, role.following)
     role.following.download = Download(snapshot)
-    replica.note("snapshot-fetching", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+    replica.note("snapshot_fetching", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
     return True
 
 
@@ -167,7 +167,7 @@ def on_response(
         return handled
     role = replica.role
     if not isinstance(role, Follower) or role.following.download is None:
-        replica.note("snapshot-part-unasked", peer=peer)
+        replica.note("snapshot_part_unasked", peer=peer)
         return False
     if data.error_code == Error.SNAPSHOT_NOT_FOUND or data.snapshot_id.end_offset < 0 or data.snapshot_id.epoch < 0:
         # The leader has cleaned it away: a Fetch will tell of a newer one.
@@ -203,7 +203,7 @@ def _take_part(replica: Replica, role: Follower, download: Download, data: Data)
         or end > data.size
     ):
         replica.note(
-            "snapshot-part-refused", position=data.position, length=len(records), size=data.size,
+            "snapshot_part_refused", position=data.position, length=len(records), size=data.size,
             expected_position=download.position,
         )  # fmt: skip
         drop_download(replica, role.following)

@@ -110,7 +110,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     is_cut_off = len(leading.voters) > 1 and now_ms >= leading.quorum_deadline_ms
     if is_cut_off or replica.shutting_down:
         if is_cut_off:
-            replica.note("quorum-lost", heard=sorted(leading.heard), voters=list(leading.voters))
+            replica.note("quorum_lost", heard=sorted(leading.heard), voters=list(leading.voters))
         to_resigned(replica, now_ms)
         return now_ms
     if now_ms >= leading.proposals.drain_ms:
@@ -125,7 +125,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
     following = role.following
     if replica.is_voter and now_ms >= following.fetch_deadline_ms:
-        replica.note("leader-silent", leader_id=role.leader_id, epoch=role.epoch)
+        replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
         return now_ms
     send_fetch(replica, role, now_ms)

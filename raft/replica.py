@@ -175,7 +175,11 @@ class Replica:
         self._save(role)
         if old is not None:
             self.note(
-                "role", was=type(old).__name__, now=type(role).__name__, epoch=role.epoch, leader_id=role.leader_id
+                "role_changed",
+                was=type(old).__name__,
+                now=type(role).__name__,
+                epoch=role.epoch,
+                leader_id=role.leader_id,
             )
 
     def _save(self, role: Role) -> None:

@@ -41,7 +41,7 @@ def on_taken(replica: Replica, taken: SnapshotTaken, _now_ms: int) -> None:
     log.add_snapshot(StoredSnapshot(taken.id, taken.size, taken.timestamp_ms))
     replica.voter_sets.forget_before(taken.id.end_offset)
     replica.kraft_versions.forget_before(taken.id.end_offset)
-    replica.note("snapshot-taken", end_offset=taken.id.end_offset, epoch=taken.id.epoch, size=taken.size)
+    replica.note("snapshot_taken", end_offset=taken.id.end_offset, epoch=taken.id.epoch, size=taken.size)
 
 
 def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
@@ -53,14 +53,14 @@ def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
     log, role = replica.log, replica.role
     if stored.refused:
         # The leader has it so: there is no use in asking for it again and again.
-        replica.note("snapshot-corrupt", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+        replica.note("snapshot_corrupt", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
         if isinstance(role, Follower):
             replica.peers.back_off(role.leader_id, now_ms, replica.config.request_timeout_ms)
         return
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
     # Who stands, or leads, has said how long its log is, and to whom it counts: it stays so.
     if not is_newer or snapshot.end_offset < log.committed or not isinstance(role, (Follower, Unattached)):
-        replica.note("snapshot-not-needed", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+        replica.note("snapshot_not_needed", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
         replica.emit(DeleteSnapshot(snapshot))
         return
     replica.reset_log(snapshot, stored.voters, stored.kraft_version)
@@ -68,7 +68,7 @@ def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
     _forget_before(replica, snapshot)
     replica.load_snapshot(snapshot)
     replica.set_high_watermark(snapshot.end_offset)
-    replica.note("snapshot-stored", end_offset=snapshot.end_offset, epoch=snapshot.epoch, size=stored.size)
+    replica.note("snapshot_stored", end_offset=snapshot.end_offset, epoch=snapshot.epoch, size=stored.size)
 
 
 def clean(replica: Replica, now_ms: int) -> None:
@@ -107,7 +107,7 @@ def _drop_oldest(replica: Replica, reason: str) -> bool:
     if replica.high_watermark is None or following.end_offset > replica.high_watermark:
         return False
     replica.advance_log_start(following.end_offset)
-    replica.note("log-cleaned", reason=reason, start_offset=following.end_offset)
+    replica.note("log_cleaned", reason=reason, start_offset=following.end_offset)
     _forget_before(replica, following)
     return True
 

@@ -106,7 +106,7 @@ def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:
     answer, on_response, _ = RESPONSES[type(request)]
     role = replica.role
     if type(event.response) is not answer:
-        replica.note("peer-answered-other", peer=event.peer, answer=type(event.response).__name__)
+        replica.note("peer_answered_other", peer=event.peer, answer=type(event.response).__name__)
     elif on_response(replica, event.peer, request, event.response, now_ms):
         return
     if replica.role is role:
@@ -134,7 +134,7 @@ def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
     if replica.config.pre_vote_on_lost_connection and replica.is_voter and not replica.shutting_down:
-        replica.note("leader-gone", leader_id=role.leader_id, epoch=role.epoch)
+        replica.note("leader_gone", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
 
 

@@ -80,7 +80,7 @@ def to_candidate(replica: Replica, now_ms: int) -> None:
     old = replica.role
     assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
     if old.epoch >= EPOCH_MAX:
-        replica.note("epochs-exhausted", epoch=old.epoch)
+        replica.note("epochs_exhausted", epoch=old.epoch)
         return
     deadline_ms = now_ms + replica.election_timeout()
     replica.become(Candidate(old.epoch + 1, replica.key, deadline_ms, Tally(replica.voters, replica.key.id)))

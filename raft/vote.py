@@ -44,7 +44,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         if asked.replica_epoch > replica.epoch:
             to_unattached(replica, asked.replica_epoch, None, now_ms)
         if not is_meant(replica, request.voter_id, asked.voter_directory_id):
-            replica.note("vote-for-other-key", voter_id=request.voter_id, candidate_id=asked.replica_id)
+            replica.note("vote_for_other_key", voter_id=request.voter_id, candidate_id=asked.replica_id)
             error = Error.INVALID_VOTER_KEY
     granted = error == Error.NONE and _decide(replica, asked, now_ms)
     replica.emit(Reply(requested.source, _response(replica, requested, error, granted)))
@@ -71,7 +71,11 @@ def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
     elif granted and isinstance(role, (Unattached, Prospective)) and role.voted is None:
         _give_vote(replica, role, key, now_ms)
     replica.note(
-        "vote", candidate_id=asked.replica_id, epoch=asked.replica_epoch, pre_vote=asked.pre_vote, granted=granted
+        "vote_answered",
+        candidate_id=asked.replica_id,
+        epoch=asked.replica_epoch,
+        pre_vote=asked.pre_vote,
+        granted=granted,
     )
     return granted
 
@@ -160,7 +164,7 @@ def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, n
     """No answer for the partition. A voter that does not know pre-votes cannot be asked for one: so none is."""
     role = replica.role
     if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective):
-        replica.note("pre-vote-unsupported", voter_id=peer)
+        replica.note("pre_vote_unsupported", voter_id=peer)
         to_candidate(replica, now_ms)
         return True
     return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, error)

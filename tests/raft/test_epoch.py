@@ -190,7 +190,7 @@ def test_a_second_leader_of_an_epoch_is_refused_without_dying_of_it(make: Any, n
 
     assert answer.topics[0].partitions[0].error_code == Error.INCONSISTENT_VOTER_SET
     assert place(bench) == (Follower, 4, 2)
-    assert "peer-inconsistent" in bench.notes
+    assert "peer_inconsistent" in bench.notes
 
 
 def test_we_are_not_told_that_we_lead() -> None:
@@ -255,7 +255,7 @@ def test_a_voter_that_names_another_leader_of_our_epoch_is_noted() -> None:
     bench.answer(send, begin_response(5, leader=3, node=3))
 
     assert place(bench) == (Leader, 5, 1)
-    assert "peer-inconsistent" in bench.notes
+    assert "peer_inconsistent" in bench.notes
 
 
 @pytest.mark.parametrize("error", [Error.INVALID_REQUEST, Error.INVALID_VOTER_KEY, Error.UNKNOWN_SERVER_ERROR])
@@ -267,7 +267,7 @@ def test_a_voter_that_refuses_is_noted(error: Error) -> None:
     bench.answer(bench.sends(kind=BeginQuorumEpochRequest)[-2], BeginQuorumEpochResponse(error_code=error, topics=()))
 
     assert place(bench) == (Leader, 5, 1)
-    assert {"peer-answered-error", "peer-has-other-key"} & set(bench.notes)
+    assert {"peer_answered_error", "peer_has_other_key"} & set(bench.notes)
 
 
 # EndQuorumEpoch, asked

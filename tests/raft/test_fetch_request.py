@@ -459,7 +459,7 @@ def test_a_leader_that_no_majority_fetches_from_resigns() -> None:
 
     assert left == 3000
     assert (type(leads).__name__, type(bench.role).__name__) == ("Leader", "Resigned")
-    assert "quorum-lost" in bench.notes
+    assert "quorum_lost" in bench.notes
 
 
 def test_a_leader_that_one_of_two_others_fetches_from_goes_on() -> None:

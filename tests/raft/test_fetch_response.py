@@ -172,7 +172,7 @@ def test_an_answer_without_a_leader_is_no_answer() -> None:
     effects = answered(bench, fetch_response(1, -1, records=batch(0, 1)))
 
     assert kinds(effects) == ["Send"]
-    assert "fetch-answered-without-leader" in bench.notes
+    assert "fetch_answered_without_leader" in bench.notes
 
 
 def test_a_named_leader_that_cannot_be_reached_is_no_leader() -> None:
@@ -191,7 +191,7 @@ def test_nobody_else_tells_us_that_we_lead(epoch: int) -> None:
     answered(bench, fetch_response(epoch, 9, error=Error.NOT_LEADER_OR_FOLLOWER, node=9))
 
     assert (type(bench.role), bench.role.epoch) == (Unattached, 1)
-    assert "peer-inconsistent" in bench.notes
+    assert "peer_inconsistent" in bench.notes
 
 
 def test_a_leader_of_a_later_epoch_is_followed() -> None:
@@ -244,7 +244,7 @@ def test_a_leader_that_refuses_the_whole_request_kills_nobody(error: Error) -> N
     answered(bench, FetchResponse(error_code=error, responses=()))
 
     assert isinstance(bench.role, Follower)
-    assert "peer-answered-error" in bench.notes
+    assert "peer_answered_error" in bench.notes
 
 
 def test_an_answer_for_another_log_is_no_answer() -> None:
@@ -417,7 +417,7 @@ def test_what_is_good_before_a_bad_batch_is_kept_and_the_rest_refused(bad: bytes
 
     assert [each for each in effects if isinstance(each, Append)] == [Append(1, 0, 1, 1, batch(0, 1))]
     assert bench.replica.log.end == 1
-    assert "fetched-records-refused" in bench.notes
+    assert "fetched_records_refused" in bench.notes
     assert not bench.role.following.has_fetched
 
 
@@ -548,7 +548,7 @@ def test_what_is_committed_is_not_cut() -> None:
     effects = answered(bench, fetch_response(5, 2, diverging=(1, 5)))
 
     assert "Truncate" not in kinds(effects)
-    assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation-refused")
+    assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation_refused")
 
 
 def test_what_a_snapshot_holds_is_not_cut() -> None:
@@ -564,7 +564,7 @@ def test_a_negative_end_of_an_epoch_is_refused() -> None:
 
     answered(bench, fetch_response(5, 2, diverging=(1, -1)))
 
-    assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation-refused")
+    assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation_refused")
 
 
 def test_a_cut_within_a_batch_is_as_deep_as_the_disk_says() -> None:

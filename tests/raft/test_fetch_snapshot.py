@@ -277,7 +277,7 @@ def test_a_snapshot_that_is_not_whole_is_fetched_again_later() -> None:
 
     assert effects == []
     assert bench.sends(bench.wait(1999)) == []
-    assert "snapshot-corrupt" in bench.notes
+    assert "snapshot_corrupt" in bench.notes
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_snapshot_that_makes_no_sense_is_refused(told: SnapshotId) -> None:
     answer(bench, fetch_response(5, 2, snapshot_id=told))
 
     assert bench.role.following.download is None
-    assert bench.notes == ["snapshot-refused"]
+    assert bench.notes == ["snapshot_offer_refused"]
     assert not bench.role.following.has_fetched
 
 
@@ -365,7 +365,7 @@ def test_a_part_that_does_not_fit_is_refused_and_the_download_starts_over(bad: F
     effects = answer(bench, bad)
 
     assert effects == [DropSnapshotPart(WANTED)]
-    assert "snapshot-part-refused" in bench.notes
+    assert "snapshot_part_refused" in bench.notes
     assert isinstance(bench.sends(bench.wait(20))[0].request, FetchRequest)
 
 
@@ -376,7 +376,7 @@ def test_a_part_that_nobody_asked_for_is_noted() -> None:
 
     bench.step(Answered(send.peer, send.number, part(0, b"abc")))
 
-    assert "snapshot-part-unasked" in bench.notes
+    assert "snapshot_part_unasked" in bench.notes
 
 
 @pytest.mark.parametrize("topics", [0, 2])

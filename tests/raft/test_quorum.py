@@ -228,7 +228,7 @@ def test_replicas_that_were_away_start_from_a_snapshot() -> None:
 
     settle(world)
     assert world.nodes[away].values == world.history
-    assert ("snapshot-stored" in {name for _, name, _ in world.notes}) is True
+    assert ("snapshot_stored" in {name for _, name, _ in world.notes}) is True
 
 
 def test_questions_of_leadership_are_answered_within_a_round_trip() -> None:

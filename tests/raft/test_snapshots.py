@@ -42,7 +42,7 @@ def test_a_snapshot_of_what_is_committed_is_kept() -> None:
     taken(bench, 10, 3)
 
     assert bench.replica.log.snapshots == [snapshot(10, 3)]
-    assert "snapshot-taken" in bench.notes
+    assert "snapshot_taken" in bench.notes
 
 
 @pytest.mark.parametrize(("end", "epoch"), [(8, 1), (20, 3), (5, 1)])

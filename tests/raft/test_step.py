@@ -202,6 +202,6 @@ def test_after_a_failure_of_another_kind_the_peer_rests() -> None:
 
     bench.tell(Failed(send.peer, send.number, Error.NETWORK_EXCEPTION))
 
-    assert bench.notes[-1] == "peer-answered-error"
+    assert bench.notes[-1] == "peer_answered_error"
     assert not isinstance(bench.role, Candidate)
     assert bench.replica.peers.is_backing_off(send.peer, bench.now)

@@ -321,7 +321,7 @@ def test_an_epoch_that_leaves_no_next_one_is_not_stood_in() -> None:
     bench.answer(bench.last_send(), vote_response((1 << 31) - 2, granted=True))
 
     assert isinstance(bench.role, Prospective)
-    assert "epochs-exhausted" in bench.notes
+    assert "epochs_exhausted" in bench.notes
 
 
 # Asking
@@ -567,7 +567,7 @@ def test_an_error_is_noted_and_no_vote(error: Error) -> None:
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, error=error, granted=True))
 
     assert bench.role.tally.granting == (1,)
-    assert bench.notes[-1] in {"peer-answered-error", "peer-has-other-key"}
+    assert bench.notes[-1] in {"peer_answered_error", "peer_has_other_key"}
 
 
 @pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.INCONSISTENT_CLUSTER_ID])
@@ -577,7 +577,7 @@ def test_a_refusal_of_the_whole_request_is_noted(error: Error) -> None:
     bench.answer(bench.sends(kind=VoteRequest)[0], VoteResponse(error_code=error, topics=()))
 
     assert isinstance(bench.role, Prospective)
-    assert bench.notes[-1] == "peer-answered-error"
+    assert bench.notes[-1] == "peer_answered_error"
 
 
 def test_an_answer_of_another_kind_is_noted() -> None:
@@ -586,7 +586,7 @@ def test_an_answer_of_another_kind_is_noted() -> None:
     bench.answer(bench.sends(kind=VoteRequest)[0], fetch_response(4, 2))
 
     assert isinstance(bench.role, Prospective)
-    assert bench.notes[-1] == "peer-answered-other"
+    assert bench.notes[-1] == "peer_answered_other"
 
 
 # Two at once: raft/DESIGN.md

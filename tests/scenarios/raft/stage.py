@@ -271,11 +271,11 @@ class Stage:
             self.step(actor, told.Answered(source, send.number, what))
 
     def note(self, actor: Actor, effect: do.Noted) -> None:
-        if effect.name == "role":
+        if effect.name == "role_changed":
             fields = effect.fields
             leader = "" if fields["leader_id"] is None else f", leader {fields['leader_id']}"
             self.say(actor, f"becomes {fields['now']}, epoch {fields['epoch']}{leader}")
-        elif effect.name not in {"vote", "leader-silent", "leader-gone"}:
+        elif effect.name not in {"vote_answered", "leader_silent", "leader_gone"}:
             self.say(actor, f"notes {effect.name}")
 
     def on_send(self, actor: Actor, effect: do.Send) -> None:
