@@ -1,0 +1,230 @@
+"""Faults of disks: operations that fail, syncs that take their time, bits that rot, disks that are another's.
+
+What no protocol of static voters can survive is asked for only where it can: a voter whose disk is emptied, or put back
+to an old state, forgets its votes. That is done to one voter at a time, while the leader and all others are well and
+have all that is committed; see DESIGN.md.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING, Any
+
+from raft.log_view import BOOTSTRAP
+from raft.roles import Follower, Leader
+from raft.storage.names import CHECKPOINT, LOG, QUORUM_STATE, snapshot_name
+from raft.storage.scan import CRC_AT
+from simulations.chains import parts
+from simulations.faults.targets import find
+from simulations.node import DiskFault
+from simulations.process import DIRECTORY
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from simulations.node import Node
+    from simulations.process import Process
+    from simulations.runs import Run
+
+Args = dict[str, Any]
+
+_BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
+
+CODES = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS}
+
+
+def slow_syncs(run: Run, args: Args, struck: Process | None) -> bool:
+    """Each sync of a node takes `times` as long."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    node.pace_times = args["times"]
+    run.later(args["for_ms"], setattr, node, "pace_times", 1)
+    return True
+
+
+def fails(run: Run, args: Args, struck: Process | None) -> bool:
+    """The next operation of a sort fails. operation, file: as of `files`; code: EIO, ENOSPC, EROFS."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    fault = DiskFault(args["operation"], args["file"], CODES[args["code"]], once=True)
+    node.disk_faults.append(fault)
+    return True
+
+
+def read_only(run: Run, args: Args, struck: Process | None) -> bool:
+    """Nothing can be written for a while: the file system was mounted anew after an error."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    faults = [
+        DiskFault(each, "", errno.EROFS, once=False) for each in ("create", "write", "truncate", "rename", "remove")
+    ]
+    node.disk_faults += faults
+
+    def undo() -> None:
+        node.disk_faults = [fault for fault in node.disk_faults if fault not in faults]
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def full(run: Run, args: Args, struck: Process | None) -> bool:
+    """No file can grow for a while."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    disk = node.disk
+    disk.full = True
+    run.later(args["for_ms"], setattr, disk, "full", False)
+    return True
+
+
+def wipe(run: Run, args: Args, struck: Process | None) -> bool:
+    """A node loses its disk and gets an empty one, which has another id. down_ms: until it is started."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+
+    def empty() -> None:
+        if not _may_forget(run, node):
+            return
+        node.kill()
+        node.new_disk()
+        run.disk_replaced(node)
+        if run.plan.kraft_version:
+            run.make_observer(node)
+        run.count("wipe:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(0, empty)
+    return True
+
+
+def restore(run: Run, args: Args, struck: Process | None) -> bool:
+    """A node's disk is put back to what it was after_ms ago: an old backup."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    kept = node.disk.copy_durable()
+    number = node.disk.number
+
+    def put_back() -> None:
+        if node.disk.number != number or not _may_forget(run, node):
+            return
+        node.kill()
+        disk = node.disk
+        disk.files.clear()
+        disk.durable.clear()
+        disk.changes.clear()
+        for path, data in kept.items():
+            disk.put(path, data, read_only=path.endswith(".checkpoint"))
+        run.disk_replaced(node)
+        run.count("restore:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(args["after_ms"], put_back)
+    return True
+
+
+def _may_forget(run: Run, node: Node) -> bool:
+    """Whether no harm can come of it that this node forgets what it holds and whom it voted for.
+
+    There is a leader that is not this node; all other voters follow it, and have on disk all that is committed, and its
+    epoch. So nobody needs this node's copy, and no election of an epoch that it knew can still be won.
+    """
+    ledger = run.ledger
+    if node.id not in ledger.voter_ids:
+        return True
+    if run.plan.kraft_version and (len(ledger.voter_ids) < 3 or run.forgotten):
+        return False  # with directory ids an emptied voter votes no more
+    others = [run.nodes[voter_id] for voter_id in ledger.voter_ids if voter_id != node.id]
+    processes = [other.process for other in others if other.process is not None and other.process.is_listening]
+    if len(processes) < len(others) or not others:
+        return False
+    leaders = [each for each in processes if isinstance(each.replica.role, Leader)]
+    if len(leaders) != 1:
+        return False
+    epoch = leaders[0].replica.epoch
+    durable = [ledger.durable(other) for other in others]
+    end = ledger.history.end
+    number = ledger.history.chain_at[end]
+    return (
+        all(each.replica.epoch == epoch and isinstance(each.replica.role, (Leader, Follower)) for each in processes)
+        and all(view.election.epoch == epoch and (view.at(end) == number or view.covers(end)) for view in durable)
+        and ledger.durable(node).election.epoch <= epoch
+        and (node.process is None or not node.process.is_listening or node.process.replica.epoch <= epoch)
+    )
+
+
+def rot(run: Run, args: Args, struck: Process | None) -> bool:
+    """A bit rots: of a batch that is not the log's last, or of a snapshot; in its CRC or behind it, as the CRC does not
+    cover the rest. The node must see it before it uses it. file: log or snapshot; place: of 1000, which batch and which
+    byte; bit: 0 to 7.
+    """
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    found = []
+    suffix = LOG if args["file"] == "log" else CHECKPOINT
+    for path in sorted(node.disk.durable):
+        if path.startswith(DIRECTORY) and path.endswith(suffix) and path != _BOOTSTRAP:
+            inode = node.disk.durable[path]
+            found += [(inode, each) for each in parts(inode.synced)]
+    if len(found) < 2:
+        return False
+    inode, batch = found[(len(found) - 1) * args["place"] // 1000]
+    first = batch.start + CRC_AT
+    inode.rot[first + (batch.stop - first) * args["place"] // 1000] = 1 << args["bit"]
+    run.ledger.damaged.add(node.id)
+    return True
+
+
+def garble(run: Run, args: Args, struck: Process | None) -> bool:
+    """quorum-state is no longer what it was: of a later version, cut off, or zeros. The node must not start with it.
+    what: version, cut or zeros; down_ms.
+    """
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    path = f"{DIRECTORY}/{QUORUM_STATE}"
+
+    def replace() -> None:
+        inode = node.disk.durable.get(path)
+        if inode is None or not inode.synced:
+            return
+        text = bytes(inode.synced)
+        garbled = {
+            "version": text.replace(b'"data_version":', b'"data_version":7'), "cut": text[: len(text) // 2],
+            "zeros": bytes(len(text)),
+        }[args["what"]]  # fmt: skip
+        node.kill()
+        node.disk.put(path, garbled)
+        run.ledger.damaged.add(node.id)
+        run.count("garble:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(0, replace)
+    return True
+
+
+def lose_snapshot(run: Run, args: Args, struck: Process | None) -> bool:
+    """The newest snapshot of a node is gone: it starts from an older one, or not at all. down_ms."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+
+    def take_away() -> None:
+        found = [snapshot for snapshot in run.ledger.durable(node).snapshots if snapshot != BOOTSTRAP]
+        if not found:
+            return
+        newest = max(found, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset))
+        node.kill()
+        node.disk.take_away(f"{DIRECTORY}/{snapshot_name(*newest)}")
+        run.ledger.damaged.add(node.id)
+        run.watch.recovery.lost_snapshot(node, newest)
+        run.count("lose_snapshot:done")
+        node.start_after(args["down_ms"] * MS)
+
+    run.later(0, take_away)
+    return True

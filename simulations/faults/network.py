@@ -1,0 +1,301 @@
+"""Faults of the network: what TCP cannot mend shows as connections that hang or break, and as time that passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.codec import decode, encode
+from records.messages.elections import VoteRequest
+from records.schema import replace
+from simulations.faults.targets import between, find, rest
+from simulations.links import Latency
+from simulations.messages import NAMES
+from simulations.node import endpoint
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from simulations.connections import Connection, Frame
+    from simulations.process import Process
+    from simulations.runs import Run
+
+Args = dict[str, Any]
+Ways = list[tuple[int, int]]
+
+
+def _cut(run: Run, ways: Ways, for_ms: int) -> bool:
+    for way in ways:
+        run.network.links.cut(*way)
+    run.later(for_ms, _heal, run, ways)
+    return bool(ways)
+
+
+def _heal(run: Run, ways: Ways) -> None:
+    for way in ways:
+        run.network.links.heal(*way)
+
+
+def split(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Groups that hear nothing of each other. groups: lists of ids; who is in none hears all."""
+    groups: list[list[int]] = args["groups"]
+    ways: Ways = []
+    for place, group in enumerate(groups):
+        for other in groups[place + 1 :]:
+            ways += between(run, group, other)
+    return _cut(run, ways, args["for_ms"])
+
+
+def isolate(run: Run, args: Args, struck: Process | None) -> bool:
+    """One node, from all others. direction: both, in (it hears nothing), out (nobody hears it)."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    return _cut(run, between(run, [node.id], rest(run, [node.id]), args.get("direction", "both")), args["for_ms"])
+
+
+def part(run: Run, args: Args, struck: Process | None) -> bool:
+    """Two nodes from each other, while all others reach both. whom, other; direction as of `isolate`."""
+    one, other = find(run, args["whom"], struck), find(run, args["other"], struck)
+    if one is None or other is None or one is other:
+        return False
+    return _cut(run, between(run, [one.id], [other.id], args.get("direction", "both")), args["for_ms"])
+
+
+def bridge(run: Run, args: Args, struck: Process | None) -> bool:
+    """Two halves that only one node reaches both of."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    others = rest(run, [node.id])
+    half = len(others) // 2
+    return _cut(run, between(run, others[:half], others[half:]), args["for_ms"])
+
+
+def ring(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Each node reaches its two neighbours alone, so that majorities overlap in a circle."""
+    ids = list(run.nodes)
+    count = len(ids)
+    ways = [
+        (ids[one], ids[other])
+        for one in range(count)
+        for other in range(count)
+        if one != other and (one - other) % count not in {1, count - 1}
+    ]
+    return _cut(run, ways, args["for_ms"])
+
+
+def flap(run: Run, args: Args, struck: Process | None) -> bool:
+    """One node is cut off and back, again and again: for `on_ms`, then well for `off_ms`, `times` over."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    ways = between(run, [node.id], rest(run, [node.id]), args.get("direction", "both"))
+    period = args["on_ms"] + args["off_ms"]
+    for time in range(args["times"]):
+        run.later(time * period, _cut, run, ways, args["on_ms"])
+    return True
+
+
+def churn(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Whoever leads is cut off, then whoever leads next, `times` over: each for on_ms, off_ms after the one before."""
+    for time in range(args["times"]):
+        leader = {"whom": "leader", "direction": args["direction"], "for_ms": args["on_ms"]}
+        run.later(time * (args["on_ms"] + args["off_ms"]), isolate, run, leader, None)
+    return True
+
+
+def swizzle(run: Run, args: Args, _struck: Process | None) -> bool:
+    """All nodes are cut off one after the other, and healed in another order. order: ids; gap_ms: between two."""
+    order: list[int] = args["order"]
+    gap_ms = args["gap_ms"]
+    for place, node_id in enumerate(order):
+        begin = place * gap_ms
+        end = (len(order) + (place * 2 + 1) % len(order)) * gap_ms
+        run.later(begin, _cut, run, between(run, [node_id], rest(run, [node_id])), end - begin)
+    return True
+
+
+def slow(run: Run, args: Args, struck: Process | None) -> bool:
+    """All packets from or to a node take longer. extra_ms: by how much."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    links = [run.network.links.link(*way) for way in between(run, [node.id], rest(run, [node.id]), args["direction"])]
+    for link in links:
+        link.extra_us += args["extra_ms"] * MS
+
+    def undo() -> None:
+        for link in links:
+            link.extra_us -= args["extra_ms"] * MS
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def tail(run: Run, args: Args, _struck: Process | None) -> bool:
+    """A share of all packets takes up to `tail_ms`: what a lossy way looks like from above TCP."""
+    links = [run.network.links.link(*way) for way in between(run, list(run.nodes), list(run.nodes), "out")]
+    before = [link.latency for link in links]
+    for link in links:
+        link.latency = Latency(link.latency.least, link.latency.spread, args["share"], args["tail_ms"] * MS)
+
+    def undo() -> None:
+        for link, latency in zip(links, before, strict=True):
+            link.latency = latency
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def narrow(run: Run, args: Args, struck: Process | None) -> bool:
+    """A node sends few bytes in a while, as snapshots notice. bytes_per_ms."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    links = [run.network.links.link(node.id, other) for other in rest(run, [node.id])]
+    for link in links:
+        link.bytes_per_ms = args["bytes_per_ms"]
+
+    def undo() -> None:
+        for link in links:
+            link.bytes_per_ms = 0
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def reset(run: Run, args: Args, struck: Process | None) -> bool:
+    """All connections of a node break; what is on its way is lost, whole frames and halves."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    found = [
+        connection
+        for connection in run.network.open_connections()
+        if connection.client.node is node or (connection.server is not None and connection.server.node is node)
+    ]
+    for connection in found:
+        run.network.reset(connection)
+    return bool(found)
+
+
+def hang(run: Run, args: Args, struck: Process | None) -> bool:
+    """All connections of a node go silent, in both directions: half-open. Those made later are well."""
+    node = find(run, args["whom"], struck)
+    if node is None:
+        return False
+    for connection in run.network.open_connections():
+        if connection.client.node is node or (connection.server is not None and connection.server.node is node):
+            connection.to_server.is_lost = connection.to_client.is_lost = True
+    return True
+
+
+def hold(run: Run, args: Args, _struck: Process | None) -> bool:
+    """The next message of a kind is held for a while; what comes behind it on its connection waits too. name."""
+    name, for_us = args["name"], args["for_ms"] * MS
+    network = run.network
+
+    def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        if frame.name != name or not _is_from(args, connection, is_answer):
+            return False
+        network.rules.remove(rule)
+        pipe = connection.to_client if is_answer else connection.to_server
+        act = network.answer_arrives if is_answer else network.request_arrives
+        pipe.arrived_us = max(pipe.arrived_us, run.world.now + for_us)
+        network.links.carry(pipe, frame.size, act, connection, frame)
+        return True
+
+    assert name in NAMES, name
+    network.rules.append(rule)
+    return True
+
+
+def drop(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Messages of a kind do not come through for a while, and their connections go silent. share: of them."""
+    name, share = args["name"], args["share"]
+    network = run.network
+    luck = run.stream("drop", args["number"])
+
+    def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        if frame.name != name or not _is_from(args, connection, is_answer) or luck.random() >= share:
+            return False
+        pipe = connection.to_client if is_answer else connection.to_server
+        pipe.is_lost = True
+        return True
+
+    assert name in NAMES, name
+    network.rules.append(rule)
+    run.later(args["for_ms"], _forget_rule, run, rule)
+    return True
+
+
+def lose_answer(run: Run, args: Args, _struck: Process | None) -> bool:
+    """The next answer of a kind is lost after what was asked is done, and its connection breaks. name."""
+    name = args["name"]
+    network = run.network
+
+    def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        if frame.name != name or not is_answer or not _is_from(args, connection, is_answer):
+            return False
+        network.rules.remove(rule)
+        network.reset(connection)
+        return True
+
+    network.rules.append(rule)
+    return True
+
+
+def cross(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Connections of one node to a second come out at a third, as when an address is given away. whom, other, third."""
+    whom, other, third = args["whom"], args["other"], args["third"]
+    if len({whom, other, third}) < 3 or not {whom, other, third} <= set(run.nodes):
+        return False
+    key = (whom, endpoint(other).host)
+    run.network.crossed[key] = run.nodes[third]
+    for connection in run.network.open_connections():
+        if connection.client.node.id == whom and connection.channel.host == key[1]:
+            run.network.reset(connection)
+
+    def undo() -> None:
+        run.network.crossed.pop(key, None)
+        for connection in run.network.open_connections():
+            if connection.client.node.id == whom and connection.channel.host == key[1]:
+                run.network.reset(connection)
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def stray(run: Run, args: Args, _struck: Process | None) -> bool:
+    """For a while the votes that a node asks for name another cluster, or are meant for another voter. what: cluster or
+    voter.
+    """
+    network = run.network
+
+    def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        if is_answer or frame.name != "Vote" or connection.client.node.id != args["whom"]:
+            return False
+        payload = frame.payload
+        request = decode(VoteRequest, frame.version, payload) if frame.is_bytes else payload
+        wrong = {"cluster_id": "another"} if args["what"] == "cluster" else {"voter_id": request.voter_id + 100}
+        request = replace(request, **wrong)
+        frame.payload = encode(request, frame.version) if frame.is_bytes else request
+        frame.stray = args["what"]
+        return False
+
+    network.rules.append(rule)
+    run.later(args["for_ms"], _forget_rule, run, rule)
+    return True
+
+
+def _forget_rule(run: Run, rule: Any) -> None:
+    if rule in run.network.rules:
+        run.network.rules.remove(rule)
+
+
+def _is_from(args: Args, connection: Connection, is_answer: bool) -> bool:
+    """Whether the sender is whom the fault means; 0 for any."""
+    sender = args.get("sender", 0)
+    if not sender:
+        return True
+    process = connection.server if is_answer else connection.client
+    return process is not None and process.node.id == sender

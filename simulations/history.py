@@ -1,0 +1,81 @@
+"""The one history: what was committed first at each offset. All that any node says later is held against it."""
+
+from __future__ import annotations
+
+from records.batch import Batch, read_header, records_of
+from simulations.chains import EMPTY, ChainedLog, Chains, parts
+from simulations.register import Replay, State
+from simulations.violation import Violation
+
+
+class History:
+    """Committed batches, from offset 0 on. log: as chains; states: (count, digest) of the state machine after each
+    batch, by the offset at which the batch ends.
+    """
+
+    def __init__(self, chains: Chains) -> None:
+        self.log = ChainedLog(chains)
+        self.states: dict[int, tuple[int, int]] = {0: (0, 0)}
+        self.chain_at: dict[int, int] = {0: EMPTY}
+        self.epoch_at: dict[int, int] = {0: 0}
+        self._ends: dict[int, int] = {}  # by epoch of a leader: up to where it has committed
+        self._replay = Replay()
+        self._writes: list[tuple[int, int]] = []  # (register, number) of each write, in order
+
+    @property
+    def end(self) -> int:
+        return self.log.end
+
+    def end_before(self, epoch: int) -> int:
+        """Up to where leaders of the epochs before this one have committed."""
+        return max((end for led, end in self._ends.items() if led < epoch), default=0)
+
+    def extend(self, source: ChainedLog, end_offset: int, epoch: int) -> None:
+        """The batches of a log from our end up to `end_offset` are committed, by the leader of an epoch. Raises
+        Violation where it does not go on from ours.
+        """
+        own = self.log
+        self._ends[epoch] = end_offset
+        if source.at(own.end) != own.last:
+            raise Violation("S06", f"a log that is committed up to {end_offset} has other records before {own.end}")
+        for number in source.numbers[source.after(own.end) or 0 :] if source.end > own.end else ():
+            data = source.chains.batches[number][1]
+            part = next(parts(data))
+            if part.end_offset > end_offset:
+                break
+            own.add(part.base_offset, part.end_offset, part.epoch, data)
+            self._take(data, part.end_offset, part.epoch)
+        if own.end != end_offset:
+            raise Violation("S10", f"{end_offset} is committed, and no batch ends there; one ends at {own.end}")
+
+    def state_at(self, end_offset: int) -> State:
+        """The whole state up to an offset at which a batch ends."""
+        count, digest = self.states[end_offset]
+        registers = dict(self._writes[:count])
+        return State(count, digest, tuple(sorted(registers.items())))
+
+    def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
+        batch = _header(data)
+        if not batch.is_control:
+            before = self._replay.count
+            self._replay.take(data, batch)
+            self._writes += written(data, batch)
+            assert self._replay.count == before + batch.record_count
+        self.states[end_offset] = (self._replay.count, self._replay.digest)
+        self.chain_at[end_offset] = self.log.last
+        self.epoch_at[end_offset] = epoch
+
+
+def _header(data: bytes) -> Batch:
+    batch = read_header(data)
+    assert batch is not None, "a chain holds whole batches"
+    return batch
+
+
+def written(data: bytes, batch: Batch) -> list[tuple[int, int]]:
+    """The writes of a batch: (register, number), in order."""
+    found = []
+    for record in records_of(data, batch):
+        value = record.value or b""
+        found.append((int.from_bytes(value[:4], "big", signed=True), int.from_bytes(value[4:12], "big", signed=True)))
+    return found

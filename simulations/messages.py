@@ -1,0 +1,133 @@
+"""What a message of the quorum says, as a short tuple: for traces, for stories, and for what is checked of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from records.messages.elections import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Gist = tuple[Any, ...]
+
+
+def _vote(request: VoteRequest) -> Gist:
+    asked = request.topics[0].partitions[0]
+    return asked.replica_epoch, asked.replica_id, asked.last_offset_epoch, asked.last_offset, int(asked.pre_vote)
+
+
+def _vote_answer(response: VoteResponse) -> Gist:
+    if not response.topics:
+        return (int(response.error_code),)
+    told = response.topics[0].partitions[0]
+    return int(told.error_code), told.leader_epoch, told.leader_id, int(told.vote_granted)
+
+
+def _begin(request: BeginQuorumEpochRequest) -> Gist:
+    told = request.topics[0].partitions[0]
+    return told.leader_epoch, told.leader_id
+
+
+def _end(request: EndQuorumEpochRequest) -> Gist:
+    told = request.topics[0].partitions[0]
+    return told.leader_epoch, told.leader_id, *told.preferred_successors
+
+
+def _epoch_answer(response: BeginQuorumEpochResponse | EndQuorumEpochResponse) -> Gist:
+    if not response.topics:
+        return (int(response.error_code),)
+    told = response.topics[0].partitions[0]
+    return int(told.error_code), told.leader_epoch, told.leader_id
+
+
+def _fetch(request: FetchRequest) -> Gist:
+    asked = request.topics[0].partitions[0]
+    return asked.current_leader_epoch, asked.fetch_offset, asked.last_fetched_epoch, asked.high_watermark
+
+
+def _fetch_answer(response: FetchResponse) -> Gist:
+    if not response.responses:
+        return (int(response.error_code),)
+    data = response.responses[0].partitions[0]
+    gist = (int(data.error_code), data.current_leader.leader_epoch, data.current_leader.leader_id, data.high_watermark)
+    if data.diverging_epoch.epoch >= 0:
+        return *gist, "diverging", data.diverging_epoch.epoch, data.diverging_epoch.end_offset
+    if data.snapshot_id.epoch >= 0:
+        return *gist, "snapshot", data.snapshot_id.end_offset, data.snapshot_id.epoch
+    return *gist, len(data.records or b"")
+
+
+def _part(request: FetchSnapshotRequest) -> Gist:
+    asked = request.topics[0].partitions[0]
+    return asked.current_leader_epoch, asked.snapshot_id.end_offset, asked.snapshot_id.epoch, asked.position
+
+
+def _part_answer(response: FetchSnapshotResponse) -> Gist:
+    if not response.topics:
+        return (int(response.error_code),)
+    data = response.topics[0].partitions[0]
+    return (
+        int(data.error_code), data.current_leader.leader_epoch, data.current_leader.leader_id, data.position,
+        len(data.unaligned_records), data.size,
+    )  # fmt: skip
+
+
+class Kind(NamedTuple):
+    """name: as people call it; gist: what a message of it says; fields: names of what `gist` returns."""
+
+    name: str
+    gist: Callable[[Any], Gist]
+    fields: tuple[str, ...]
+
+
+_TOLD = ("error", "epoch", "leader")
+
+KINDS: dict[type, Kind] = {
+    VoteRequest: Kind("Vote", _vote, ("epoch", "candidate", "last_epoch", "end", "pre_vote")),
+    VoteResponse: Kind("VoteAnswer", _vote_answer, (*_TOLD, "granted")),
+    BeginQuorumEpochRequest: Kind("Begin", _begin, ("epoch", "leader")),
+    BeginQuorumEpochResponse: Kind("BeginAnswer", _epoch_answer, _TOLD),
+    EndQuorumEpochRequest: Kind("End", _end, ("epoch", "leader", "successors")),
+    EndQuorumEpochResponse: Kind("EndAnswer", _epoch_answer, _TOLD),
+    FetchRequest: Kind("Fetch", _fetch, ("epoch", "offset", "last_epoch", "watermark")),
+    FetchResponse: Kind("FetchAnswer", _fetch_answer, (*_TOLD, "watermark", "bytes")),
+    FetchSnapshotRequest: Kind("FetchSnapshot", _part, ("epoch", "end_offset", "of_epoch", "position")),
+    FetchSnapshotResponse: Kind("FetchSnapshotAnswer", _part_answer, (*_TOLD, "position", "bytes", "size")),
+}
+
+NAMES = tuple(kind.name for kind in KINDS.values())
+FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
+IS_ANSWER = {kind.name: kind.name.endswith("Answer") for kind in KINDS.values()}
+ANSWERS: dict[type, type] = {
+    VoteRequest: VoteResponse,
+    BeginQuorumEpochRequest: BeginQuorumEpochResponse,
+    EndQuorumEpochRequest: EndQuorumEpochResponse,
+    FetchRequest: FetchResponse,
+    FetchSnapshotRequest: FetchSnapshotResponse,
+}
+
+
+def said_leader(name: str, gist: Gist) -> tuple[int, int] | None:
+    """(epoch, leader id) that a message names; None where it names no leader."""
+    if name in {"Begin", "End"}:
+        return gist[0], gist[1]
+    if IS_ANSWER[name] and len(gist) > 2 and gist[2] >= 0:
+        return gist[1], gist[2]
+    return None
+
+
+def own_epoch(name: str, gist: Gist) -> int | None:
+    """The epoch that the sender says it is in; None where the message does not tell."""
+    if not IS_ANSWER[name]:
+        return int(gist[0])
+    return int(gist[1]) if len(gist) > 2 else None

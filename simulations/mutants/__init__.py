@@ -1,0 +1,1 @@
+"""Deliberate bugs: what a good simulation must catch. They are rows here, and never in what is shipped as code."""

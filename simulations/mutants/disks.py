@@ -1,0 +1,183 @@
+"""Mutants of what is on disk: what is told before it is durable, what a start takes for true, snapshots and their files."""
+
+from __future__ import annotations
+
+from simulations.mutants.row import Edit, Mutant
+
+_FLUSH = "        for handle in handles:\n            self._files.sync_data(handle)\n"
+
+MUTANTS = (
+    Mutant(
+        "D01", "a follower fetches before it has flushed", "persistence", "KAFKA-10533", ("S22",),
+        (Edit("raft.fetch_response", "    if not replica.log.is_flushed or replica.freezing", "    if replica.freezing"),),
+        ci=True,
+    ),
+    Mutant(
+        "D02", "a leader counts what it has not flushed", "watermark", "KAFKA-10533", ("S07",),
+        (Edit("raft.fetch_request", "        ends[leading.own_id] = replica.log.durable_end", "        ends[leading.own_id] = replica.log.end"),),
+        ci=True,
+    ),
+    Mutant(
+        "D03", "a flush does not sync", "persistence", "KAFKA-10533", ("S22", "S07", "S18"),
+        (Edit("raft.storage.disk_queue", _FLUSH, ""),),
+    ),
+    Mutant(
+        "D03b", "a flush tells of what came while it ran", "persistence", "own", ("S22", "S07", "S18"),
+        (Edit(
+            "raft.storage.disk_queue", _FLUSH,
+            _FLUSH + "        while self._waiting:\n            last = self._waiting.popleft()\n",
+        ),),
+    ),
+    Mutant(
+        "D03c", "the name of a new segment is not synced", "persistence", "own", ("S22", "S07", "S18"),
+        (Edit(
+            "raft.storage.disk_queue", "        if names_changed:\n            self._files.sync_directory(self._directory)\n", "",
+        ),),
+    ),
+    Mutant(
+        "D03d", "a roll leaves the old segment unsynced", "persistence", "own", ("S22", "S07", "S18"),
+        (Edit("raft.storage.log", "        self.files.sync_data(active.handle)\n        active.write", "        active.write"),),
+    ),
+    Mutant(
+        "D04", "quorum-state is written in place", "persistence", "KAFKA-15312", ("S18", "S02", "S03"),
+        (
+            Edit("raft.storage.files", '    temporary = f"{path}.tmp"', "    temporary = path"),
+            Edit("raft.storage.files", "    files.rename(temporary, path)\n", ""),
+        ),
+    ),
+    Mutant(
+        "D04b", "quorum-state gets its name before its bytes are on disk", "persistence", "KAFKA-14273",
+        ("S18", "S02", "S03"),
+        (Edit("raft.storage.files", "        files.write(handle, 0, data)\n        files.sync(handle)\n", "        files.write(handle, 0, data)\n"),),
+    ),
+    Mutant(
+        "D04c", "the new name of quorum-state is not synced", "persistence", "KAFKA-14273", ("S18", "S02", "S03"),
+        (Edit("raft.storage.files", '    files.sync_directory(path.rpartition("/")[0])\n', ""),),
+    ),
+    Mutant(
+        "D04d", "an election is told to be saved before it is", "persistence", "own", ("S03", "S02", "S18"),
+        (Edit(
+            "raft.storage.storage",
+            '            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n            self._on_input(Saved(number))\n',
+            '            self._on_input(Saved(number))\n            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n',
+        ),),
+    ),
+    Mutant(
+        "D05", "a snapshot gets its name before its bytes are on disk", "snapshots", "KAFKA-15312", ("S17", "S18"),
+        (Edit("raft.storage.snapshots", "        self.files.sync(handle)\n        self.files.close(handle)\n", "        self.files.close(handle)\n"),),
+        ci=True,
+    ),
+    Mutant(
+        "D05b", "the name of a snapshot is not synced", "snapshots", "KAFKA-15312", ("S17", "S18"),
+        (Edit("raft.storage.snapshots", "        self.files.sync_directory(self.directory)\n", ""),),
+    ),
+    Mutant(
+        "D06", "a snapshot that was fetched is not checked", "snapshots", "KIP-630", ("S17", "ASSERT"),
+        (
+            Edit("raft.storage.snapshots", "                head = check_snapshot(self.files, path)", "                head = read_head(self.files, path)"),
+            Edit("raft.storage.snapshots", "import SnapshotBytes, check_snapshot,", "import SnapshotBytes, read_head,"),
+            Edit("raft.fetch_snapshot", "        or end > data.size\n", "        or end > data.size + 1_000_000\n"),
+        ),
+    ),
+    Mutant(
+        "D07", "a start cuts the last batch though it is whole", "persistence", "own", ("S18",),
+        (Edit("raft.storage.walk", "            if position + stop > end:", "            if position + stop >= end:"),),
+    ),
+    Mutant(
+        "D07b", "a start cuts whatever it does not like", "persistence", "etcd #14370's kin", ("S18",),
+        (Edit("raft.storage.walk", "    if fault.is_short:\n        # The", "    if fault:\n        return True\n    if fault.is_short:\n        # The"),),
+    ),
+    Mutant(
+        "D07c", "a start does not sync what it has found", "persistence", "own", ("S18",),
+        (Edit("raft.storage.recovery", "            self.files.sync(segment.handle)\n        if self", "        if self"),),
+    ),
+    Mutant(
+        "D08", "a sync that fails is passed over", "persistence", "fsyncgate", ("S07", "S22", "S18"),
+        (Edit(
+            "raft.storage.disk_queue", _FLUSH,
+            "        for handle in handles:\n            try:\n                self._files.sync_data(handle)\n            except OSError:\n                pass\n",
+        ),),
+    ),
+    Mutant(
+        "D08b", "after a failure the disk is tried again", "persistence", "fsyncgate", ("S07", "S22", "S18"),
+        (
+            Edit("raft.storage.disk_queue", "                except OSError as error:\n                    self.fail(operation, error)", "                except OSError:\n                    job()"),
+            Edit("raft.storage.disk_queue", "        for handle in handles:\n            self._files.sync_data(handle)\n", "        self._handles = handles = handles or getattr(self, '_handles', [])\n        for handle in handles:\n            self._files.sync_data(handle)\n"),
+            Edit("raft.storage.disk_queue", "        if last is None:\n            return\n", "        last = last or getattr(self, '_last', None)\n        if last is None:\n            return\n        self._last = last\n"),
+        ),
+    ),
+    Mutant(
+        "D10", "a quorum-state that cannot be read counts as none", "persistence", "KAFKA-15412", ("S18", "S02", "S03"),
+        (Edit("raft.storage.quorum_state", '        raise StorageError(f"{path}: {error}") from None', "        return None if error else None"),),
+    ),
+    Mutant(
+        "D11", "starts with a log that begins late and no snapshot", "snapshots", "KAFKA-14240", ("S17", "ASSERT"),
+        (Edit("raft.storage.recovery", "        if first > 0 and (self.snapshot is None", "        if first < 0 and (self.snapshot is None"),),
+        ci=True,
+    ),
+    Mutant(
+        "D12", "a start keeps a log that ends before the snapshot", "snapshots", "KAFKA-14238", ("S18", "ASSERT", "S17"),
+        (Edit("raft.storage.recovery", "        return epoch > self.epoch or (epoch == self.epoch and end_offset > self.end_offset)", "        return False"),),
+    ),
+    Mutant(
+        "D13", "a log that starts from a snapshot begins one offset late", "snapshots", "KAFKA-14618",
+        ("S10", "S12", "ASSERT", "S17"),
+        (Edit(
+            "raft.log_view", "        self.start = self.end = self.committed = snapshot.end_offset",
+            "        self.start = self.end = self.committed = snapshot.end_offset + 1",
+        ),),
+    ),
+    Mutant(
+        "D15", "cleaning drops the log up to the newest snapshot and that one too", "snapshots", "KAFKA-14238",
+        ("S17", "ASSERT"),
+        (Edit(
+            "raft.log_view", "        older = [stored.id for stored in self.snapshots if order(stored) < (snapshot.epoch, snapshot.end_offset)]",
+            "        older = [stored.id for stored in self.snapshots if order(stored) <= (snapshot.epoch, snapshot.end_offset)]",
+        ),),
+    ),
+    Mutant(
+        "D15b", "cleaning drops the log above the snapshot", "snapshots", "KAFKA-14238", ("S17", "S10", "ASSERT"),
+        (Edit(
+            "raft.storage.log", "        while len(self.segments) > 1 and self.segments[1].base_offset <= start_offset:",
+            "        while len(self.segments) > 1 and self.segments[0].base_offset <= start_offset:",
+        ),),
+    ),
+    Mutant(
+        "D17", "a part of a snapshot is read from another place", "snapshots", "KIP-630", ("L07", "S17"),
+        (Edit(
+            "raft.fetch_snapshot", "    replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, asked.position, length))",
+            "    replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, 0, length))",
+        ),),
+    ),
+    Mutant(
+        "D17b", "a download goes on over another snapshot", "snapshots", "KIP-630", ("S17", "L07", "ASSERT"),
+        (
+            Edit("raft.fetch_snapshot", "    role.following.download = Download(snapshot)\n", "    was = role.following.download\n    role.following.download = Download(snapshot)\n    if was is not None:\n        role.following.download.position = was.position\n"),
+            Edit("raft.transitions", "        replica.emit(DropSnapshotPart(following.download.id))\n        following.download = None", "        replica.emit(DropSnapshotPart(following.download.id))"),
+        ),
+    ),
+    Mutant(
+        "D18", "a snapshot is taken for the log's end though it is behind", "snapshots", "own",
+        ("S11", "S06", "ASSERT", "S09"),
+        (
+            Edit("raft.snapshots", "    if not is_newer or snapshot.end_offset < log.committed or not isinstance", "    if not isinstance"),
+            Edit("raft.fetch_snapshot", "    if not is_possible or not is_newer or log.snapshot", "    if not is_possible or log.snapshot"),
+        ),
+    ),
+    Mutant(
+        "D21", "a truncation is not on disk before what is appended next", "truncation", "own", ("S18", "S22", "S07"),
+        (Edit("raft.storage.segment", "        self.files.truncate(self.handle, position)\n        self.files.sync(self.handle)\n", "        self.files.truncate(self.handle, position)\n"),),
+    ),
+    Mutant(
+        "D22", "what was cut is still served from memory", "truncation", "own", ("ASSERT", "S04", "S06", "S12"),
+        (Edit("raft.storage.log", "        self.cache.truncate(self.end_offset)\n", "        self.cache.end_offset = self.end_offset\n"),),
+    ),
+    Mutant(
+        "D23", "the committed prefix says more than is committed", "truncation", "own", ("S18", "ASSERT"),
+        (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
+    ),
+    Mutant(
+        "D24", "segments are dropped oldest first when the log is cut", "truncation", "own", ("S18", "ASSERT"),
+        (Edit("raft.storage.log", "        while self.segments[-1].base_offset > end_offset:\n            # One by one, newest first, so that a crash in between leaves no hole.\n            self._remove(self.segments.pop())\n            self.files.sync_directory(self.directory)\n", "        while self.segments[-1].base_offset > end_offset:\n            at = next(at for at, each in enumerate(self.segments) if each.base_offset > end_offset)\n            self._remove(self.segments.pop(at))\n            self.files.sync_directory(self.directory)\n"),),
+    ),
+)  # fmt: skip

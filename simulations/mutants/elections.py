@@ -1,0 +1,201 @@
+"""Mutants of elections: votes, epochs, roles, and what is saved of them before anybody is told."""
+
+from __future__ import annotations
+
+from simulations.mutants.row import Edit, Mutant
+
+MUTANTS = (
+    Mutant(
+        "R01", "grants a second vote in an epoch", "votes", "classic", ("S02", "S01"),
+        (Edit("raft.vote", "        return role.voted.matches(key)  #", "        return is_up_to_date  #"),),
+        ci=True,
+    ),
+    Mutant(
+        "R02", "a vote is answered before it is on disk", "persistence", "Raft 5.1", ("S02", "S03"),
+        (Edit("raft.replica", "        if self._saved < self._saves:\n", "        if self._saved < self._saves - 1:\n"),),
+        ci=True,
+    ),
+    Mutant(
+        "R02b", "a vote is never written", "persistence", "Raft 5.1", ("S02", "S18"),
+        (Edit("raft.storage.quorum_state", "    vote = -1 if voted is None else voted.id", "    vote = -1"),),
+    ),
+    Mutant(
+        "R04", "an epoch learned from others is not saved", "persistence", "classic", ("S03",),
+        (Edit("raft.replica", "        if form == self._saved_as:", "        if form[1:] == self._saved_as[1:]:"),),
+        ci=True,
+    ),
+    Mutant(
+        "R05", "the leader is not written to disk", "persistence", "KAFKA-10527", ("S18", "S01"),
+        (Edit(
+            "raft.storage.quorum_state", "    leader = -1 if leader_id is None else leader_id", "    leader = -1",
+        ),),
+    ),
+    Mutant(
+        "R05b", "a leader goes on in its epoch after a restart", "persistence", "KAFKA-10527",
+        ("ASSERT", "S12", "S04", "S01"),
+        (Edit(
+            "raft.transitions",
+            "        return Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))",
+            "        return Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))",
+        ),),
+    ),
+    Mutant(
+        "R07", "a vote does not look at the candidate's log", "votes", "classic", ("S13", "S05"),
+        (Edit(
+            "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)", "        return True",
+        ),),
+        ci=True,
+    ),
+    Mutant(
+        "R08", "a vote compares offsets alone", "votes", "classic", ("S13", "S05"),
+        (Edit(
+            "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)",
+            "        return end_offset >= self.end",
+        ),),
+    ),
+    Mutant(
+        "R08b", "a vote compares epochs alone", "votes", "classic", ("S13", "S05"),
+        (Edit(
+            "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)",
+            "        return epoch >= self.last_epoch",
+        ),),
+    ),
+    Mutant(
+        "R08c", "an equal log gets no vote", "votes", "classic", ("L01",),
+        (Edit(
+            "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)",
+            "        return (epoch, end_offset) > (self.last_epoch, self.end)",
+        ),),
+    ),
+    Mutant(
+        "R10", "counts answers to requests of before", "votes", "classic", ("S01", "S21"),
+        (
+            Edit(
+                "raft.peers", "book.number != number or now_ms >= book.until_ms",
+                "book.number == 0 or now_ms >= book.until_ms",
+            ),
+            Edit(
+                "raft.discovery", "    if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:",
+                "    if error == Error.UNKNOWN_LEADER_EPOCH:",
+            ),
+            Edit("raft.discovery", "        epoch > role.epoch\n        or error in", "        error in"),
+        ),
+    ),
+    Mutant(
+        "R11", "counts refusals for votes", "votes", "classic", ("S01",),
+        (Edit(
+            "raft.tally", "        return len(self.granting) >= self.majority", "        return len(self._votes) >= self.majority",
+        ),),
+    ),
+    Mutant(
+        "R12", "half of the voters elect", "votes", "classic", ("S01",),
+        (Edit(
+            "raft.tally", "        return len(self.granting) >= self.majority",
+            "        return len(self.granting) >= (len(self.ids) + 1) // 2",
+        ),),
+    ),
+    Mutant(
+        "R13", "a candidate does not follow the leader of its epoch", "progress", "classic", ("L01", "L07", "L04"),
+        (Edit(
+            "raft.discovery", "        leader_id is not None\n        and leader_id != replica.key.id\n",
+            "        leader_id is not None\n        and type(role).__name__ != 'Candidate'\n        and leader_id != replica.key.id\n",
+        ),),
+    ),
+    Mutant(
+        "R31", "check-quorum fires on a sole voter", "progress", "KAFKA-16144", ("L04", "L01", "L02", "ASSERT"),
+        (Edit(
+            "raft.poll", "    is_cut_off = len(leading.voters) > 1 and now_ms", "    is_cut_off = now_ms",
+        ),),
+    ),
+    Mutant(
+        "R31b", "no check-quorum", "progress", "KAFKA-15489", ("L03",),
+        (Edit(
+            "raft.poll", "    is_cut_off = len(leading.voters) > 1 and now_ms >= leading.quorum_deadline_ms",
+            "    is_cut_off = False",
+        ),),
+    ),
+    Mutant(
+        "R31c", "observers count for check-quorum", "progress", "KAFKA-15489", ("L03",),
+        (Edit("raft.leading", "        if self.voter(key) is None:\n            return\n", ""),),
+    ),
+    Mutant(
+        "R32", "answers do not prolong the fetch timeout", "progress", "classic", ("L04", "L11"),
+        (Edit("raft.following", "        self.fetch_deadline_ms = now_ms + timeout_ms\n        self.has", "        self.has"),),
+    ),
+    Mutant(
+        "R33", "a follower never gives its leader up", "progress", "classic", ("L01", "L02", "L07"),
+        (Edit("raft.poll", "    if replica.is_voter and now_ms >= following.fetch_deadline_ms:", "    if replica.is_voter and now_ms < 0:"),),
+    ),
+    Mutant(
+        "R35", "a pre-vote is kept as a vote", "votes", "KIP-996", ("S21", "ASSERT"),
+        (Edit(
+            "raft.vote", "    if asked.pre_vote:\n        if isinstance(role, Prospective)",
+            "    if asked.pre_vote and not isinstance(role, Unattached):\n        if isinstance(role, Prospective)",
+        ),),
+    ),
+    Mutant(
+        "R35b", "a pre-vote is given beside a leader that lives", "progress", "KIP-996", ("L04",),
+        (Edit(
+            "raft.vote", "(isinstance(role, Follower) and role.following.has_fetched):",
+            "(isinstance(role, Follower) and role.leader_id == key.id):",
+        ),),
+    ),
+    Mutant(
+        "R36", "stands without asking first", "progress", "KIP-996", ("S21", "L04"),
+        (Edit("raft.poll", "    if tally.is_won and now_ms >= held_until_ms:", "    if now_ms >= held_until_ms:"),),
+    ),
+    Mutant(
+        "R37", "no luck in election timeouts", "progress", "classic", ("L01",),
+        (
+            Edit("raft.replica", "        return timeout + self.luck.randrange(timeout)", "        return timeout"),
+            Edit("raft.transitions", "    return timeout + replica.luck.randrange(timeout)", "    return timeout"),
+        ),
+    ),
+    Mutant(
+        "X01", "a vote is given where a leader is known", "votes", "KIP-595", ("ASSERT", "S02", "S14", "S18"),
+        (Edit("raft.vote", "    return role.leader_id is None and is_up_to_date", "    return is_up_to_date"),),
+    ),
+    Mutant(
+        "X02", "a leader that lost its quorum says so to nobody and forgets that it led", "votes", "own",
+        ("ASSERT", "S01", "S02", "S14"),
+        (Edit(
+            "raft.poll", "        to_unattached(replica, role.epoch + 1, None, now_ms)\n",
+            "        to_prospective(replica, now_ms)\n",
+        ),),
+    ),
+    Mutant(
+        "X03", "a Vote is taken whoever it is meant for", "identity", "KAFKA-17426", ("S20",),
+        (Edit(
+            "raft.checks", "    return voter_id < 0 or ReplicaKey(voter_id, directory_id).matches(replica.key)",
+            "    return True",
+        ),),
+    ),
+    Mutant(
+        "X04", "requests of other clusters are served", "identity", "KAFKA-12440", ("S20",),
+        (Edit("raft.checks", "    return cluster_id is None or cluster_id == replica.config.cluster_id", "    return True"),),
+    ),
+    Mutant(
+        "M08", "an emptied directory votes on as before", "identity", "KAFKA-17426", ("S20", "S02", "S05", "S01"),
+        (Edit(
+            "raft.voters", "        return voter is not None and voter.key.matches(key)", "        return voter is not None",
+        ),),
+    ),
+    Mutant(
+        "X05", "epochs of answers are not learned", "progress", "own", ("L01", "L07", "L02"),
+        (Edit(
+            "raft.discovery",
+            "        learn(replica, leader_id, epoch, endpoints, now_ms)\n        return replica.role is not role",
+            "        return replica.role is not role",
+        ),),
+    ),
+    Mutant(
+        "X06", "nobody is told that a leader was elected", "progress", "KIP-595", ("L01", "L07", "L02"),
+        (Edit("raft.poll", "    send_begin_requests(replica, role, now_ms)\n", ""),),
+    ),
+    Mutant(
+        "X07", "the election of a step that saved before is not saved", "persistence", "own", ("S03", "S02", "S18"),
+        (Edit(
+            "raft.replica", "            self._effects[self._saving] = SaveElection(self._saves, *form)", "            pass",
+        ),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,207 @@
+"""Mutants of replication: high watermark, divergence, what counts as held, who is answered."""
+
+from __future__ import annotations
+
+from simulations.mutants.row import Edit, Mutant
+
+MUTANTS = (
+    Mutant(
+        "R14", "commits records of earlier epochs by counting", "watermark", "Raft 5.4.2; PySyncObj #169", ("S08",),
+        (Edit("raft.commit", "    return held if held > epoch_start else None", "    return max(held, 0)"),),
+        ci=True,
+    ),
+    Mutant(
+        "R16", "a new leader writes no record", "progress", "KIP-595", ("L01", "L02", "S08"),
+        (Edit("raft.transitions", "    start_epoch(replica, leading, now_ms)\n", "    replica.assign_epoch(replica.epoch)\n"),),
+    ),
+    Mutant(
+        "R17", "half of the voters commit", "watermark", "classic", ("S07",),
+        (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[max(len(ends) // 2 - 1, 0)]"),),
+        ci=True,
+    ),
+    Mutant(
+        "R17b", "one voter too many is asked to commit", "watermark", "classic", ("L02", "L01"),
+        (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[min(len(ends) // 2 + 1, len(ends) - 1)]"),),
+    ),
+    Mutant(
+        "R18", "who was not heard of counts as one that has everything", "watermark", "own", ("S07",),
+        (Edit(
+            "raft.commit", "    ends = sorted((end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids), reverse=True)",
+            "    ends = sorted((e for e in end_offsets.values() if e >= 0), reverse=True)",
+        ),),
+    ),
+    Mutant(
+        "R19", "the leader's high watermark falls", "watermark", "PySyncObj #166", ("S09", "S10"),
+        (Edit("raft.fetch_request", "and held <= replica.high_watermark):", "and held == replica.high_watermark):"),),
+    ),
+    Mutant(
+        "R20", "a follower's high watermark falls", "watermark", "PySyncObj #166", ("S09",),
+        (
+            Edit(
+                "raft.fetch_response", "    if reached < replica.log.committed:\n        return  #",
+                "    if reached < 0:\n        return  #",
+            ),
+            Edit("raft.fetch_response", "or reached > replica.high_watermark:", "or reached != replica.high_watermark:"),
+        ),
+    ),
+    Mutant(
+        "R21", "a follower believes a high watermark beyond its log", "watermark", "KAFKA-12619", ("ASSERT", "S10"),
+        (Edit("raft.fetch_response", "    reached = min(offset, replica.log.end)", "    reached = offset"),),
+    ),
+    Mutant(
+        "R22", "a leader serves fetches of any epoch", "replication", "classic", ("S22", "S14"),
+        (
+            Edit("raft.checks", "    if epoch < role.epoch:\n        return Error.FENCED_LEADER_EPOCH\n    if epoch > role.epoch:\n        return Error.UNKNOWN_LEADER_EPOCH\n    if not", "    if not"),
+        ),
+    ),
+    Mutant(
+        "R23", "answers of before are taken, whoever they are of", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
+        (
+            Edit(
+                "raft.peers", "book.number != number or now_ms >= book.until_ms",
+                "book.number == 0 or now_ms >= book.until_ms",
+            ),
+            Edit(
+                "raft.discovery", "    if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:",
+                "    if error == Error.UNKNOWN_LEADER_EPOCH:",
+            ),
+            Edit("raft.discovery", "        epoch > role.epoch\n        or error in", "        error in"),
+        ),
+    ),
+    Mutant(
+        "R25", "truncates to the leader's end of an epoch, not to the common one", "truncation", "KIP-279",
+        ("S04", "ASSERT", "L07"),
+        (Edit(
+            "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n        return own.end_offset",
+            "            return min(own.end_offset, diverging.end_offset)\n        return min(self.end, diverging.end_offset)",
+        ),),
+    ),
+    Mutant(
+        "R25b", "truncates to its own end of an epoch", "truncation", "KIP-279", ("L07", "L11", "S04", "L02"),
+        (Edit(
+            "raft.log_view", "            return min(own.end_offset, diverging.end_offset)\n", "            return own.end_offset\n",
+        ),),
+        ci=True,
+    ),
+    Mutant(
+        "R25c", "an epoch that is not there ends where the next one does", "truncation", "KIP-101",
+        ("L07", "S04", "ASSERT", "S22", "L02", "S06"),
+        (Edit(
+            "raft.log_view",
+            "EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)",
+            "EpochEnd(self.end, self.epochs[place][0])",
+        ),),
+    ),
+    Mutant(
+        "R26", "truncates what is committed", "truncation", "KAFKA-12460", ("S11", "S06"),
+        (
+            Edit(
+                "raft.fetch_response", "    if target < replica.log.committed:", "    target = replica.log.start\n    if target < 0:",
+            ),
+            Edit(
+                "raft.log_view",
+                '        assert self.committed <= end_offset <= self.end, f"truncation to {end_offset}, committed is {self.committed}"\n',
+                "        self.committed = min(self.committed, end_offset)\n",
+            ),
+        ),
+        ci=True,
+    ),
+    Mutant(
+        "R27", "does not truncate where it diverges", "truncation", "classic", ("L07", "L02", "L01", "L11"),
+        (Edit("raft.fetch_response", "    replica.truncate(target)\n    return True", "    return True"),),
+    ),
+    Mutant(
+        "R27b", "a fetch that diverges is served all the same", "truncation", "KIP-595",
+        ("S22", "S04", "ASSERT", "L07", "S06"),
+        (Edit(
+            "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
+            "        return end if end.end_offset < offset else None",
+        ),),
+    ),
+    Mutant(
+        "R27c", "a fetch from behind the leader's end is served all the same", "truncation", "KIP-595",
+        ("S22", "S04", "ASSERT", "L07", "S06"),
+        (Edit(
+            "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
+            "        return end if end.epoch != epoch else None",
+        ),),
+    ),
+    Mutant(
+        "R29", "a follower appends whatever comes, where it comes", "replication", "RaftOS #26",
+        ("ASSERT", "S12", "S06"),
+        (
+            Edit("raft.fetch_response", "    elif batch.base_offset != end_offset:", "    elif batch.base_offset > end_offset:"),
+        ),
+    ),
+    Mutant(
+        "R34", "who waits is forgotten when leadership ends", "progress", "KAFKA-15100", ("L05",),
+        (Edit("raft.transitions", "        fail_parked(replica, old.leading)\n", ""),),
+    ),
+    Mutant(
+        "R34b", "who waits is not told of a new high watermark", "progress", "KIP-1166", ("L05", "L07", "L02"),
+        (Edit("raft.fetch_request", "    for connection in list(leading.parked):\n", "    for connection in ():\n"),),
+    ),
+    Mutant(
+        "R38", "fetches count before they are checked", "watermark", "KIP-595", ("S22", "S07"),
+        (Edit(
+            "raft.fetch_request", "    if _validate(replica, partition) is None and not _account(",
+            "    if not _account(",
+        ),),
+    ),
+    Mutant(
+        "R39", "the durable end stays when the log is cut", "watermark", "own", ("S07", "S22", "ASSERT", "S10"),
+        (Edit("raft.log_view", "        self.durable_end = min(self.durable_end, end_offset)\n", ""),),
+    ),
+    Mutant(
+        "R40", "a flush of what was cut counts for what was appended since", "watermark", "own",
+        ("S07", "S22", "ASSERT", "S10"),
+        (Edit(
+            "raft.log_view", "        self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)\n        self.durable_end", "        self.durable_end",
+        ),),
+    ),
+    Mutant(
+        "R41", "all that is ordered counts as flushed with the first", "watermark", "own", ("S22", "S07"),
+        (Edit(
+            "raft.log_view", "        while self._pending and self._pending[0][0] <= number:", "        while self._pending:",
+        ),),
+    ),
+    Mutant(
+        "R42", "writes while it leads no more", "replication", "Raft 5.3", ("ASSERT", "S04", "S12"),
+        (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
+    ),
+    Mutant(
+        "R43", "tells the state machine that it leads before all is applied", "watermark", "KAFKA-15345, 17333",
+        ("ASSERT", "S06"),
+        (Edit(
+            "raft.replica", "            if self.high_watermark is None or self.high_watermark < self.log.end:\n                return\n", "",
+        ),),
+    ),
+    Mutant(
+        "R44", "a leader is confirmed by itself", "reads", "Raft 6.4", ("S23",),
+        (Edit("raft.rounds", "        confirmed = rounds[len(rounds) // 2]", "        confirmed = rounds[0]"),),
+    ),
+    Mutant(
+        "R45", "a fetch proves leadership though it was sent before the question", "reads", "Raft 6.4", ("S23",),
+        (Edit(
+            "raft.rounds", "max(self._seen.get(voter_id, 0), self._answered.get(connection, 0))", "self.asked",
+        ),),
+    ),
+    Mutant(
+        "R46", "a stale epoch cache: an epoch starts one offset late", "truncation", "KAFKA-10511",
+        ("S16", "L07", "ASSERT"),
+        (Edit("raft.log_view", "        self.epochs.append((epoch, self.end))", "        self.epochs.append((epoch, self.end + 1))"),),
+    ),
+    Mutant(
+        "R47", "truncation leaves the epochs of what it cut", "truncation", "KAFKA-10511", ("S16", "ASSERT"),
+        (Edit(
+            "raft.log_view", "        while self.epochs and self.epochs[-1][1] >= end_offset:\n            self.epochs.pop()\n        return", "        return",
+        ),),
+    ),
+    Mutant(
+        "D20", "what was written counts as committed after a restart", "watermark", "own", ("S09", "S10", "ASSERT"),
+        (Edit(
+            "raft.step", "    replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms\n    if replica.voters",
+            "    replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms\n    if replica.log.end:\n        replica.set_high_watermark(replica.log.end)\n    if replica.voters",
+        ),),
+    ),
+)  # fmt: skip

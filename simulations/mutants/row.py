@@ -1,0 +1,27 @@
+"""What a mutant is: a few words of a module's source replaced by others, and who should see it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """In the source of `module`, `before` stands exactly once, and `after` takes its place."""
+
+    module: str
+    before: str
+    after: str
+
+
+class Mutant(NamedTuple):
+    """id: R, D, M of the literature's list (DESIGN.md), X of our own. expected: ids of the properties that may see it
+    first. subject: votes, persistence, watermark, truncation, snapshots, progress … ci: whether it runs in each sweep of CI.
+    """
+
+    id: str
+    name: str
+    subject: str
+    origin: str
+    expected: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    ci: bool = False

@@ -1,0 +1,189 @@
+"""Commits: durable on a majority before anybody is told, of the leader's own epoch, never taken back, the same for all.
+
+S06 CommittedImmutable, S07 CommittedOnDurableQuorum, S08 CommitOwnEpochFirst, S09 MonotonicHW, S22
+FetchAccountedOnlyIfReplicated, S23 ConfirmedLeaderIsCurrent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.roles import Leader
+from records.messages.fetch import FetchRequest
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from raft.config import SnapshotId
+    from raft.inputs import Requested
+    from simulations.connections import Connection, Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.register import Replay, State
+
+
+class Commits:
+    """acknowledged: end offset of each write that a client was told of, by its number."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.acknowledged: dict[int, int] = {}
+        self._told: dict[int, int] = {}  # node id: its last high watermark, of this life
+        self._led: dict[int, int] = {}  # node id: the epoch that it was last seen to lead, of this life
+        self._shown: dict[int, int] = {}  # epoch: the highest watermark that its leader showed to others
+        self._asked: dict[tuple[int, int, int], int] = {}  # (node, life, question): what was committed then
+        self._noted: tuple[int, int] | None = None
+        self._fetched: dict[tuple[int, int, int], int] = {}  # (node, life, request): the prefix it fetched behind
+        self.performs = {do.HighWatermark: self._commits, do.LoadSnapshot: self._loads, do.Send: self._sends}
+
+    def started(self, process: Process) -> None:
+        self._told[process.node.id] = -1
+        self._led[process.node.id] = -1
+
+    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
+        role = process.replica.role
+        if isinstance(role, Leader):
+            self._led[process.node.id] = role.epoch
+
+    def _commits(self, process: Process, effect: do.HighWatermark) -> None:
+        node_id, offset = process.node.id, effect.offset
+        if offset <= self._told[node_id]:
+            raise Violation(
+                "S09", f"node {node_id} was told that {self._told[node_id]} is committed, and then {offset}"
+            )
+        self._told[node_id] = offset
+        history, shadow = self._ledger.history, self._ledger.shadow(process)
+        if offset > history.end:
+            self._extends(process, offset)
+        elif shadow.at(offset) != history.chain_at.get(offset):
+            raise Violation("S06", f"node {node_id} takes other records for committed, up to {offset}")
+
+    def _extends(self, process: Process, offset: int) -> None:
+        """Nobody said so before: it must be a leader, and a majority must hold it on disk."""
+        node_id = process.node.id
+        epoch = self._led[node_id]
+        shadow, history = self._ledger.shadow(process), self._ledger.history
+        if epoch < 0:
+            raise Violation("S09", f"node {node_id} does not lead, and is the first to take {offset} for committed")
+        if shadow.epoch_at(offset) != epoch:
+            text = f"the leader {node_id} of epoch {epoch} commits {offset}, of epoch {shadow.epoch_at(offset)}"
+            raise Violation("S08", text)
+        history.extend(shadow, offset, epoch)
+        holders = self._ledger.holders(offset)
+        if len(holders) < self._ledger.majority:
+            text = f"node {node_id} commits up to {offset} in epoch {epoch}, which is on the disks of {holders} alone"
+            raise Violation("S07", text)
+
+    def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:
+        told = self._told[process.node.id]
+        if effect.id.end_offset < told:
+            text = f"node {process.node.id} loads a snapshot of {effect.id.end_offset}; {told} was committed"
+            raise Violation("S09", text)
+        self._told[process.node.id] = effect.id.end_offset
+
+    # What the state machine does
+
+    def applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
+        """Each write once, in the order of the log."""
+        found = (replay.count, replay.digest)
+        history = self._ledger.history
+        if history.states.get(offset) != found or history.epoch_at[offset] != epoch:
+            text = (
+                f"the state machine of node {process.node.id} has applied {found[0]} writes up to {offset};"
+                f" there are {history.states.get(offset)}"
+            )
+            raise Violation("S06", text)
+
+    def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
+        """What a snapshot holds is what the log up to its end comes to."""
+        if snapshot == (0, 0):
+            return
+        history = self._ledger.history
+        if snapshot.end_offset not in history.states or history.epoch_at[snapshot.end_offset] != snapshot.epoch:
+            raise Violation("S17", f"node {process.node.id} loads {snapshot}, which is no end of a committed batch")
+        if history.state_at(snapshot.end_offset) != state:
+            raise Violation("S17", f"node {process.node.id} loads another state from {snapshot} than the log gives")
+
+    def acknowledged_write(self, numbers: tuple[int, ...], end_offset: int) -> None:
+        for number in numbers:
+            self.acknowledged[number] = end_offset
+
+    def questioned(self, process: Process, number: int) -> None:
+        self._asked[process.node.id, process.life, number] = self._ledger.history.end
+
+    def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
+        """Who is confirmed as leader has applied all that was committed when it asked."""
+        end = self._asked.pop((process.node.id, process.life, number))
+        if applied < end:
+            text = (
+                f"node {process.node.id} is confirmed as leader of epoch {epoch} and has applied {applied}; {end} was"
+                " committed before it asked"
+            )
+            raise Violation("S23", text)
+
+    # Fetches
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        """A Fetch tells that all before its offset is on the sender's disk, as it is now; it may leave later."""
+        request = effect.request
+        if type(request) is not FetchRequest:
+            return
+        offset = request.topics[0].partitions[0].fetch_offset
+        shadow = self._ledger.shadow(process)
+        number = shadow.at(offset)
+        view = self._ledger.durable(process.node)
+        durable = view.at(offset)
+        if number is None or (durable != number and not (offset == shadow.start and view.covers(offset))):
+            text = f"node {process.node.id} fetches from {offset}; on its disk the log ends at {view.segments_end()}"
+            raise Violation("S22", text)
+        self._fetched[process.node.id, process.life, effect.number] = number
+
+    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        """An answer to a Fetch shows a high watermark."""
+        if not is_answer:
+            if frame.name == "Fetch":
+                client = connection.client
+                frame.stamp = self._fetched.pop((client.node.id, client.life, frame.number))
+            return
+        if frame.name == "FetchAnswer" and len(frame.gist) > 3 and frame.gist[0] == 0:
+            server = connection.server
+            epoch, leader_id, watermark = frame.gist[1:4]
+            if server is None or leader_id != server.node.id or watermark < 0:
+                return
+            if watermark < self._shown.get(epoch, -1):
+                text = f"the leader {leader_id} of epoch {epoch} showed {self._shown[epoch]}, and now {watermark}"
+                raise Violation("S09", text)
+            if watermark > self._ledger.history.end:
+                raise Violation(
+                    "S09", f"the leader {leader_id} of epoch {epoch} shows {watermark}; it is not committed"
+                )
+            self._shown[epoch] = watermark
+
+    def asked(self, process: Process, _frame: Frame, requested: Requested) -> None:
+        if type(requested.request) is FetchRequest:
+            self._noted = self._notes(process, requested.request)
+
+    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+        """What a leader notes of a replica is what that one has, and of the same log."""
+        if type(requested.request) is not FetchRequest:
+            return
+        noted = self._notes(process, requested.request)
+        if noted is None or noted == self._noted:
+            return
+        sender = requested.request.replica_state.replica_id
+        offset = frame.gist[1]
+        if noted[0] > offset:
+            text = f"the leader {process.node.id} notes {noted[0]} for node {sender}, which fetched from {offset}"
+            raise Violation("S22", text)
+        shadow = self._ledger.shadow(process)
+        if noted[0] == offset >= shadow.start and shadow.at(offset) != frame.stamp:
+            text = f"the leader {process.node.id} counts node {sender} for {offset}, where their logs differ"
+            raise Violation("S22", text)
+
+    def _notes(self, process: Process, request: FetchRequest) -> tuple[int, int] | None:
+        """How far a leader takes the sender to be, and since when; None for who is no leader, or no voter."""
+        role = process.replica.role
+        if not isinstance(role, Leader):
+            return None
+        progress = role.leading.voters.get(request.replica_state.replica_id)
+        return None if progress is None else (progress.end_offset, progress.fetched_ms)

@@ -1,0 +1,192 @@
+"""Elections: one leader in an epoch, by a majority that votes once, for a log that is good enough, all saved first.
+
+S01 ElectionSafety, S02 VoteOnce, S03 MonotonicEpoch (as told to others), S13 VoteGrantedOnlyIfUpToDate,
+S20 IdentityFencing (of voters), S21 PreVoteNoSideEffect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.roles import Candidate, Follower, Leader, Prospective
+from records.messages.elections import VoteRequest
+from simulations.messages import own_epoch, said_leader
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from raft.inputs import Answered, Requested
+    from simulations.connections import Connection, Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+
+
+class Elections:
+    """leaders: by epoch, who was ever named its leader; votes: by (voter, times that it forgot, epoch), whom it was
+    given to.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.leaders: dict[int, int] = {}
+        self.votes: dict[tuple[int, int, int], int] = {}
+        self.votes_for: dict[tuple[int, int], set[int]] = {}  # by (epoch, candidate): the voters
+        self._logs: dict[tuple[int, int], tuple[int, int]] = {}  # (node, connection): log when a vote was asked
+        self._before: tuple[Any, ...] = ()
+        self._seen: dict[int, Any] = {}  # node id: the role last looked at
+        self._pre_votes: dict[int, set[int]] = {}  # node id: who granted the pre-votes of this Prospective
+        self._times: dict[int, int] = {}  # node id: how often it became Prospective
+        self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
+        self.performs = {do.SaveElection: self._saves, do.Send: self._sends}
+
+    def started(self, process: Process) -> None:
+        self._seen[process.node.id] = None
+        self._pre_votes[process.node.id] = set()
+        self._times.setdefault(process.node.id, 0)
+
+    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
+        role = process.replica.role
+        node_id = process.node.id
+        was = self._seen[node_id]
+        if role is was:
+            return
+        self._seen[node_id] = role
+        if isinstance(role, (Leader, Candidate)) and node_id in self._ledger.gone:
+            raise Violation("S20", f"node {node_id} is {role}, and its directory is not that of a voter")
+        if isinstance(role, Leader):
+            self._led(role.epoch, node_id, f"node {node_id} leads epoch {role.epoch}")
+            self._is_elected(role.epoch, node_id)
+        elif isinstance(role, Candidate) and isinstance(was, Prospective):
+            granted = len(self._pre_votes[node_id] | {node_id})
+            if granted < self._ledger.majority and process.node.release != "3.9" and not self._may_skip_pre_vote():
+                raise Violation("S21", f"node {node_id} stands in epoch {role.epoch} with {granted} pre-votes")
+        if isinstance(role, Prospective) and not isinstance(was, Prospective):
+            self._pre_votes[node_id] = set()
+            self._times[node_id] += 1
+
+    def _may_skip_pre_vote(self) -> bool:
+        """Where one peer knows no pre-votes, none can be asked for."""
+        return any(node.release == "3.9" for node in self._ledger.nodes.values())
+
+    def _led(self, epoch: int, leader_id: int, source: str) -> None:
+        first = self.leaders.setdefault(epoch, leader_id)
+        if first != leader_id:
+            raise Violation("S01", f"{source}; node {first} was its leader before")
+
+    def _is_elected(self, epoch: int, node_id: int) -> None:
+        voters = self.votes_for.get((epoch, node_id), set()) | {node_id}
+        counted = [voter_id for voter_id in self._ledger.voter_ids if voter_id in voters]
+        if len(counted) < self._ledger.majority:
+            raise Violation("S01", f"node {node_id} leads epoch {epoch}, for which only {counted} gave it their votes")
+
+    def _saves(self, process: Process, effect: do.SaveElection) -> None:
+        if effect.leader_id is not None:
+            source = f"node {process.node.id} saves node {effect.leader_id} as leader of epoch {effect.epoch}"
+            self._led(effect.epoch, effect.leader_id, source)
+
+    # What leaves
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        if type(effect.request) is VoteRequest and effect.request.topics[0].partitions[0].pre_vote:
+            self._asked_at[process.node.id, process.life, effect.number] = self._times[process.node.id]
+
+    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        """A message leaves: all it says must be on its sender's disk."""
+        process = connection.server if is_answer else connection.client
+        assert process is not None, "somebody sends"
+        name, gist = frame.name, frame.gist
+        node = process.node
+        epoch = own_epoch(name, gist)
+        if epoch is None:
+            return
+        durable = self._ledger.durable(node).election
+        if epoch > durable.epoch:
+            raise Violation(
+                "S03", f"node {node.id} tells of epoch {epoch} in a {name}; on its disk is epoch {durable.epoch}"
+            )
+        led = said_leader(name, gist)
+        if led is not None:
+            self._led(led[0], led[1], f"node {node.id} names node {led[1]} as leader of epoch {led[0]} in a {name}")
+            if led[1] == node.id and durable.epoch == led[0] and durable.leader_id != node.id:
+                raise Violation("S18", f"node {node.id} says that it leads epoch {led[0]}; its disk does not know that")
+        if name == "VoteAnswer" and len(gist) > 3 and gist[3]:
+            self._vote_leaves(process, connection, frame)
+        elif name == "Vote" and not gist[4]:
+            self._counts(process, gist[0], gist[1])
+            if durable.epoch == gist[0] and gist[1] not in {durable.voted_id, durable.leader_id}:
+                text = f"node {node.id} stands in epoch {gist[0]}; its disk says that it voted for {durable.voted_id}"
+                raise Violation("S02", text)
+
+    def _vote_leaves(self, process: Process, connection: Connection, frame: Frame) -> None:
+        asked = frame.stamp
+        if asked is None:
+            return
+        epoch, candidate, last_epoch, end, is_pre_vote = asked
+        node = process.node
+        held = self._logs.get((node.id, connection.id), (0, 0))
+        key = (node.id, node.forgot, epoch)
+        repeated = not is_pre_vote and self.votes.get(key) == candidate
+        if (last_epoch, end) < held and not repeated:
+            what = "pre-vote" if is_pre_vote else "vote"
+            text = (
+                f"node {node.id}, whose log ends at {held[1]} with epoch {held[0]}, gives its {what} of epoch {epoch}"
+                f" to node {candidate}, whose log ends at {end} with epoch {last_epoch}"
+            )
+            raise Violation("S13", text)
+        if is_pre_vote:
+            return
+        self._counts(process, epoch, candidate)
+        durable = self._ledger.durable(node).election
+        if node.id in self._ledger.gone:
+            raise Violation("S20", f"node {node.id} gives a vote, and its directory is not that of a voter")
+        if durable.epoch == epoch and durable.leader_id not in {-1, candidate}:
+            text = f"node {node.id} gives its vote of epoch {epoch} to node {candidate}, and knows {durable} to lead it"
+            raise Violation("S02", text)
+        if durable.epoch < epoch or (durable.epoch == epoch and durable.voted_id != candidate):
+            text = f"node {node.id} gives node {candidate} its vote of epoch {epoch}, and has on disk {durable}"
+            raise Violation("S02", text)
+
+    def _counts(self, process: Process, epoch: int, candidate: int) -> None:
+        node = process.node
+        first = self.votes.setdefault((node.id, node.forgot, epoch), candidate)
+        if first != candidate:
+            raise Violation("S02", f"node {node.id} votes for {first} and for {candidate} in epoch {epoch}")
+        self.votes_for.setdefault((epoch, candidate), set()).add(node.id)
+
+    # What comes in
+
+    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
+        """A request is about to be taken."""
+        if type(requested.request) is VoteRequest:
+            replica = process.replica
+            self._logs[process.node.id, requested.source.connection] = (replica.log.last_epoch, replica.log.end)
+            self._before = (replica.role.epoch, replica.role.voted, replica.role)
+            frame.stamp = frame.gist
+
+    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+        """A request was taken: a pre-vote must not have changed anything, but that an epoch became known."""
+        if type(requested.request) is not VoteRequest or not frame.gist[4]:
+            return
+        epoch, voted, role = self._before
+        now = process.replica.role
+        if now is role or (isinstance(now, Candidate) and now.epoch == epoch + 1):
+            return  # its own election came due
+        if now.epoch not in {epoch, frame.gist[0]} or (now.epoch == epoch and now.voted != voted):
+            raise Violation("S21", f"a pre-vote of {frame.gist} turned {role} of node {process.node.id} into {now}")
+        if isinstance(role, (Leader, Follower)) and now.epoch == epoch and not isinstance(now, type(role)):
+            self._lost_leader(process, role, now)
+
+    def _lost_leader(self, process: Process, role: Any, now: Any) -> None:
+        """Its own time-out may come due in the same step; nothing else may end what it was."""
+        if isinstance(role, Follower) and isinstance(now, Prospective):
+            return
+        if isinstance(role, Leader) and type(now).__name__ == "Resigned":
+            return
+        raise Violation("S21", f"a pre-vote turned {role} of node {process.node.id} into {now}")
+
+    def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
+        """An answer is about to be taken."""
+        node_id = process.node.id
+        time = self._asked_at.pop((node_id, process.life, frame.number), None)
+        if time == self._times[node_id] and frame.name == "VoteAnswer" and len(frame.gist) > 3 and frame.gist[3]:
+            self._pre_votes[node_id].add(answered.peer)

@@ -1,0 +1,40 @@
+"""Identity: what is not meant for a node, or is of another cluster, changes nothing there.
+
+S20 IdentityFencing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from raft.inputs import Requested
+    from simulations.connections import Connection, Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+
+
+class Identity:
+    """Judges what comes of requests that are for somebody else."""
+
+    def __init__(self, _ledger: Ledger) -> None:
+        self._before = 0
+        self.performs: dict[type, Any] = {}
+
+    def asked(self, process: Process, frame: Frame, _requested: Requested) -> None:
+        if frame.stray:
+            self._before = process.replica.epoch
+
+    def took_request(self, process: Process, frame: Frame, _requested: Requested) -> None:
+        """A request of another cluster does not even make an epoch known."""
+        if frame.stray == "cluster" and process.replica.epoch > max(self._before, 0) + 1:
+            text = f"a Vote of another cluster took node {process.node.id} from epoch {self._before} to"
+            raise Violation("S20", f"{text} {process.replica.epoch}")
+
+    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        if is_answer and frame.stray and frame.name == "VoteAnswer" and len(frame.gist) > 3 and frame.gist[3]:
+            server = connection.server
+            voter = 0 if server is None else server.node.id
+            raise Violation("S20", f"node {voter} grants a vote that was not asked of it: wrong is the {frame.stray}")

@@ -1,0 +1,180 @@
+"""Logs: as far as two agree in an epoch they agree in everything before; a leader's only grows; what counts stays.
+
+S04 LogMatching, S05 LeaderCompleteness, S06 CommittedImmutable (nothing committed is taken away), S11
+NoTruncationBelowHW, S12 LeaderAppendOnly, S16 EpochCacheMatchesLog.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.inputs import Flushed
+from raft.roles import Leader
+from simulations.chains import ChainedLog, parts
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from raft.recovered import Recovered
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+
+
+class Logs:
+    """prefixes: by (end offset, epoch of the last record), the one prefix that ends so."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.prefixes: dict[tuple[int, int], int] = {}
+        self._told: dict[int, int] = {}  # node id: up to where it was told that all is committed
+        self._led: dict[int, int] = {}  # node id: the epoch that it was last seen to lead
+        self.performs = {
+            do.Append: self._appends,
+            do.Truncate: self._truncates,
+            do.ResetLog: self._resets,
+            do.AdvanceLogStart: self._advances,
+            do.SaveEpochs: self._saves_epochs,
+            do.HighWatermark: self._commits,
+            do.LoadSnapshot: self._loads,
+        }
+
+    def recovered(self, process: Process, recovered: Recovered) -> None:
+        """A log was opened: read it all, as it is served to others."""
+        history = self._ledger.history
+        start = recovered.log_start
+        node_id = process.node.id
+        base = history.chain_at.get(start)
+        if base is None:
+            raise Violation("S17", f"the log of node {node_id} starts at {start}, where nothing committed ends")
+        shadow = ChainedLog(self._ledger.chains, start, base)
+        self._ledger.shadows[node_id] = shadow
+        self._told[node_id] = 0
+        self._led[node_id] = -1
+        while shadow.end < recovered.log_end:
+            data = process.storage.read(shadow.end, recovered.log_end, 1 << 20)
+            if not data:
+                raise Violation("S18", f"the log of node {node_id} has nothing at {shadow.end}")
+            self._add(process, shadow, data)
+        if tuple(shadow.epoch_starts) != recovered.epochs:
+            text = f"node {node_id} recovered epochs {recovered.epochs}, its log has {shadow.epoch_starts}"
+            raise Violation("S16", text)
+
+    def stepped(self, process: Process, _name: str, event: Any, effects: list[Any]) -> None:
+        if type(event) is Flushed and not effects and process.replica.log.issued == event.number:
+            self._are_epochs(process, "knows", process.replica.log.epochs)  # nothing is under way
+        role = process.replica.role
+        if isinstance(role, Leader) and self._led[process.node.id] != role.epoch:
+            self._led[process.node.id] = role.epoch
+            self._is_complete(process, role.epoch)
+
+    def _is_complete(self, process: Process, epoch: int) -> None:
+        """A new leader has all that was committed in the epochs before; a later one may have been quicker."""
+        history = self._ledger.history
+        shadow = self._ledger.shadow(process)
+        end = history.end_before(epoch)
+        if shadow.at(end) != history.chain_at[end]:
+            text = (
+                f"node {process.node.id} leads epoch {epoch} with a log that ends at {shadow.end}, and has not the"
+                f" records that were committed before, up to {end}"
+            )
+            raise Violation("S05", text)
+
+    def _appends(self, process: Process, effect: do.Append) -> None:
+        shadow = self._ledger.shadow(process)
+        if effect.base_offset != shadow.end:
+            raise Violation(
+                "S12", f"node {process.node.id} appends at {effect.base_offset}; its log ends at {shadow.end}"
+            )
+        role = process.replica.role
+        if isinstance(role, Leader) and effect.epoch > role.epoch:
+            raise Violation("S12", f"node {process.node.id}, leader of epoch {role.epoch}, appends {effect}")
+        self._add(process, shadow, effect.data)
+        if shadow.end != effect.end_offset:
+            text = f"node {process.node.id} appends batches up to {shadow.end} and says {effect.end_offset}"
+            raise Violation("S12", text)
+
+    def _add(self, process: Process, shadow: ChainedLog, data: bytes) -> None:
+        history = self._ledger.history
+        for part in parts(data):
+            if part.base_offset != shadow.end:
+                text = f"node {process.node.id} has a batch of offset {part.base_offset} where {shadow.end} should be"
+                raise Violation("S12", text)
+            number = shadow.add(part.base_offset, part.end_offset, part.epoch, data[part.start : part.stop])
+            first = self.prefixes.setdefault((part.end_offset, part.epoch), number)
+            if first != number:
+                text = (
+                    f"node {process.node.id} has another log up to {part.end_offset}, epoch {part.epoch}, than somebody"
+                    " had before"
+                )
+                raise Violation("S04", text)
+            if part.end_offset <= history.end and history.chain_at.get(part.end_offset) != number:
+                self._may_lack(process, part.end_offset)
+
+    def _may_lack(self, process: Process, end_offset: int) -> None:
+        """Another record than the committed one: that of a leader of before, which is to be cut again. Not on a leader
+        of its own epoch, nor below what this node was told.
+        """
+        if end_offset <= self._told[process.node.id]:
+            raise Violation("S06", f"node {process.node.id} has other records than are committed, up to {end_offset}")
+
+    def _truncates(self, process: Process, effect: do.Truncate) -> None:
+        node_id = process.node.id
+        if isinstance(process.replica.role, Leader):
+            raise Violation("S12", f"node {node_id} leads, and truncates its log to {effect.end_offset}")
+        if effect.end_offset < self._told[node_id]:
+            text = f"node {node_id} truncates to {effect.end_offset}; up to {self._told[node_id]} it was committed"
+            raise Violation("S11", text)
+        shadow = self._ledger.shadow(process)
+        self._takes_nothing_committed(process, effect.end_offset)
+        shadow.truncate(effect.end_offset)
+
+    def _takes_nothing_committed(self, process: Process, end_offset: int) -> None:
+        shadow, history = self._ledger.shadow(process), self._ledger.history
+        place = shadow.after(end_offset)
+        if place is None:
+            return
+        first_end = shadow.ends[place]
+        if history.chain_at.get(first_end) == shadow.numbers[place]:
+            text = (
+                f"node {process.node.id} takes away records after {end_offset} that are committed up to {history.end}"
+            )
+            raise Violation("S06", text)
+
+    def _resets(self, process: Process, effect: do.ResetLog) -> None:
+        node_id = process.node.id
+        end = effect.id.end_offset
+        if isinstance(process.replica.role, Leader):
+            raise Violation("S12", f"node {node_id} leads, and empties its log")
+        if end < self._told[node_id]:
+            raise Violation("S11", f"node {node_id} starts over at {end}; up to {self._told[node_id]} it was committed")
+        base = self._ledger.history.chain_at.get(end)
+        if base is None:
+            raise Violation("S17", f"node {node_id} starts over at {end}, where nothing committed ends")
+        self._ledger.shadow(process).reset(end, base)
+
+    def _advances(self, process: Process, effect: do.AdvanceLogStart) -> None:
+        start = effect.start_offset
+        history = self._ledger.history
+        shadow = self._ledger.shadow(process)
+        if start > history.end:
+            raise Violation("S10", f"node {process.node.id} drops its log below {start}; committed is {history.end}")
+        if shadow.at(start) is None:
+            raise Violation("S17", f"node {process.node.id} drops its log below {start}, within a batch")
+        shadow.advance(start)
+
+    def _saves_epochs(self, process: Process, effect: do.SaveEpochs) -> None:
+        self._are_epochs(process, "saves", effect.epochs)
+
+    def _are_epochs(self, process: Process, verb: str, epochs: Iterable[tuple[int, int]]) -> None:
+        shadow = self._ledger.shadow(process)
+        end = shadow.end  # what begins there has no record, yet or any more
+        if [entry for entry in epochs if entry[1] < end] != [each for each in shadow.epoch_starts if each[1] < end]:
+            raise Violation("S16", f"node {process.node.id} {verb} epochs {epochs}; its log has {shadow.epoch_starts}")
+
+    def _commits(self, process: Process, effect: do.HighWatermark) -> None:
+        self._told[process.node.id] = max(self._told[process.node.id], effect.offset)
+
+    def _loads(self, process: Process, effect: do.LoadSnapshot) -> None:
+        self._told[process.node.id] = max(self._told[process.node.id], effect.id.end_offset)

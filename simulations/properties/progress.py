@@ -1,0 +1,116 @@
+"""Progress: leaders without followers step down, nobody runs in circles, every request is answered.
+
+L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop). L01, L02, L04 and L07 are of
+the calm at the end of a run: `simulations/calm.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.roles import Leader
+from simulations.violation import Violation
+from simulations.world import MS, SECOND
+
+if TYPE_CHECKING:
+    from raft.inputs import Requested
+    from simulations.connections import Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.world import World
+
+# A leader that is cut off may notice a moment late: its timer is in whole milliseconds.
+SLACK_MS = 5
+
+# Steps of one node in a second beyond which it is busy with nothing: far above what any load here asks for.
+STEPS_MAX = 6000
+
+ANSWER_SLACK_MS = 1000
+
+
+class Reign:
+    """One leadership, as its node lives it. until_ms: by its clock, when it must be over unless a majority fetches."""
+
+    __slots__ = ("epoch", "heard", "process", "until_ms")
+
+    def __init__(self, process: Process, epoch: int, until_ms: int) -> None:
+        self.process = process
+        self.epoch = epoch
+        self.heard: set[int] = set()
+        self.until_ms = until_ms
+
+
+class Progress:
+    """Judges leaders that go on alone, requests without an answer, and timers that go round in circles."""
+
+    def __init__(self, ledger: Ledger, world: World) -> None:
+        self._ledger = ledger
+        self._world = world
+        self._reigns: dict[int, Reign] = {}  # by node id
+        self._steps: dict[int, int] = {}
+        self.performs: dict[type, Any] = {}
+        world.after(SECOND, self._count_steps)
+
+    def started(self, process: Process) -> None:
+        self._reigns.pop(process.node.id, None)
+
+    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
+        node_id = process.node.id
+        self._steps[node_id] = self._steps.get(node_id, 0) + 1
+        role = process.replica.role
+        if not isinstance(role, Leader):
+            self._reigns.pop(node_id, None)
+            return
+        reign = self._reigns.get(node_id)
+        if reign is None or reign.epoch != role.epoch:
+            reign = self._reigns[node_id] = Reign(process, role.epoch, self._limit_ms(process))
+            self._look_later(reign)
+
+    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+        """A voter fetches in the epoch of the leader."""
+        reign = self._reigns.get(process.node.id)
+        if reign is None or frame.name not in {"Fetch", "FetchSnapshot"} or frame.gist[0] != reign.epoch:
+            return
+        request = requested.request
+        sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
+        if sender in self._ledger.voter_ids and sender != process.node.id:
+            reign.heard.add(sender)
+            if len(reign.heard) >= self._ledger.majority - 1:
+                reign.heard.clear()
+                reign.until_ms = self._limit_ms(process)
+
+    def unanswered(self, process: Process, now: int) -> str | None:
+        """A request that waits for its answer for too long; None where there is none."""
+        for connection in process.connections.values():
+            asked = connection.asked
+            if asked is None:
+                continue
+            waited_ms = (now - connection.asked_at) // MS
+            if waited_ms > process.replica.config.fetch_wait_max_ms + ANSWER_SLACK_MS:
+                sender = connection.client.node.id
+                return f"node {process.node.id} has not answered the {asked.name} of node {sender} for {waited_ms} ms"
+        return None
+
+    def _limit_ms(self, process: Process) -> int:
+        return process.clock.ms(self._world.now) + process.replica.config.fetch_timeout_ms * 3 // 2
+
+    def _look_later(self, reign: Reign) -> None:
+        when = reign.process.clock.when(reign.until_ms + SLACK_MS)
+        self._world.at(max(when, self._world.now + SLACK_MS * MS), self._look, reign)
+
+    def _look(self, reign: Reign) -> None:
+        process = reign.process
+        if self._reigns.get(process.node.id) is not reign or self._ledger.majority == 1:
+            return
+        now_ms = process.clock.ms(self._world.now)
+        if now_ms >= reign.until_ms + SLACK_MS and process.is_awake:
+            text = f"node {process.node.id} leads epoch {reign.epoch} on; no majority fetches, and since"
+            raise Violation("L03", f"{text} {now_ms - reign.until_ms} ms it should have stepped down")
+        self._look_later(reign)
+
+    def _count_steps(self) -> None:
+        for node_id, count in self._steps.items():
+            if count > STEPS_MAX:
+                raise Violation("L11", f"node {node_id} took {count} steps within a second")
+        self._steps.clear()
+        self._world.after(SECOND, self._count_steps)

@@ -1,0 +1,201 @@
+"""Disks: what a start finds is what was promised, and is on disk; nobody is told that something is who may lose it.
+
+S18 DurableState.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
+from raft.log_view import BOOTSTRAP
+from simulations.chains import EMPTY
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.config import SnapshotId
+    from raft.recovered import Recovered
+    from simulations.ledger import Ledger
+    from simulations.node import Node
+    from simulations.process import Process
+
+Election = tuple[int, int | None, int | None]  # epoch, leader, vote
+
+
+class Promise:
+    """What one disk owes. elections: those that a start may find, the first being the last that was told to be saved;
+    end, number: up to where the log was told to be flushed, and what it was; operations: (number, end, prefix) of those
+    ordered since.
+    """
+
+    def __init__(self) -> None:
+        self.elections: list[tuple[int, Election | None]] = [(0, None)]
+        self.end = 0
+        self.number = EMPTY
+        self.operations: deque[tuple[int, int, int]] = deque()
+        self.snapshots: set[SnapshotId] = set()
+        self.freezing: dict[int, SnapshotId] = {}
+
+    def cut(self, end_offset: int, number: int) -> None:
+        """From now on less is owed."""
+        if end_offset < self.end:
+            self.end, self.number = end_offset, number
+
+
+class Recovery:
+    """promises: by node id, of the disk it has now."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._promises: dict[int, Promise] = {}
+        self.performs = {
+            do.SaveElection: self._saves,
+            do.Append: self._operates,
+            do.Truncate: self._truncates,
+            do.ResetLog: self._resets,
+            do.AdvanceLogStart: self._operates,
+            do.FreezeSnapshot: self._freezes,
+            do.DeleteSnapshot: self._deletes,
+        }
+        self._told: dict[type, Callable[[Process, Any], None]] = {
+            Saved: self._saved,
+            Flushed: self._flushed,
+            SnapshotTaken: self._taken,
+            SnapshotStored: self._stored,
+        }
+
+    def disk_replaced(self, node: Node) -> None:
+        """Nothing is owed any more: people took the disk away, or put back an old one."""
+        self._promises.pop(node.id, None)
+
+    def refused_to_start(self, process: Process, error: Exception) -> None:
+        """A start may refuse what people or time have damaged, and nothing that a crash leaves."""
+        if process.node.id not in self._ledger.damaged:
+            raise Violation("S18", f"node {process.node.id} refuses to start, and nobody has damaged its disk: {error}")
+
+    def lost_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
+        """Somebody took a snapshot away."""
+        promise = self._promises.get(node.id)
+        if promise is not None:
+            promise.snapshots.discard(snapshot)
+
+    def stepped(self, process: Process, _name: str, event: Any, _effects: list[Any]) -> None:
+        told = self._told.get(type(event))
+        if told is not None:
+            told(process, event)
+
+    def recovered(self, process: Process, recovered: Recovered) -> None:
+        """A start has opened the disk, and gives this to the core. Shadows are made before."""
+        node = process.node
+        promise = self._promises.get(node.id)
+        election = recovered.election
+        found = None
+        if election is not None:
+            found = (election.epoch, election.leader_id, None if election.voted is None else election.voted.id)
+        if promise is not None:
+            allowed = [each for _, each in promise.elections]
+            if found not in allowed:
+                raise Violation("S18", f"node {node.id} starts with {found}; it may have saved one of {allowed}")
+            self._holds_log(process, recovered, promise)
+            ids = {stored.id for stored in recovered.snapshots}
+            missing = [each for each in promise.snapshots - ids if each.end_offset >= recovered.log_start]
+            if missing:
+                raise Violation("S18", f"node {node.id} starts without {sorted(missing)}, which were stored")
+        self._is_durable(process, recovered, found)
+        self._promises[node.id] = renewed = Promise()
+        renewed.elections = [(0, found)]
+        shadow = self._ledger.shadow(process)
+        renewed.end, renewed.number = shadow.end, shadow.last
+        renewed.snapshots = {stored.id for stored in recovered.snapshots}
+
+    def _holds_log(self, process: Process, recovered: Recovered, promise: Promise) -> None:
+        shadow = self._ledger.shadow(process)
+        if recovered.log_end < promise.end:
+            text = (
+                f"node {process.node.id} starts with a log up to {recovered.log_end}; up to {promise.end} was flushed"
+            )
+            raise Violation("S18", text)
+        if shadow.at(promise.end) != promise.number and promise.end >= shadow.start:
+            text = f"node {process.node.id} starts with another log than it has flushed, up to {promise.end}"
+            raise Violation("S18", text)
+
+    def _is_durable(self, process: Process, recovered: Recovered, election: Election | None) -> None:
+        """What the core starts from would be there after a power failure, too."""
+        view = self._ledger.durable(process.node)
+        shadow = self._ledger.shadow(process)
+        end = recovered.log_end
+        if view.at(end) != shadow.last:
+            text = f"node {process.node.id} starts with a log up to {end}; on its disk it ends at {view.segments_end()}"
+            raise Violation("S18", text)
+        kept = view.election
+        if election is not None and (
+            kept
+            != (election[0], -1 if election[1] is None else election[1], -1 if election[2] is None else election[2])
+        ):
+            raise Violation("S18", f"node {process.node.id} starts with {election}, and has on disk {kept}")
+        lacking = {stored.id for stored in recovered.snapshots} - view.snapshots
+        if lacking:
+            raise Violation("S18", f"node {process.node.id} starts with {sorted(lacking)}, which are not on disk")
+
+    # What is ordered
+
+    def _saves(self, process: Process, effect: do.SaveElection) -> None:
+        voted = None if effect.voted is None else effect.voted.id
+        self._promise(process).elections.append((effect.number, (effect.epoch, effect.leader_id, voted)))
+
+    def _operates(self, process: Process, effect: Any) -> None:
+        shadow = self._ledger.shadow(process)
+        self._promise(process).operations.append((effect.number, shadow.end, shadow.last))
+
+    def _truncates(self, process: Process, effect: do.Truncate) -> None:
+        self._operates(process, effect)
+        shadow = self._ledger.shadow(process)
+        self._promise(process).cut(shadow.end, shadow.last)
+
+    def _resets(self, process: Process, effect: do.ResetLog) -> None:
+        # The snapshot is stored: should the log on disk be behind it, a start empties it.
+        self._operates(process, effect)
+        promise = self._promise(process)
+        shadow = self._ledger.shadow(process)
+        promise.end, promise.number = shadow.end, shadow.last
+
+    def _freezes(self, process: Process, effect: do.FreezeSnapshot) -> None:
+        self._promise(process).freezing[effect.number] = effect.id
+
+    def _deletes(self, process: Process, effect: do.DeleteSnapshot) -> None:
+        self._promise(process).snapshots.discard(effect.id)
+
+    # What is told
+
+    def _saved(self, process: Process, event: Saved) -> None:
+        promise = self._promise(process)
+        promise.elections = [entry for entry in promise.elections if entry[0] >= event.number]
+
+    def _flushed(self, process: Process, event: Flushed) -> None:
+        promise = self._promise(process)
+        while promise.operations and promise.operations[0][0] <= event.number:
+            _, end, number = promise.operations.popleft()
+            promise.end, promise.number = end, number
+        for _, end, number in promise.operations:
+            promise.cut(end, number)
+
+    def _taken(self, process: Process, event: SnapshotTaken) -> None:
+        self._keeps(process, event.id)
+
+    def _stored(self, process: Process, event: SnapshotStored) -> None:
+        snapshot = self._promise(process).freezing.pop(event.number, None)
+        if snapshot is not None and not event.refused:
+            self._keeps(process, snapshot)
+
+    def _keeps(self, process: Process, snapshot: SnapshotId) -> None:
+        if snapshot not in self._ledger.durable(process.node).snapshots:
+            raise Violation("S18", f"node {process.node.id} has stored {snapshot}, whose name is not on its disk")
+        if snapshot != BOOTSTRAP:
+            self._promise(process).snapshots.add(snapshot)
+
+    def _promise(self, process: Process) -> Promise:
+        return self._promises[process.node.id]

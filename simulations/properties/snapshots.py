@@ -1,0 +1,113 @@
+"""Snapshots: each holds what the log up to its end comes to, ends where a batch ends, and covers what a log lacks.
+
+S17 SnapshotAtLogStart, SnapshotContentEqualsReplay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.inputs import SnapshotStored, SnapshotTaken
+from raft.log_view import BOOTSTRAP
+from raft.storage.names import snapshot_name
+from records.batch import CorruptBatch, batches, records_of
+from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
+from simulations.process import DIRECTORY
+from simulations.register import read_snapshot
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raft.config import SnapshotId
+    from raft.recovered import Recovered
+    from records.batch import Batch
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+
+
+class Snapshots:
+    """contents: the bytes of each own snapshot that any node took, by id: a download must be one of them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.contents: dict[SnapshotId, set[bytes]] = {}
+        self._freezing: dict[int, dict[int, SnapshotId]] = {}  # node id: by number of the order
+        self.performs = {
+            do.FreezeSnapshot: self._freezes,
+            do.DeleteSnapshot: self._deletes,
+            do.AdvanceLogStart: self._advances,
+        }
+
+    def started(self, process: Process) -> None:
+        self._freezing[process.node.id] = {}
+
+    def recovered(self, process: Process, recovered: Recovered) -> None:
+        ends = [stored.id.end_offset for stored in recovered.snapshots]
+        if recovered.log_start > max(ends, default=0):
+            text = f"node {process.node.id} starts with a log from {recovered.log_start}, and snapshots up to {ends}"
+            raise Violation("S17", text)
+
+    def stepped(self, process: Process, _name: str, event: Any, _effects: list[Any]) -> None:
+        if type(event) is SnapshotTaken:
+            data = self._check(process, event.id)
+            self.contents.setdefault(event.id, set()).add(data)
+        elif type(event) is SnapshotStored:
+            snapshot = self._freezing[process.node.id].pop(event.number)
+            if not event.refused:
+                data = self._check(process, snapshot)
+                if data not in self.contents.get(snapshot, ()):
+                    raise Violation(
+                        "S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote"
+                    )
+
+    def _check(self, process: Process, snapshot: SnapshotId) -> bytes:
+        """A snapshot that is said to be stored; returns its bytes."""
+        node_id = process.node.id
+        history = self._ledger.history
+        path = f"{DIRECTORY}/{snapshot_name(*snapshot)}"
+        inode = process.node.disk.durable.get(path)
+        if inode is None:
+            raise Violation("S17", f"node {node_id} has stored {snapshot}; its name is not on disk")
+        data = bytes(inode.synced)
+        if history.epoch_at.get(snapshot.end_offset) != snapshot.epoch:
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, which is no end of a committed batch")
+        try:
+            found = list(_batches(data))
+        except CorruptBatch as error:
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, and on disk it is broken: {error}") from None
+        kinds = [control_type(records_of(data, batch)[0].key) for data, batch in found if batch.is_control]
+        if kinds[:1] != [SNAPSHOT_HEADER] or kinds[-1:] != [SNAPSHOT_FOOTER] or not found[-1][1].is_control:
+            raise Violation("S17", f"node {node_id} has stored {snapshot}, and on disk it is not whole")
+        if read_snapshot(found) != history.state_at(snapshot.end_offset):
+            raise Violation(
+                "S17", f"the snapshot {snapshot} of node {node_id} is not what the log up to there comes to"
+            )
+        return data
+
+    def _freezes(self, process: Process, effect: do.FreezeSnapshot) -> None:
+        self._freezing[process.node.id][effect.number] = effect.id
+
+    def _advances(self, process: Process, effect: do.AdvanceLogStart) -> None:
+        self._covers(process, effect.start_offset, None)
+
+    def _deletes(self, process: Process, effect: do.DeleteSnapshot) -> None:
+        if effect.id != BOOTSTRAP:
+            self._covers(process, self._ledger.shadow(process).start, effect.id)
+
+    def _covers(self, process: Process, start: int, without: SnapshotId | None) -> None:
+        """The log begins at `start`: some stored snapshot reaches up to there."""
+        stored = self._ledger.durable(process.node).snapshots
+        if start and not any(snapshot.end_offset >= start and snapshot != without for snapshot in stored):
+            text = f"the log of node {process.node.id} starts at {start}, and its snapshots are {sorted(stored)}"
+            raise Violation("S17", text)
+
+
+def _batches(data: bytes) -> Iterator[tuple[bytes, Batch]]:
+    position = 0
+    for batch in batches(data):
+        yield data, batch
+        position = batch.position + batch.size
+    if position != len(data):
+        raise CorruptBatch(-1, position, f"{len(data) - position} bytes are no batch")

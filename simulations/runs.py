@@ -1,0 +1,266 @@
+"""One run: a world made from a plan, its faults, and the calm behind them; what comes of it."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from raft.config import RaftConfig, ReplicaKey, Voter
+from raft.storage.log import LogLimits
+from raft.storage.names import snapshot_name
+from raft.storage.snapshot_file import SnapshotBytes
+from raft.voters import VoterSet, voters_record
+from simulations import scale
+from simulations.calm import CalmPhase
+from simulations.connections import Network, speaks_newest
+from simulations.faults.table import KINDS
+from simulations.files import Dead
+from simulations.ledger import Ledger
+from simulations.links import Latency
+from simulations.load import Clients
+from simulations.node import DiskPace, Node, endpoint
+from simulations.process import DIRECTORY, Process
+from simulations.releases import NEWEST
+from simulations.streams import between, directory_id, stream
+from simulations.trace import FAULT, Trace
+from simulations.triggers import Pending, Triggers
+from simulations.violation import Violation
+from simulations.watch import Watch
+from simulations.world import MS, TooBusy, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.plans import Fault, Plan
+
+CLUSTER = "simulated-cluster-id"
+EVENTS_MAX = 4_000_000
+"""More than any sound run has."""
+
+# The node that was killed may take so long to be at work, in ms.
+_STARTS_WITHIN_MS = 60
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run. property_id: of what broke, empty where nothing did; text: how; at_us: when.
+
+    trace_hash: of all that happened. fired: how often each kind of fault found something to strike. elected_ms,
+    committed_ms, caught_up_ms: after the calm began; -1 where it did not come to that.
+    """
+
+    seed: int
+    property_id: str = ""
+    text: str = ""
+    at_us: int = 0
+    trace_hash: str = ""
+    events: int = 0
+    steps: int = 0
+    messages: int = 0
+    committed: int = 0
+    acknowledged: int = 0
+    epochs: int = 0
+    elected_ms: int = -1
+    committed_ms: int = -1
+    caught_up_ms: int = -1
+    fired: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_well(self) -> bool:
+        return not self.property_id
+
+
+class Run:
+    """The world of one plan. forgotten: ids of nodes whose disk was replaced."""
+
+    def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
+        scale.shrink()
+        self.plan = plan
+        self.world = World()
+        self.trace = Trace(written)
+        self.triggers = Triggers()
+        self.network = Network(self.world, Latency(*plan.latency), lambda a, b: self.stream("link", a, b))  # type: ignore[arg-type]
+        self.nodes: dict[int, Node] = {}
+        self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
+        self.watch = Watch(self.world, self.ledger, self.trace)
+        self.network.seen = self.watch.leaves
+        self.forgotten: set[int] = set()
+        self.fired: dict[str, int] = {}
+        self.events_max = EVENTS_MAX
+        self._phase = 0
+        voters = self._voter_set()
+        for node_id in plan.ids:
+            self.nodes[node_id] = self._make_node(node_id, voters)
+        self.network.uses_codec = plan.codec or not speaks_newest(list(self.nodes.values()))
+        self.network.tells_late = plan.late_answers
+        self.clients = Clients(self.world, self.ledger, plan.load, self.stream("clients"))
+        self.calm = CalmPhase(self)
+
+    def stream(self, *names: str | int) -> Random:
+        return stream(self.plan.seed, *names)
+
+    def execute(self) -> Outcome:
+        """Live it through."""
+        outcome = Outcome(self.plan.seed)
+        try:
+            self._begin()
+            self.world.run(self.plan.chaos_ms * MS, self.events_max)
+            self.end_chaos()
+            self.calm.live_through()
+        except Violation as violation:
+            outcome.property_id, outcome.text = violation.property_id, violation.text
+        except TooBusy as busy:
+            outcome.property_id, outcome.text = "L11", str(busy)
+        except Exception as error:
+            outcome.property_id = "ASSERT"
+            outcome.text = describe_error(error)
+        outcome.at_us = self.world.now
+        outcome.trace_hash = self.trace.finish()
+        outcome.events, outcome.steps, outcome.messages = self.world.events, self.watch.steps, self.network.messages
+        outcome.committed = self.ledger.history.end
+        outcome.acknowledged = len(self.watch.commits.acknowledged)
+        outcome.epochs = max(self.watch.elections.leaders, default=0)
+        outcome.fired, outcome.notes = self.fired, self.watch.notes
+        calm = self.calm
+        outcome.elected_ms, outcome.committed_ms = calm.elected_ms, calm.committed_ms
+        outcome.caught_up_ms = calm.caught_up_ms
+        return outcome
+
+    # Making it
+
+    def _voter_set(self) -> VoterSet:
+        dynamic = self.plan.kraft_version > 0
+        voters = []
+        for node_id in self.plan.voter_ids:
+            key = ReplicaKey(node_id)
+            if dynamic:
+                key = ReplicaKey(node_id, directory_id(self.plan.seed, node_id, 1))
+            voters.append(Voter(key, (endpoint(node_id),), (0, 1)))
+        return VoterSet(voters)
+
+    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
+        plan = self.plan
+        node = Node(self.world, self.network, self.triggers, self.watch, plan.seed, node_id)
+        node.config = RaftConfig(CLUSTER, endpoints=node.endpoints(), **plan.config)
+        node.static_voters = voters
+        node.limits = LogLimits(segment_bytes_max=plan.segment_bytes, cache_bytes_max=plan.cache_bytes)
+        node.release = plan.releases.get(node_id, NEWEST)
+        node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
+        node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
+        node.journal = plan.journal
+        start_ms, ppm = plan.clocks.get(node_id, [0, 0])
+        node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]
+        if plan.kraft_version:
+            self._format(node, voters)
+        return node
+
+    def _format(self, node: Node, voters: VoterSet) -> None:
+        """The 0-0 snapshot with the voters, as the formatter leaves it (KIP-853); then none are configured."""
+        bytes_of = SnapshotBytes(0, 0)
+        data = bytes_of.header(0, 1, voters_record(voters)) + bytes_of.footer()
+        node.disk.directories.add(DIRECTORY)
+        if node.id in self.ledger.voter_ids:
+            node.disk.put(f"{DIRECTORY}/{snapshot_name(0, 0)}", data, read_only=True)
+        self._configure_bootstrap(node)
+
+    def _configure_bootstrap(self, node: Node) -> None:
+        node.static_voters = VoterSet()
+        node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.voter_ids if each != node.id)
+
+    # Faults
+
+    def _begin(self) -> None:
+        luck = self.stream("begin")
+        for node in self.nodes.values():
+            node.start_after(between(luck, 0, _STARTS_WITHIN_MS * MS))
+        for place, fault in enumerate(self.plan.faults):
+            self.world.at(fault.at_ms * MS, self._arm, place, fault)
+
+    def _arm(self, place: int, fault: Fault) -> None:
+        if self._phase:
+            return
+        if fault.on:
+
+            def strike(process: Process) -> None:
+                self._strike(place, fault, process)
+
+            self.triggers.arm(fault.on, Pending(fault.nth, fault.node, fault.role, strike))
+        elif fault.when:
+            self.triggers.arm_state(fault.when, lambda process: self._strike(place, fault, process))
+        else:
+            self._strike(place, fault, None)
+
+    def _strike(self, place: int, fault: Fault, struck: Process | None) -> None:
+        at = 0 if struck is None else struck.node.id
+        self.trace.add((self.world.now, FAULT, at, place, fault.kind))
+        try:
+            done = KINDS[fault.kind].strike(self, fault.args, struck)
+        except Dead:
+            self.count(fault.kind)
+            raise
+        if done:
+            self.count(fault.kind)
+
+    def strikes(self, death: Dead) -> None:
+        """The process that has reached the trigger dies there."""
+        raise death
+
+    def count(self, name: str) -> None:
+        self.fired[name] = self.fired.get(name, 0) + 1
+
+    def later(self, delay_ms: int, act: Callable[..., Any], *args: Any) -> None:
+        """Call `act(*args)` after a while, unless the faults are over by then and all is healed."""
+        self.world.after(delay_ms * MS, self._if_same_phase, self._phase, act, args)
+
+    def _if_same_phase(self, phase: int, act: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        if phase == self._phase:
+            act(*args)
+
+    def disk_replaced(self, node: Node) -> None:
+        """A disk holds something else than its node had promised."""
+        node.forgot += 1
+        self.forgotten.add(node.id)
+        self.ledger.damaged.discard(node.id)
+        self.ledger.forget_disk(node)
+        self.watch.recovery.disk_replaced(node)
+
+    def make_observer(self, node: Node) -> None:
+        """Where voters are known by their directories, one with another directory votes no more (KIP-853)."""
+        if node.id in self.ledger.voter_ids:
+            self.ledger.gone.add(node.id)
+        self._configure_bootstrap(node)
+
+    def end_chaos(self) -> None:
+        """All faults end, and what they broke is mended; what waited to be undone is undone by this."""
+        self._phase += 1
+        self.triggers.disarm()
+        network = self.network
+        network.rules.clear()
+        for key in list(network.crossed):
+            del network.crossed[key]
+            for connection in network.open_connections():
+                if connection.client.node.id == key[0] and connection.channel.host == key[1]:
+                    network.reset(connection)
+        network.links.heal_all()
+        for link in network.links.all():
+            link.latency, link.extra_us, link.bytes_per_ms = Latency(), 0, 0
+        for node in self.nodes.values():
+            node.disk_faults.clear()
+            node.disk.full = False
+            node.pace, node.pace_times, node.step_us = DiskPace(), 1, 0
+            node.freeze_clock(frozen=False)
+            node.resume()
+            if node.id in self.ledger.damaged:
+                node.kill()  # so that a start finds what is wrong
+
+
+def describe_error(error: BaseException) -> str:
+    """Type and text of an error, and the last lines of where it came from, without what differs from run to run."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    where = " < ".join(
+        f"{frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})" for frame in reversed(frames)
+    )
+    return f"{type(error).__name__}: {error} [{where}]"

@@ -1,0 +1,21 @@
+"""What a run ends with when something does not hold."""
+
+from __future__ import annotations
+
+
+class Violation(Exception):
+    """A property is broken. property_id: of `/properties`, S01 and so on; text: by whom, with the values."""
+
+    def __init__(self, property_id: str, text: str) -> None:
+        self.property_id = property_id
+        self.text = text
+        super().__init__(property_id, text)
+
+    def __str__(self) -> str:
+        return f"{self.property_id}: {self.text}"
+
+
+def require(condition: object, property_id: str, text: str) -> None:
+    """Raise Violation where the condition does not hold. For texts that cost something, test first."""
+    if not condition:
+        raise Violation(property_id, text)

@@ -1,0 +1,154 @@
+"""All that is seen of a world goes through here: to the properties, which judge, and to the trace, which keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.properties.commits import Commits
+from simulations.properties.elections import Elections
+from simulations.properties.identity import Identity
+from simulations.properties.logs import Logs
+from simulations.properties.progress import Progress
+from simulations.properties.recovery import Recovery
+from simulations.properties.roles import Roles
+from simulations.properties.snapshots import Snapshots
+from simulations.trace import DEED, LIFE, MESSAGE, NOTE, STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.config import SnapshotId
+    from raft.inputs import Answered, Requested
+    from raft.recovered import Recovered
+    from simulations.connections import Connection, Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.register import Replay, State
+    from simulations.trace import Trace
+    from simulations.world import World
+
+
+class Watch:
+    """Told by processes and network; raises Violation from wherever a property breaks.
+
+    steps: of all nodes; notes: how often each was seen, by name.
+    """
+
+    def __init__(self, world: World, ledger: Ledger, trace: Trace) -> None:
+        self.world = world
+        self.ledger = ledger
+        self.trace = trace
+        self.commits = Commits(ledger)
+        self.elections = Elections(ledger)
+        self.recovery = Recovery(ledger)
+        self.progress = Progress(ledger, world)
+        # Logs first: it keeps the shadows that the others look at.
+        properties: tuple[Any, ...] = (
+            Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
+            Identity(ledger), self.progress,
+        )  # fmt: skip
+        self.steps = 0
+        self.notes: dict[str, int] = {}
+        self._on_started = _methods(properties, "started")
+        self._on_recovered = _methods(properties, "recovered")
+        self._on_stepped = _methods(properties, "stepped")
+        self._on_asked = _methods(properties, "asked")
+        self._on_took = _methods(properties, "took_request")
+        self._on_leaves = _methods(properties, "leaves")
+        self._on_noted = _methods(properties, "noted")
+        self._on_performs: dict[type, list[Callable[[Process, Any], None]]] = {}
+        for each in properties:
+            for cls, act in each.performs.items():
+                self._on_performs.setdefault(cls, []).append(act)
+
+    # The life of processes
+
+    def started(self, process: Process) -> None:
+        self.trace.add((self.world.now, LIFE, process.node.id, "starts", process.life))
+        for act in self._on_started:
+            act(process)
+
+    def recovered(self, process: Process, recovered: Recovered) -> None:
+        election = recovered.election
+        found = None if election is None else (election.epoch, election.leader_id)
+        entry = (self.world.now, LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end, found)
+        self.trace.add(entry)
+        for act in self._on_recovered:
+            act(process, recovered)
+
+    def ended(self, process: Process, how: str) -> None:
+        self.trace.add((self.world.now, LIFE, process.node.id, how, process.life))
+        self.ledger.shadows.pop(process.node.id, None)
+
+    def refused_to_start(self, process: Process, error: Exception) -> None:
+        self.trace.add((self.world.now, LIFE, process.node.id, "refuses to start", str(error)))
+        self.recovery.refused_to_start(process, error)
+
+    # Steps
+
+    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
+        for act in self._on_asked:
+            act(process, frame, requested)
+
+    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+        for act in self._on_took:
+            act(process, frame, requested)
+
+    def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
+        self.elections.answered(process, frame, answered)
+
+    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+        replica = process.replica
+        self.steps += 1
+        self.trace.add((
+            self.world.now, STEP, process.node.id, name, type(replica.role).__name__, replica.role.epoch,
+            replica.log.end, replica.high_watermark, len(effects),
+        ))  # fmt: skip
+        for act in self._on_stepped:
+            act(process, name, event, effects)
+
+    def performs(self, process: Process, effect: Any) -> None:
+        acts = self._on_performs.get(type(effect))
+        if acts is not None:
+            for act in acts:
+                act(process, effect)
+
+    def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
+        self.notes[name] = self.notes.get(name, 0) + 1
+        self.trace.add((self.world.now, NOTE, process.node.id, name, str(fields)))
+        for act in self._on_noted:
+            act(process, name, fields)
+
+    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        """A message leaves its sender."""
+        client, server = connection.client.node.id, connection.server
+        other = 0 if server is None else server.node.id
+        sender, target = (other, client) if is_answer else (client, other)
+        self.trace.add((self.world.now, MESSAGE, sender, target, frame.name, *frame.gist))
+        for act in self._on_leaves:
+            act(connection, frame, is_answer)
+
+    # The state machines
+
+    def applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
+        self.commits.applied(process, offset, epoch, replay)
+
+    def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
+        self.trace.add((self.world.now, DEED, process.node.id, "loads", *snapshot))
+        self.commits.loaded(process, snapshot, state)
+
+    def acknowledged(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
+        self.trace.add((self.world.now, DEED, process.node.id, "acknowledges", *numbers))
+        self.commits.acknowledged_write(numbers, end_offset)
+
+    def questioned(self, process: Process, number: int) -> None:
+        self.trace.add((self.world.now, DEED, process.node.id, "asks whether it leads", number))
+        self.commits.questioned(process, number)
+
+    def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
+        self.trace.add((self.world.now, DEED, process.node.id, "is confirmed", number))
+        self.commits.confirmed(process, number, epoch, applied)
+
+
+def _methods(properties: tuple[Any, ...], name: str) -> list[Callable[..., None]]:
+    return [getattr(each, name) for each in properties if hasattr(each, name)]
