@@ -12,7 +12,7 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 class Loggers:
-    """Names and levels. The driver makes it of the loggers it has, and changes it when it does `SetLogLevel`.
+    """Names and levels. The log makes it of the loggers it has, and changes it when told to (`SetLogLevel`).
 
     own: name -> level that was given to it, None where it has that of its parent: the name up to its last dot that is
     a logger too, else the root, which always has a level.

@@ -13,7 +13,6 @@ from controller import effects as controller_effects
 from controller import inputs
 from controller.apis import APIS, Kind
 from controller.envelope import opened, sealed
-from controller.loggers import ROOT
 from controller.server.feed import StateFeed
 from controller.server.own_requests import OWN_CONNECTION, OwnRequests
 from controller.server.snapshot_task import SnapshotTask
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 HOUSEKEEPING_S = 1.0
 # What is left to do after a fault: to tell the others that this node leads no more.
 LAST_WORDS_S = 0.1
+REQUEST_RECEIVED = "request_received"
 
 
 class Node:
@@ -141,6 +141,8 @@ class Node:
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
         source = incoming.source
+        if REQUEST_RECEIVED in self.log.shown:
+            self._tell_request(incoming)
         context = inputs.RequestContext(
             source,
             incoming.api_key,
@@ -164,6 +166,11 @@ class Node:
             self.to_raft(raft_inputs.Requested(source, request, context.version, context.listener))
         else:
             self.to_controller(inputs.Requested(context, request))
+
+    def _tell_request(self, incoming: Incoming) -> None:
+        api, client_id = type(incoming.message).__name__, incoming.client_id
+        client = self.server.peer(incoming.source)
+        self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=client, client_id=client_id)
 
     def on_disconnected(self, connection: int) -> None:
         if self._envelopes:
@@ -394,10 +401,7 @@ class Node:
             self.to_controller(inputs.SnapshotWritten(effect.id, self.storage.snapshot_size(effect.id)))
 
     def _set_log_level(self, effect: controller_effects.SetLogLevel) -> None:
-        loggers = self.controller.env.loggers
-        assert loggers is not None
-        loggers.put(effect.name, effect.level)
-        self.log.set_level(loggers.level(ROOT))
+        self.log.set_level(effect.name, effect.level)
 
     # The end.
 

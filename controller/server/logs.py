@@ -2,58 +2,132 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Any, TextIO
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, TextIO
+
+from controller.loggers import ROOT, Loggers
+from controller.server.events import EVENTS, LOGGERS, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
-METHODS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
 
-# Events that tell of trouble; all others are of level info.
-WARNINGS = {
-    "connection_refused", "garbage_received", "peer_misbehaved", "leadership_lost", "session_expired", "append_refused",
-    "configuration_warning", "snapshot_refused", "request_failed", "snapshot_failed",
-}  # fmt: skip
-ERRORS = {"node_failed", "disk_failed"}
+# Warnings of one name within so many seconds; a peer that sends garbage must not fill the disk with lines about it.
+WINDOW_S = 10
+WARNINGS_MAX = 100
 
-
-def level_of(event: str) -> str:
-    """The level at which an event is written."""
-    if event in ERRORS:
-        return "ERROR"
-    return "WARN" if event in WARNINGS else "INFO"
+HIDDEN = "[hidden]"
+_SECRET = re.compile(r"password|secret|credential|jaas|token|salt|stored_key|server_key", re.IGNORECASE)
+# What could begin a new line, or move the cursor of a terminal: fields hold texts of peers.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Log:
-    """Writes events. level: the least that is written, one of LEVELS; it may be changed while the node runs."""
+    """Writes events, each at the level of its logger (`events.ROWS`).
 
-    def __init__(self, form: str, level: str, out: TextIO | None = None) -> None:
-        """form: `json` or `console`; out: stderr by default."""
+    loggers: their levels, the very ones that DescribeConfigs tells. shown: the names of the events that are written. A
+    line that cannot be written is left out: a full disk behind stderr is no reason for a quorum to lose a node.
+    """
+
+    def __init__(
+        self, form: str, level: str, out: TextIO | None = None, clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        """form: `json` or `console`; level: of the root, one of LEVELS; out: stderr by default."""
         structlog = _structlog()
         stream = sys.stderr if out is None else out
-        colors = stream.isatty()
-        renderer = (
-            structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer(colors=colors)
-        )
-        self._log = structlog.wrap_logger(
+        if form == "json":
+            renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
+        else:
+            renderers = [_exception_in_a_line, _printable, structlog.dev.ConsoleRenderer(colors=stream.isatty())]
+        self._write = structlog.wrap_logger(
             structlog.WriteLogger(stream),
-            processors=[
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-                renderer,
-            ],
-            wrapper_class=structlog.make_filtering_bound_logger(0),
+            processors=[structlog.processors.TimeStamper(fmt="iso", utc=True), _without_secrets, *renderers],
+            wrapper_class=structlog.BoundLogger,
         )
-        self.set_level(level)
+        self._clock_s = clock_s
+        self._warned: dict[str, _Window] = {}
+        self.loggers = Loggers({ROOT: level, **dict.fromkeys(LOGGERS)})
+        self.shown: frozenset[str] = frozenset()
+        self._choose()
 
-    def set_level(self, level: str) -> None:
-        self.level = level
-        self._least = LEVELS[level]
+    def set_level(self, logger: str, level: str | None) -> None:
+        """Give a logger a level, or with None that of its parent."""
+        self.loggers.put(logger, level)
+        self._choose()
+        self("log_level_changed", of=logger, to=level)
 
     def __call__(self, event: str, /, **fields: Any) -> None:
-        level = level_of(event)
-        if LEVELS[level] >= self._least:
-            getattr(self._log, METHODS[level])(event, **fields)
+        row = EVENTS.get(event)
+        if row is None:  # a test asks for a row of each; a line without one is better than none
+            row = Event(event, "node", "WARN", "")
+        elif event not in self.shown:
+            return
+        if row.level == "WARN":
+            window = self._warned.setdefault(event, _Window())
+            left_out = window.left_out(self._clock_s())
+            if left_out is None:
+                return
+            if left_out:
+                fields["left_out"] = left_out
+        try:
+            self._write.msg(event, level=row.level.lower(), logger=row.logger, **fields)
+        except (OSError, ValueError):  # a pipe without a reader, a full disk, a stream that is closed
+            return
+
+    def _choose(self) -> None:
+        """A comparison of levels for each event, now and not at each line."""
+        self.shown = frozenset(
+            row.name for row in EVENTS.values() if LEVELS[row.level] >= LEVELS[self.loggers.level(row.logger)]
+        )
+
+
+class _Window:
+    """How many warnings of a name were written in the last window, and how many not."""
+
+    __slots__ = ("begin_s", "count")
+
+    def __init__(self) -> None:
+        self.begin_s = -float(WINDOW_S)
+        self.count = 0
+
+    def left_out(self, now_s: float) -> int | None:
+        """How many were left out before this one, in the window that ended; None where this one is left out."""
+        if now_s - self.begin_s < WINDOW_S:
+            self.count += 1
+            return 0 if self.count <= WARNINGS_MAX else None
+        before = self.count
+        self.begin_s, self.count = now_s, 1
+        return max(before - WARNINGS_MAX, 0)
+
+
+def _without_secrets(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    """No event has a field for a secret; should one ever get it, its value is not written."""
+    for key in event:
+        if _SECRET.search(key):
+            event[key] = HIDDEN
+    return event
+
+
+def _exception_in_a_line(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    """Where it was raised, innermost first: people get one line an event too. JSON has the whole trace."""
+    error = event.pop("exc_info", None)
+    if isinstance(error, BaseException):
+        frames = reversed(traceback.extract_tb(error.__traceback__))
+        event["raised_in"] = " < ".join(
+            f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames
+        )
+    return event
+
+
+def _printable(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str) and _CONTROL.search(value):
+            event[key] = _CONTROL.sub(lambda found: ascii(found.group())[1:-1], value)
+    return event
 
 
 def _structlog() -> Any:

@@ -17,7 +17,6 @@ from controller.config.resources import knows_config
 from controller.controller import Controller
 from controller.env import Env
 from controller.features import supported_features
-from controller.loggers import Loggers
 from controller.node import Node
 from controller.own_registration import OwnRegistration
 from controller.settings import settings_of
@@ -154,9 +153,14 @@ def build(
     quorum = raft_config(config, identity.cluster_id, endpoints)
     replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, luck)
     features = supported_features(config.flag("unstable.feature.versions.enable"))
-    loggers = Loggers({"root": config.text("kraft.log.level") or "INFO"})
     env = Env(
-        identity.cluster_id, config.node_id, luck, settings_of(config), config, now_ms=node.now_ms(), loggers=loggers
+        identity.cluster_id,
+        config.node_id,
+        luck,
+        settings_of(config),
+        config,
+        now_ms=node.now_ms(),
+        loggers=node.log.loggers,
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(
