@@ -1,0 +1,1 @@
+"""The metadata logs of one or many clusters as tables, on PySpark (see DESIGN.md)."""

@@ -1,0 +1,1 @@
+"""From records to tables: what each table says, how it is derived, where it is kept."""
