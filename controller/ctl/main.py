@@ -7,6 +7,7 @@ import sys
 # verb: (module, what it does)
 VERBS = {
     "start": ("controller.ctl.start", "run one node from a controller.properties"),
+    "container": ("controller.ctl.container", "run one node in a container, configured by its environment"),
     "up": ("controller.ctl.up", "run a quorum of three controllers here"),
 }
 

@@ -10,6 +10,10 @@ from controller.config.definition import ConfigError
 from controller.config.file import read_config
 from controller.config.served import check_served
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 after SIGTERM or SIGINT, 1 with one line on stderr when the node cannot start or go on."""
@@ -26,6 +30,11 @@ def run(arguments: list[str]) -> int:
     except (ConfigError, OSError) as error:
         print(f"kraftctl start: {options.config}: {error}", file=sys.stderr)
         return 1
+    return start(config, "kraftctl start")
+
+
+def start(config: NodeConfig, name: str) -> int:
+    """Run a checked node to its end; its exit code. name: of the command, for what it says on stderr."""
     # One thread of linear algebra is one too many here; it must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -38,5 +47,5 @@ def run(arguments: list[str]) -> int:
     try:
         return run_node(config, log)
     except StartRefused as refused:
-        print(f"kraftctl start: {refused}", file=sys.stderr)
+        print(f"{name}: {refused}", file=sys.stderr)
         return 1

@@ -1,0 +1,88 @@
+"""`kraftctl container`: what the image runs: configured by its environment, formatted when new, then a node."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from controller.config.definition import ConfigError
+from controller.config.environment import DEFAULT_CLUSTER_ID, container_properties
+from controller.config.file import read_properties
+from controller.config.node import NodeConfig
+from controller.config.served import check_served
+from controller.ctl.start import start
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOUNTED = "/mnt/shared/config/server.properties"
+# What `kafka-storage format` says of a directory of an earlier start: tools and images go by these words.
+ALREADY_FORMATTED = "already formatted"
+VOTERS = "controller.quorum.voters"
+FORMAT_CHOICES = ("missing", "never")
+
+
+class FormatRefused(Exception):
+    """The directories cannot be formatted, for a reason that one line tells."""
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0 after SIGTERM or SIGINT, 1 with one line on stderr when the node cannot start or go on."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl container",
+        description="Run one node as the official Kafka image does: KAFKA_X_Y in the environment is the key x.y, over "
+        f"{MOUNTED} where that is mounted; CLUSTER_ID is what an empty directory is formatted with. "
+        "KRAFT_FORMAT=never leaves directories as they are.",
+    )
+    parser.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="over the environment")
+    options = parser.parse_args(arguments)
+    environment = {**os.environ, **dict(pair.partition("=")[::2] for pair in options.variables)}
+    try:
+        config = NodeConfig(container_properties(environment, mounted_properties(options.mounted)))
+        check_served(config)
+        format_missing(config, environment)
+    except (ConfigError, OSError, FormatRefused) as error:
+        print(f"kraftctl container: {error}", file=sys.stderr)
+        return 1
+    return start(config, "kraftctl container")
+
+
+def mounted_properties(path: str) -> dict[str, str] | None:
+    """The keys of the mounted file; None where none is mounted. Raises ConfigError, OSError."""
+    try:
+        return read_properties(path)
+    except FileNotFoundError:
+        return None
+
+
+def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
+    """Format the directories unless an earlier start did. Raises FormatRefused, OSError."""
+    when = environment.get("KRAFT_FORMAT") or "missing"
+    if when not in FORMAT_CHOICES:
+        raise FormatRefused(f"KRAFT_FORMAT={when}: it must be one of {', '.join(FORMAT_CHOICES)}")
+    if when == "never":
+        return
+    from controller.offline.formatting import FormatError
+    from controller.tools.java_texts import Uncaught
+    from controller.tools.storage import parser
+    from controller.tools.storage_format import run_format
+
+    cluster_id = environment.get("CLUSTER_ID") or DEFAULT_CLUSTER_ID
+    asked = parser().parse(["format", f"--cluster-id={cluster_id}", "--config=environment"])
+    try:
+        run_format(asked, config)
+        sys.stdout.flush()
+    except FormatError as error:
+        if ALREADY_FORMATTED in str(error):
+            return
+        if VOTERS in str(error):
+            raise FormatRefused(
+                f"{VOTERS} is not set: the container formats directories for static voters alone; set "
+                "KAFKA_CONTROLLER_QUORUM_VOTERS, or format with kafka-storage and set KRAFT_FORMAT=never"
+            ) from None
+        raise FormatRefused(str(error)) from None
+    except Uncaught as error:
+        raise FormatRefused(error.message or str(error)) from None

@@ -1,0 +1,67 @@
+"""Environment variables of a container, and the keys that they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.config.definition import ConfigError
+from controller.config.environment import DEFAULT_PROPERTIES, container_properties, key_of, mapped
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("KAFKA_NODE_ID", "node.id"),
+        ("KAFKA_KRAFT_HTTP_LISTENER", "kraft.http.listener"),
+        ("KAFKA_A__B", "a_b"),
+        ("KAFKA_A___B", "a-b"),
+        ("KAFKA_A____B", "a-.b"),
+        ("KAFKA_A_____B", "a-_b"),
+        ("KAFKA_A______B", "a--b"),
+        ("KAFKA_LISTENER_NAME_KAFKA_TWO", "listener.name.kafka.two"),
+    ],
+)
+def test_a_variable_is_the_key_that_stock_makes_of_it(name: str, key: str) -> None:
+    assert key_of(name) == key
+
+
+def test_only_variables_for_the_server_are_mapped() -> None:
+    environment = {
+        "KAFKA_NODE_ID": "3", "KAFKA_HEAP_OPTS": "-Xmx1g", "KAFKA_VERSION": "4.3.1", "KAFKA_OPTS": "x",
+        "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN", "CLUSTER_ID": "x", "PATH": "/bin", "KAFKA_": "nothing",
+    }  # fmt: skip
+
+    assert mapped(environment) == {"node.id": "3"}
+
+
+def test_variables_go_over_a_mounted_file() -> None:
+    mounted = {"node.id": "1", "process.roles": "controller", "log.dirs": "/elsewhere"}
+
+    found = container_properties({"KAFKA_NODE_ID": "3"}, mounted)
+
+    assert found == {"node.id": "3", "process.roles": "controller", "log.dirs": "/elsewhere"}
+
+
+def test_any_variable_replaces_the_default_as_a_whole() -> None:
+    assert container_properties({"KAFKA_NODE_ID": "3"}, None) == {"node.id": "3", "log.dirs": "/var/lib/kafka/data"}
+
+
+@pytest.mark.parametrize("mounted", [None, {}])
+def test_without_a_word_the_node_is_a_quorum_of_one(mounted: dict[str, str] | None) -> None:
+    assert container_properties({}, mounted) == {**DEFAULT_PROPERTIES, "log.dirs": "/var/lib/kafka/data"}
+
+
+def test_the_level_of_stocks_root_logger_is_that_of_our_log() -> None:
+    environment = {"KAFKA_NODE_ID": "3", "KAFKA_LOG4J_ROOT_LOGLEVEL": "warn"}
+
+    assert container_properties(environment, None)["kraft.log.level"] == "WARN"
+
+
+def test_advertised_listeners_of_a_controller_are_refused_and_empty_ones_do_not_count() -> None:
+    controller = {"KAFKA_PROCESS_ROLES": "controller", "KAFKA_LOG_DIRS": "/d"}
+
+    found = container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": ""}, None)
+
+    assert found == {"process.roles": "controller", "log.dirs": "/d"}
+    with pytest.raises(ConfigError, match="not supported on a KRaft controller"):
+        container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": "C://h:1"}, None)

@@ -1,0 +1,114 @@
+"""A node as the image starts it: from its environment, formatted once, ended by SIGTERM."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.controller.server.processes import CLUSTER_ID, free_port
+from tests.interop.ask import describe_quorum
+from tests.interop.cluster import eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "controller.ctl.main", "container"]
+
+
+def environment(data: Path, port: int, **changes: str) -> dict[str, str]:
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")},
+        "CLUSTER_ID": CLUSTER_ID,
+        "KAFKA_NODE_ID": "1",
+        "KAFKA_PROCESS_ROLES": "controller",
+        "KAFKA_CONTROLLER_QUORUM_VOTERS": f"1@127.0.0.1:{port}",
+        "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
+        "KAFKA_LISTENERS": f"CONTROLLER://127.0.0.1:{port}",
+        "KAFKA_LOG_DIRS": str(data),
+        **changes,
+    }
+
+
+def run_once(given: dict[str, str], port: int, *arguments: str) -> tuple[int, str]:
+    """Start, wait until the node leads, and end it as an engine does; the exit code, and what it said."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    eventually(lambda: process.poll() is not None or describe_quorum(port).leader_id == 1, "the node leads", 20)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=20)
+    return process.returncode, said
+
+
+def refusal(given: dict[str, str]) -> str:
+    done = subprocess.run(COMMAND, env=given, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1
+    return done.stderr
+
+
+def test_it_formats_at_the_first_start_and_goes_on_at_the_second(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+
+    first = run_once(environment(data, port), port)
+    meta = (data / "meta.properties").read_text()
+    second = run_once(environment(data, port), port)
+
+    assert (first[0], second[0]) == (0, 0)
+    assert f"Formatting metadata directory {data} with metadata.version" in first[1]
+    assert "Formatting" not in second[1]
+    assert f"cluster.id={CLUSTER_ID}\n" in meta
+    assert (data / "meta.properties").read_text() == meta
+
+
+def test_arguments_go_over_the_environment(tmp_path: Path) -> None:
+    port = free_port()
+    given = environment(tmp_path / "not-this", port)
+
+    code, _ = run_once(given, port, f"KAFKA_LOG_DIRS={tmp_path / 'data'}")
+
+    assert code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_the_directory_of_another_cluster_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    run_once(environment(data, port), port)
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+
+    said = refusal(environment(data, port, CLUSTER_ID="another"))
+
+    assert said == (
+        f"kraftctl container: Invalid cluster.id in: {data}/meta.properties. Expected another, but read {CLUSTER_ID}\n"
+    )
+    assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"KRAFT_FORMAT": "never"}, "No readable meta.properties files found"),
+        ({"KRAFT_FORMAT": "always"}, "it must be one of missing, never"),
+        (
+            {
+                "KAFKA_PROCESS_ROLES": "broker,controller",
+                "KAFKA_LISTENERS": "CONTROLLER://127.0.0.1:9093,PLAINTEXT://127.0.0.1:9092",
+            },
+            "KRaft controller and nothing else",
+        ),
+        (
+            {"KAFKA_CONTROLLER_QUORUM_VOTERS": "", "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS": "127.0.0.1:9093"},
+            "formats directories for static voters alone",
+        ),
+    ],
+)
+def test_what_cannot_start_is_told_in_one_line(tmp_path: Path, changes: dict[str, str], text: str) -> None:
+    said = refusal(environment(tmp_path / "data", free_port(), **changes))
+
+    assert text in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "data").exists()
