@@ -45,7 +45,7 @@ class SimFiles:
     way. After `die` whatever is asked raises Dead, but for letting go of files.
     """
 
-    def __init__(self, disk: Disk, before: Callable[[str, str], None], sync_pause: Callable[[str], None]) -> None:
+    def __init__(self, disk: Disk, before: Callable[[str, str], None], sync_pause: Callable[[], None]) -> None:
         self.disk = disk
         self._before = before
         self._sync_pause = sync_pause
@@ -114,7 +114,7 @@ class SimFiles:
         _, kind, inode = self._handles[handle]
         # What is written while the sync runs, it need not cover.
         number = inode.written
-        self._sync_pause(kind)
+        self._sync_pause()
         self._check()
         try:
             self._before("sync", kind)
@@ -170,7 +170,7 @@ class SimFiles:
     def sync_directory(self, directory: str) -> None:
         self._check()
         number = self.disk.changed
-        self._sync_pause("names")
+        self._sync_pause()
         self._check()
         self._before("sync", "names")
         self.disk.settle_names(directory, number)

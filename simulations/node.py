@@ -14,7 +14,7 @@ from simulations.files import Dead
 from simulations.process import DIRECTORY, LAST_WORDS_US, Process
 from simulations.releases import NEWEST
 from simulations.streams import directory_id, stream
-from simulations.world import MS
+from simulations.world import MS, SECOND
 
 if TYPE_CHECKING:
     from random import Random
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from simulations.triggers import Triggers
     from simulations.watch import Watch
     from simulations.world import World
+
+
+# However slow a disk is: what began amid the faults must be over in the calm behind them.
+SYNC_US_MAX = 3 * SECOND
 
 
 class DiskPace(NamedTuple):
@@ -271,7 +275,7 @@ class Node:
             self.disk_faults.remove(fault)
         raise OSError(fault.code, f"{operation} of {kind} was made to fail")
 
-    def sync_us(self, kind: str) -> int:
+    def sync_us(self) -> int:
         """How long the next sync takes."""
         least, spread, tail, tail_us = self.pace
         luck = self._disk_luck
@@ -279,7 +283,7 @@ class Node:
             delay = least + int(luck.random() * tail_us)
         else:
             delay = least + int(luck.random() * spread)
-        return delay * self.pace_times if kind else delay
+        return min(delay * self.pace_times, SYNC_US_MAX)
 
     # What others read
 

@@ -319,8 +319,8 @@ class Process:
     def _before_disk(self, operation: str, kind: str) -> None:
         self.node.before_disk(self, operation, kind)
 
-    def _sync_pause(self, kind: str) -> None:
-        delay = self.node.sync_us(kind)
+    def _sync_pause(self) -> None:
+        delay = self.node.sync_us()
         if self.flush.is_running():
             self.flush.pause(delay)
         else:

@@ -131,7 +131,8 @@ def _may_forget(run: Run, node: Node) -> bool:
     """Whether no harm can come of it that this node forgets what it holds and whom it voted for.
 
     There is a leader that is not this node; all other voters follow it, and have on disk all that is committed, and its
-    epoch. So nobody needs this node's copy, and no election of an epoch that it knew can still be won.
+    epoch; this node has no more, so no word of it that is still on its way may commit more. So nobody needs its copy,
+    and no election of an epoch that it knew can still be won.
     """
     ledger = run.ledger
     if node.id not in ledger.voter_ids:
@@ -153,6 +154,7 @@ def _may_forget(run: Run, node: Node) -> bool:
         all(each.replica.epoch == epoch and isinstance(each.replica.role, (Leader, Follower)) for each in processes)
         and all(view.election.epoch == epoch and (view.at(end) == number or view.covers(end)) for view in durable)
         and ledger.durable(node).election.epoch <= epoch
+        and ledger.durable(node).segments_end() <= end
         and (node.process is None or not node.process.is_listening or node.process.replica.epoch <= epoch)
     )
 
