@@ -1,0 +1,248 @@
+"""Whether a history is linearizable: each operation seems to happen at one moment between its call and its answer
+(Wing and Gong 1993; Lowe 2017 for what is remembered; Horn and Kroening 2015 for the parts).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simulations.histories.models import REFUSED
+from simulations.histories.operations import UNKNOWN, Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from simulations.histories.models import Model
+
+BUDGET = 1_000_000
+"""Configurations of one part of a history that are looked at, each about 200 bytes of memory, before it is given up."""
+
+EFFORT = 100_000
+"""Configurations that are looked at to leave reads out of a witness."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """ok, violation or unknown: the budget was spent. key: of the part that is wrong, or could not be decided.
+
+    witness: the shortest beginning of that part that cannot be explained, without reads that explain nothing; order: as
+    much of it as one server could have done, in its order; stuck: the operations, any of which would have had to come
+    next. looked_at: configurations, of all parts.
+    """
+
+    result: str
+    key: Hashable = None
+    witness: list[Operation] = field(default_factory=list)
+    order: list[Operation] = field(default_factory=list)
+    stuck: list[Operation] = field(default_factory=list)
+    looked_at: int = 0
+
+    @property
+    def is_ok(self) -> bool:
+        return self.result == "ok"
+
+    def __str__(self) -> str:
+        if self.is_ok:
+            return f"ok after {self.looked_at} configurations"
+        if self.result == "unknown":
+            return f"{self.key}: not decided within {self.looked_at} configurations"
+        lines = [f"{self.key}: no order explains these {len(self.witness)} operations:"]
+        lines += [f"  {operation}" for operation in self.witness]
+        lines += ["one server could have done:", *(f"  {operation}" for operation in self.order)]
+        return "\n".join(lines)
+
+
+def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -> Verdict:
+    """Judge a history, part by part. budget: configurations of each part."""
+    looked_at = 0
+    undecided: Verdict | None = None
+    for key, part in parts(model, operations).items():
+        search = Search(model, part, budget)
+        found = search.run()
+        looked_at += search.looked_at
+        if found is False:
+            return _explained(model, key, part, search.wall, budget, looked_at)
+        if found is None and undecided is None:
+            undecided = Verdict("unknown", key)
+    verdict = undecided or Verdict("ok")
+    verdict.looked_at = looked_at
+    return verdict
+
+
+def parts(model: Model, operations: Sequence[Operation]) -> dict[Hashable, list[Operation]]:
+    """The operations of each key, by the order of their calls: a history is linearizable where each part is."""
+    found: dict[Hashable, list[Operation]] = {}
+    for operation in operations:
+        found.setdefault(model.key(operation.asked), []).append(operation)
+    return found
+
+
+class _Entry:
+    """A call or an answer, in a list that entries leave and come back to. bit: of the operation; answer: None for an
+    answer itself, and for a call that has none; after: bits of the operation that asked the same before, and was not
+    answered either: of such twins the earlier goes first, as nobody could tell.
+    """
+
+    __slots__ = ("after", "answer", "bit", "following", "is_call", "operation", "previous")
+
+    def __init__(self, operation: Operation, number: int, *, is_call: bool) -> None:
+        self.operation = operation
+        self.bit = 1 << number
+        self.after = 0
+        self.is_call = is_call
+        self.answer: _Entry | None = None
+        self.previous: _Entry = self
+        self.following: _Entry | None = None
+
+
+class Search:
+    """The search through one part. looked_at: configurations, that is sets of operations done with the state after.
+
+    wall: the last answer that nothing got past; longest: the longest order that got as far.
+    """
+
+    def __init__(self, model: Model, part: Sequence[Operation], budget: int) -> None:
+        self._model = model
+        self._budget = budget
+        self.looked_at = 0
+        self.wall = 0
+        self.longest: list[Operation] = []
+        self._head, self._answers = _listed(part)
+
+    def run(self) -> bool | None:
+        """Whether there is an order; None where the budget was spent before one could say."""
+        step = self._model.step
+        head = self._head
+        state: Any = self._model.initial
+        done = 0  # a bit for each operation that has happened
+        seen: set[tuple[int, Any]] = set()
+        stack: list[tuple[_Entry, Any]] = []
+        answered = 0  # of those that have an answer, how many have happened
+        deepest = 0
+        entry = head.following
+        while answered < self._answers:
+            assert entry is not None, "where answers are left, the walk ends at one"
+            if entry.is_call:
+                operation = entry.operation
+                if entry.after & ~done:
+                    entry = entry.following
+                    continue
+                following = step(state, operation.asked, operation.told)
+                # An operation that was never answered, and that would change nothing, need not happen.
+                if following is not REFUSED and not (entry.answer is None and following == state):
+                    configuration = (done | entry.bit, following)
+                    if configuration not in seen:
+                        if len(seen) >= self._budget:
+                            return None
+                        seen.add(configuration)
+                        self.looked_at += 1
+                        stack.append((entry, state))
+                        state = following
+                        done |= entry.bit
+                        _lift(entry)
+                        if entry.answer is not None:
+                            answered += 1
+                        entry = head.following
+                        continue
+                entry = entry.following
+                continue
+            # An answer stands here whose operation has not happened: something earlier must have gone otherwise.
+            assert entry.operation.returned is not None, "an answer has its moment"
+            if entry.operation.returned > self.wall:
+                self.wall = entry.operation.returned
+                deepest = 0
+            if len(stack) > deepest and entry.operation.returned == self.wall:
+                deepest = len(stack)
+                self.longest = [done_entry.operation for done_entry, _ in stack]
+            if not stack:
+                return False
+            entry, state = stack.pop()
+            done &= ~entry.bit
+            if entry.answer is not None:
+                answered -= 1
+            _unlift(entry)
+            entry = entry.following
+        return True
+
+
+def _listed(part: Sequence[Operation]) -> tuple[_Entry, int]:
+    """The events in their order behind a head, and how many are answers."""
+    events: list[tuple[int, int, _Entry]] = []
+    answers = 0
+    twins: dict[Hashable, int] = {}
+    for number, operation in enumerate(part):
+        call = _Entry(operation, number, is_call=True)
+        # Of a call and an answer at one moment the call is first: they overlap.
+        events.append((operation.invoked, 0, call))
+        if operation.returned is not None:
+            call.answer = _Entry(operation, number, is_call=False)
+            events.append((operation.returned, 1, call.answer))
+            answers += 1
+        else:
+            call.after = twins.get(operation.asked, 0)
+            twins[operation.asked] = call.bit
+    events.sort(key=lambda event: event[:2])
+    head = last = _Entry.__new__(_Entry)
+    for _, _, entry in events:
+        last.following, entry.previous = entry, last
+        last = entry
+    last.following = None
+    return head, answers
+
+
+def _lift(call: _Entry) -> None:
+    for entry in (call, call.answer):
+        if entry is not None:
+            entry.previous.following = entry.following
+            if entry.following is not None:
+                entry.following.previous = entry.previous
+
+
+def _unlift(call: _Entry) -> None:
+    for entry in (call.answer, call):
+        if entry is not None:
+            entry.previous.following = entry
+            if entry.following is not None:
+                entry.following.previous = entry
+
+
+def _explained(model: Model, key: Hashable, part: list[Operation], wall: int, budget: int, looked_at: int) -> Verdict:
+    """The shortest witness: beginnings of a linearizable history are linearizable, as is what is left without a read.
+
+    wall: no beginning that ends before it is wrong, for there the same order explains less.
+    """
+    ends = sorted(each.returned for each in part if each.returned is not None and each.returned >= wall)
+    low, high = 0, len(ends) - 1
+    middle = low  # mostly it is that one
+    while low < high:
+        if Search(model, _until(part, ends[middle]), budget).run() is False:
+            high = middle
+        else:
+            low = middle + 1
+        middle = (low + high) // 2
+    witness = _until(part, ends[high])
+    effort = EFFORT
+    for operation in list(witness):
+        if model.is_read(operation.asked) and effort > 0:
+            fewer = [each for each in witness if each is not operation]
+            search = Search(model, fewer, effort)
+            if search.run() is False:
+                witness = fewer
+            effort -= search.looked_at
+    search = Search(model, witness, budget)
+    search.run()
+    chosen = set(map(id, search.longest))
+    stuck = [each for each in witness if id(each) not in chosen and each.returned is not None]
+    return Verdict("violation", key, witness, search.longest, stuck, looked_at)
+
+
+def _until(part: Sequence[Operation], end: int) -> list[Operation]:
+    """The history as it stood at a moment: what was answered later had no answer yet."""
+    begun = [each for each in part if each.invoked <= end]
+    return [
+        Operation(each.client, each.asked, UNKNOWN, each.invoked, None)
+        if each.returned is not None and each.returned > end
+        else each
+        for each in begun
+    ]

@@ -1,0 +1,81 @@
+"""What one server would do, asked one thing after the other: the sequential models that histories are held against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simulations.histories.operations import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class Model(Protocol):
+    """A deterministic object. initial: its state at the beginning, hashable, as all states are."""
+
+    initial: Hashable
+
+    def key(self, asked: Any) -> Hashable:
+        """What an operation is about: those of different keys cannot influence each other."""
+        ...
+
+    def step(self, state: Any, asked: Any, told: Any) -> Any:
+        """The state after an operation that was answered so, or REFUSED where this state does not answer so. To one
+        that was told UNKNOWN any answer is possible; a state that depends on the answer must keep that open.
+        """
+        ...
+
+    def is_read(self, asked: Any) -> bool:
+        """Whether it never changes the state."""
+        ...
+
+
+REFUSED: Any = type("Refused", (), {"__repr__": lambda _self: "refused", "__slots__": ()})()
+"""From this state the operation is not answered so."""
+
+
+class Register:
+    """One register with compare-and-set. ("read",) -> value; ("write", v) -> anything; ("cas", old, new) -> bool."""
+
+    def __init__(self, initial: Hashable = None) -> None:
+        self.initial = initial
+
+    def key(self, asked: Any) -> Hashable:  # noqa: ARG002 - there is one register
+        return "register"
+
+    def step(self, state: Any, asked: Any, told: Any) -> Any:
+        match asked:
+            case ("read",):
+                return state if told is UNKNOWN or told == state else REFUSED
+            case ("write", value):
+                return value
+            case ("cas", old, new):
+                if told is not UNKNOWN and told != (state == old):
+                    return REFUSED
+                return new if state == old else state
+        raise AssertionError(f"a register is not asked {asked!r}")
+
+    def is_read(self, asked: Any) -> bool:
+        return bool(asked[0] == "read")
+
+
+class Strings:
+    """A map of strings, of which one asks ("get", key) -> value, ("put", key, value), ("append", key, value)."""
+
+    initial = ""
+
+    def key(self, asked: Any) -> Hashable:
+        return str(asked[1])
+
+    def step(self, state: Any, asked: Any, told: Any) -> Any:
+        match asked:
+            case ("get", _):
+                return state if told is UNKNOWN or told == state else REFUSED
+            case ("put", _, value):
+                return value
+            case ("append", _, value):
+                return state + value
+        raise AssertionError(f"a map of strings is not asked {asked!r}")
+
+    def is_read(self, asked: Any) -> bool:
+        return bool(asked[0] == "get")

@@ -1,0 +1,55 @@
+"""A recorded history: what each client asked, what it was told, and when (Herlihy and Wing 1990)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _self: "?", "__slots__": ()})()
+"""The answer to what was never answered: it may have had any, and taken effect at any time since, or not at all."""
+
+
+@dataclass(slots=True)
+class Operation:
+    """One request of a client. asked: what, hashable; told: the answer, UNKNOWN where there was none.
+
+    invoked, returned: places in the order of all events of the history; returned is None where no answer came.
+    """
+
+    client: str | int
+    asked: Any
+    told: Any
+    invoked: int
+    returned: int | None
+
+    def __str__(self) -> str:
+        end = "…" if self.returned is None else str(self.returned)
+        return f"[{self.invoked}, {end}] client {self.client}: {self.asked} -> {self.told}"
+
+
+class Recorder:
+    """Writes a history down while it happens. operations: by the order in which they were asked."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._clock = 0
+
+    def ask(self, client: str | int, asked: Any) -> Operation:
+        """A client asks; until `answer` or `refuse` it may take effect at any time."""
+        operation = Operation(client, asked, UNKNOWN, self._tick(), None)
+        self.operations.append(operation)
+        return operation
+
+    def answer(self, operation: Operation, told: Any) -> None:
+        """The answer has come."""
+        assert operation.returned is None, f"answered twice: {operation}"
+        operation.told = told
+        operation.returned = self._tick()
+
+    def forget(self, operation: Operation) -> None:
+        """It is certain that nothing came of it, as where it was never sent."""
+        self.operations.remove(operation)
+
+    def _tick(self) -> int:
+        self._clock += 1
+        return self._clock

@@ -1,0 +1,75 @@
+"""What clients of a controller may be told, and what they must not be."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulations.histories.controller_api import ControllerApi
+from simulations.histories.linearizable import check
+from simulations.histories.operations import UNKNOWN, Recorder
+
+SOUND = {
+    "a topic is created once": [
+        (("create", "a", 3, ()), ("ok", 1)), (("create", "a", 3, ()), "exists"), (("delete", "a", 1), "ok"),
+        (("delete", "a", 1), "missing"), (("create", "a", 1, ()), ("ok", 2)),
+    ],
+    "a lost creation may show later": [
+        (("create", "a", 3, ()), UNKNOWN), (("read", "a"), "missing"), (("grow", "a", 3), "too few"),
+        (("delete", "a", None), "ok"), (("read", "a"), "missing"),
+    ],
+    "a topic has the configs of its creation and of what came after": [
+        (("create", "a", 3, (("x", "1"),)), ("ok", 1)), (("configure", "a", (("y", "2"), ("x", None))), "ok"),
+        (("read", "a"), (("y", "2"),)),
+    ],
+    "what was refused changes nothing": [
+        (("create", "a", 3, ()), "refused"), (("create", "a", 3, ()), ("ok", 1)),
+    ],
+    "blocks may leave gaps": [(("allocate",), 0), (("allocate",), UNKNOWN), (("allocate",), 2000)],
+    "a partition's epoch may go up by itself": [
+        (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), "stale"),
+        (("alter partition", 1, 0, 9), ("ok", 10)),
+    ],
+    "configs of a broker": [
+        (("read broker", 1), ()), (("configure broker", 1, (("x", "1"),)), "ok"), (("read broker", 1), (("x", "1"),)),
+    ],
+}  # fmt: skip
+
+WRONG = {
+    "a topic is created twice": [(("create", "a", 3, ()), ("ok", 1)), (("create", "a", 3, ()), ("ok", 2))],
+    "a topic that nobody deleted is missing": [(("create", "a", 3, ()), ("ok", 1)), (("read", "a"), "missing")],
+    "a deletion by another id": [(("create", "a", 3, ()), ("ok", 1)), (("delete", "a", 2), "ok")],
+    "a lost config is seen, then is not": [
+        (("create", "a", 1, ()), ("ok", 1)), (("configure", "a", (("x", "1"),)), UNKNOWN),
+        (("read", "a"), (("x", "1"),)), (("read", "a"), ()),
+    ],
+    "fewer partitions than there were": [
+        (("create", "a", 3, ()), ("ok", 1)), (("grow", "a", 5), "ok"), (("grow", "a", 4), "ok"),
+    ],
+    "two brokers have one id": [(("allocate",), 1000), (("allocate",), 1000)],
+    "blocks overlap": [(("allocate",), 1000), (("allocate",), 1999)],
+    "a broker epoch comes back": [(("register", 1), 10), (("register", 2), 10)],
+    "one partition epoch is changed twice": [
+        (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), ("ok", 5)),
+    ],
+    "a feature that was set is not": [(("set feature", "f", 1), "ok"), (("read feature", "f"), 0)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_one_controller_could_have_said_is_explained(name):
+    assert check(ControllerApi(), recorded(SOUND[name])).result == "ok"
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_no_controller_could_have_said_is_found(name):
+    assert check(ControllerApi(), recorded(WRONG[name])).result == "violation"
+
+
+def recorded(rows):
+    """Each asked and answered before the next."""
+    recorder = Recorder()
+    for asked, told in rows:
+        operation = recorder.ask("client", asked)
+        if told is not UNKNOWN:
+            recorder.answer(operation, told)
+    return recorder.operations

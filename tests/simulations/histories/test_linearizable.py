@@ -1,0 +1,156 @@
+"""Histories that can have happened one after the other, and histories that cannot."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+from simulations.histories.linearizable import check
+from simulations.histories.models import REFUSED, Register, Strings
+from simulations.histories.operations import UNKNOWN, Operation, Recorder
+
+
+def operation(client, asked, told, invoked, returned):
+    return Operation(client, asked, told, invoked, returned)
+
+
+def test_a_read_may_see_what_was_written_at_the_same_time_or_what_was_before():
+    for seen in (None, 1):
+        history = [operation("a", ("write", 1), True, 1, 10), operation("b", ("read",), seen, 2, 9)]
+
+        verdict = check(Register(), history)
+
+        assert verdict.is_ok
+
+
+def test_a_read_after_a_write_sees_it():
+    stale = operation("b", ("read",), None, 3, 4)
+    history = [operation("a", ("write", 1), True, 1, 2), stale, operation("a", ("read",), 1, 5, 6)]
+
+    verdict = check(Register(), history)
+
+    assert (verdict.result, verdict.witness, verdict.order, verdict.stuck) == (
+        "violation", history[:2], history[:1], [stale],
+    )  # fmt: skip
+
+
+def test_what_was_not_answered_may_happen_late_or_never():
+    lost = operation("a", ("write", 1), UNKNOWN, 1, None)
+    before = operation("b", ("read",), None, 2, 3)
+    after = operation("b", ("read",), 1, 4, 5)
+
+    verdicts = [check(Register(), history).result for history in ([lost, before], [lost, before, after])]
+
+    assert verdicts == ["ok", "ok"]
+
+
+def test_what_was_not_answered_happens_once():
+    lost = operation("a", ("write", 1), UNKNOWN, 1, None)
+    history = [
+        lost, operation("b", ("read",), 1, 2, 3), operation("b", ("write", 2), True, 4, 5),
+        operation("b", ("read",), 1, 6, 7),
+    ]  # fmt: skip
+
+    verdict = check(Register(), history)
+
+    assert verdict.result == "violation"
+
+
+def test_a_witness_leaves_out_other_keys_later_events_and_reads_that_say_nothing():
+    recorder = Recorder()
+
+    def done(asked, told):
+        recorder.answer(recorder.ask("a", asked), told)
+
+    done(("put", "x", "1"), None)
+    done(("put", "y", "1"), None)
+    done(("get", "x"), "1")
+    done(("get", "x"), "2")
+    done(("put", "x", "3"), None)
+
+    verdict = check(Strings(), recorder.operations)
+
+    assert (verdict.key, [each.asked for each in verdict.witness]) == ("x", [("put", "x", "1"), ("get", "x")])
+    assert verdict.witness[-1].told == "2"
+
+
+def test_a_search_whose_budget_is_spent_does_not_know():
+    clients = range(12)
+    history = [operation(client, ("write", client), True, 1, 100) for client in clients]
+    history.append(operation("reader", ("read",), "nobody wrote this", 101, 102))
+
+    verdict = check(Register(), history, budget=1000)
+
+    assert (verdict.result, verdict.looked_at) == ("unknown", 1000)
+
+
+def test_twins_that_were_never_answered_cost_no_more_than_one():
+    history = [operation(client, ("cas", None, 1), UNKNOWN, client, None) for client in range(200)]
+    history.append(operation("reader", ("read",), 2, 1000, 1001))
+
+    verdict = check(Register(), history, budget=1000)
+
+    assert verdict.result == "violation"
+
+
+def test_the_search_agrees_with_trying_all_orders():
+    luck = Random(11)
+    found = {True: 0, False: 0}
+
+    for _ in range(6000):
+        history = random_history(luck)
+
+        verdict = check(Register(0), history)
+        expected = by_brute_force(Register(0), history)
+
+        assert verdict.is_ok == expected, "\n".join(map(str, history))
+        found[expected] += 1
+        if not expected:
+            assert not by_brute_force(Register(0), verdict.witness)
+    assert min(found.values()) > 1000
+
+
+def random_history(luck):
+    """Up to six operations of three clients on a register of three values; some are not answered."""
+    recorder = Recorder()
+    under_way = {}
+    count = luck.randrange(1, 7)
+    while count or under_way:
+        client = luck.randrange(3)
+        if client in under_way:
+            made = under_way.pop(client)
+            if luck.random() < 0.2:
+                continue
+            told = {"read": luck.randrange(3), "write": True, "cas": luck.random() < 0.5}[made.asked[0]]
+            recorder.answer(made, told)
+        elif count:
+            count -= 1
+            kind = luck.choice(("read", "write", "cas"))
+            values = {"read": 0, "write": 1, "cas": 2}[kind]
+            asked = (kind, *(luck.randrange(3) for _ in range(values)))
+            under_way[client] = recorder.ask(client, asked)
+    return recorder.operations
+
+
+def by_brute_force(model, history):
+    """Whether any order of any choice of what was not answered, with all that was, is one that the model allows."""
+    answered = [each for each in history if each.returned is not None]
+    lost = [each for each in history if each.returned is None]
+    for chosen in range(1 << len(lost)):
+        picked = answered + [each for place, each in enumerate(lost) if chosen >> place & 1]
+        if any(is_possible(model, order) for order in permutations(picked)):
+            return True
+    return False
+
+
+def is_possible(model, order):
+    state = model.initial
+    latest = 0
+    for each in order:
+        if each.returned is not None and each.returned < latest:
+            return False
+        latest = max(latest, each.invoked)
+        state = model.step(state, each.asked, each.told)
+        if state is REFUSED:
+            return False
+    return True
