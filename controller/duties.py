@@ -10,7 +10,7 @@ from controller.serving import write_result
 
 if TYPE_CHECKING:
     from controller.controller import Controller
-    from controller.inputs import SendAnswered, SnapshotWritten, Ticked, WallClock
+    from controller.inputs import SendAnswered, SnapshotGivenUp, SnapshotWritten, Ticked, WallClock
 
 
 def on_ticked(controller: Controller, _event: Ticked) -> None:
@@ -67,6 +67,13 @@ def on_send_answered(controller: Controller, event: SendAnswered) -> None:
 
 
 def on_snapshot_written(controller: Controller, event: SnapshotWritten) -> None:
-    controller.snapshots.writing = False
+    controller.snapshots.done(event.id)
     fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "size": event.size}
     controller.effects.append(Noted("snapshot_written", fields))
+
+
+def on_snapshot_given_up(controller: Controller, event: SnapshotGivenUp) -> None:
+    """The next one is due when as much was written again."""
+    controller.snapshots.done(event.id)
+    fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "reason": event.reason}
+    controller.effects.append(Noted("snapshot_given_up", fields))

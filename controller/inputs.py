@@ -132,6 +132,14 @@ class SnapshotWritten:
 
 
 @dataclass(slots=True)
+class SnapshotGivenUp:
+    """Nothing came of the snapshot asked for by `TakeSnapshot`. reason: a text."""
+
+    id: SnapshotId
+    reason: str
+
+
+@dataclass(slots=True)
 class LeadershipConfirmed:
     """The answer that this node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
 
@@ -162,6 +170,6 @@ class ShutDown:
 
 Input = (
     Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | HighWatermark | AppendRefused
-    | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | LeadershipConfirmed | SendAnswered
-    | KraftVersion | ShutDown
+    | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
+    | LeadershipConfirmed | SendAnswered | KraftVersion | ShutDown
 )  # fmt: skip

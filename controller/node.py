@@ -18,6 +18,7 @@ from controller.server.own_requests import OWN_CONNECTION, OwnRequests
 from controller.server.snapshot_task import SnapshotTask
 from raft import effects as raft_effects
 from raft import inputs as raft_inputs
+from raft.snapshots import may_take
 from raft.step import start as raft_start
 from raft.step import step as raft_step
 from records.errors import ApiError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from controller.controller import Controller
     from controller.server.logs import Log
+    from raft.config import SnapshotId
     from raft.inputs import Source
     from raft.network.channels import Channels
     from raft.network.requests import Incoming
@@ -99,7 +101,7 @@ class Node:
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(controller, storage, self._step_controller, self._later)
         self.own_requests = OwnRequests(replica, controller, own_channels, self.to_controller)
-        self.snapshot = SnapshotTask(storage, self._later, self._wall_ms)
+        self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._do_raft: dict[type, Callable[[Any], None]] = {
             raft_effects.Send: channels.send,
             raft_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
@@ -107,7 +109,7 @@ class Node:
             raft_effects.ReplySnapshot: self._reply_snapshot,
             raft_effects.HighWatermark: self._on_high_watermark,
             # Told in its turn: by then the controller is what earlier inputs have made of it.
-            raft_effects.LoadSnapshot: lambda effect: self._tell(self.feed.load, effect.id),
+            raft_effects.LoadSnapshot: lambda effect: self._tell(self._load_snapshot, effect.id),
             raft_effects.LeaderChanged: lambda effect: self._tell(self.feed.leader_changed, effect),
             raft_effects.LeadershipConfirmed: self._on_confirmed,
             raft_effects.ProposalRefused: self._on_refused,
@@ -364,6 +366,11 @@ class Node:
         self._told -= 1
         news[0](news[1])
 
+    def _load_snapshot(self, snapshot: SnapshotId) -> None:
+        """The state begins anew: what is being written of the old one is of no use."""
+        self.snapshot.drop()
+        self.feed.load(snapshot)
+
     def _on_high_watermark(self, effect: raft_effects.HighWatermark) -> None:
         self.storage.perform(effect)
         if self._told:
@@ -397,8 +404,13 @@ class Node:
 
     def _take_snapshot(self, effect: controller_effects.TakeSnapshot) -> None:
         kraft_version, voters = self.replica.control_state_at(effect.id.end_offset)
-        if not self.snapshot.begin(effect.id, effect.timestamp_ms, effect.view, kraft_version, voters):
-            self.to_controller(inputs.SnapshotWritten(effect.id, self.storage.snapshot_size(effect.id)))
+        if not may_take(self.replica, effect.id) or not self.snapshot.begin(
+            effect.id, effect.timestamp_ms, effect.view, kraft_version, voters
+        ):
+            self._snapshot_given_up(effect.id, "one that is as new is here")
+
+    def _snapshot_given_up(self, snapshot: SnapshotId, reason: str) -> None:
+        self.to_controller(inputs.SnapshotGivenUp(snapshot, reason))
 
     def _set_log_level(self, effect: controller_effects.SetLogLevel) -> None:
         self.log.set_level(effect.name, effect.level)

@@ -26,7 +26,7 @@ class Appended(NamedTuple):
 class SnapshotSchedule:
     """Counts what was committed since the last snapshot. Judged when something is committed, and only then.
 
-    last: the last batch that is committed. writing: a snapshot is being written; there is one at a time.
+    last: the last batch that is committed. writing: the snapshot that is being written; there is one at a time.
     """
 
     __slots__ = ("_pending", "bytes", "last", "settings", "since_ms", "writing")
@@ -36,7 +36,7 @@ class SnapshotSchedule:
         self.bytes = 0
         self.since_ms = now_ms
         self.last = Appended(0, 0, 0, 0)
-        self.writing = False
+        self.writing: SnapshotId | None = None
         self._pending: deque[Appended] = deque()
 
     def appended(self, batch: Appended) -> None:
@@ -61,7 +61,12 @@ class SnapshotSchedule:
         """The state is that of this snapshot."""
         self.last = Appended(id_.end_offset, id_.epoch, timestamp_ms, 0)
         self.begin(now_ms)
-        self.writing = False
+        self.writing = None
+
+    def done(self, id_: SnapshotId) -> None:
+        """A snapshot was written or given up. It may be one from before `restart`, and not the one being written now."""
+        if self.writing == id_:
+            self.writing = None
 
     def begin(self, now_ms: int) -> None:
         """Count anew."""
@@ -70,7 +75,7 @@ class SnapshotSchedule:
 
     def due(self, stable_end_offset: int, now_ms: int) -> SnapshotId | None:
         """The snapshot to take now; None where none is due, or cannot be: in a batch, or within a transaction."""
-        if self.writing or self.bytes == 0 or self.last.end_offset != stable_end_offset:
+        if self.writing is not None or self.bytes == 0 or self.last.end_offset != stable_end_offset:
             return None
         settings = self.settings
         interval_ms = settings.metadata_log_max_snapshot_interval_ms
@@ -85,6 +90,6 @@ def take_snapshot_if_due(controller: Controller) -> None:
     id_ = snapshots.due(controller.state.stable_end_offset, env.now_ms)
     if id_ is None:
         return
-    snapshots.writing = True
+    snapshots.writing = id_
     snapshots.begin(env.now_ms)
     controller.effects.append(TakeSnapshot(id_, snapshots.last.timestamp_ms, stable_view(controller.state)))

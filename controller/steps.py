@@ -27,5 +27,6 @@ STEPS: dict[type, Callable[[Controller, Any], None]] = {
     inputs.Ticked: duties.on_ticked,
     inputs.WallClock: duties.on_wall_clock,
     inputs.SnapshotWritten: duties.on_snapshot_written,
+    inputs.SnapshotGivenUp: duties.on_snapshot_given_up,
     inputs.SendAnswered: duties.on_send_answered,
 }

@@ -80,6 +80,7 @@ ROWS = (
     # Snapshots.
     Event("snapshot_taken", "raft", "DEBUG", "A snapshot of this node's own is on disk, and known to the replica."),
     Event("snapshot_written", "controller", "INFO", "The controller's state was written to a snapshot."),
+    Event("snapshot_given_up", "controller", "WARN", "A snapshot that was due is not written; the reason says why."),
     Event("snapshot_loaded", "controller", "INFO", "The controller's state was read from a snapshot."),
     Event("snapshot_fetching", "raft", "INFO", "This node is far behind, and fetches a snapshot from the leader."),
     Event("snapshot_stored", "raft", "INFO", "A fetched snapshot is whole, checked and on disk."),

@@ -59,9 +59,11 @@ def test_there_is_none_in_a_batch_nor_in_a_transaction():
 def test_one_is_written_at_a_time():
     s = schedule(bytes_max=1)
     s.replayed(Appended(10, 3, 77, 100))
-    s.writing = True
+    s.writing = SnapshotId(8, 3)
     assert s.due(10, 0) is None
-    s.writing = False
+    s.done(SnapshotId(7, 3))
+    assert s.due(10, 0) is None
+    s.done(SnapshotId(8, 3))
     assert s.due(10, 0) == SnapshotId(10, 3)
 
 
