@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +71,9 @@ class Server:
                 lambda: self._make(name), host or None, port, reuse_address=True, backlog=1024
             )
         except OSError as error:
-            # The loop's own text repeats the address in another form.
-            reason = os.strerror(error.errno) if error.errno else str(error)
+            # The loop's own text repeats the address in another form; a name that is not found has numbers of its own.
+            is_name = isinstance(error, socket.gaierror)
+            reason = os.strerror(error.errno) if error.errno and not is_name else error.strerror or str(error)
             raise OSError(error.errno, f"{name} cannot listen on {address_text(host, port)}: {reason}") from None
         self._servers.append(server)
         if self._sweep is None:
