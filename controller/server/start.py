@@ -152,7 +152,6 @@ def build(
     )
     quorum = raft_config(config, identity.cluster_id, endpoints)
     replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, luck)
-    features = supported_features(config.flag("unstable.feature.versions.enable"))
     env = Env(
         identity.cluster_id,
         config.node_id,
