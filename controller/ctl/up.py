@@ -34,7 +34,9 @@ def run(arguments: list[str]) -> int:
     except (OSError, PrepareFailed) as error:
         print(f"kraftctl up: {error}", file=sys.stderr)
         return 1
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # SIGINT too: a shell starts what is in its background with Ctrl-C ignored, and then `kill -INT` is meant.
+        signal.signal(number, _interrupt)
     with contextlib.suppress(KeyboardInterrupt):
         try:
             quorum.start()
@@ -143,9 +145,16 @@ class Quorum:
                     said = line
                 time.sleep(0.5)
         for node in gone:
-            last = (self.data / f"node-{node}.log").read_text(errors="replace").strip().splitlines()
-            print(f"kraftctl up: node {node} ended: {last[-1] if last else 'it said nothing'}", file=sys.stderr)
+            print(f"kraftctl up: node {node} ended: {self._last_words(node)}", file=sys.stderr)
         return 1
+
+    def _last_words(self, node: int) -> str:
+        """Why a process ended: the signal that killed it, or the last line that it wrote."""
+        code = self.processes[node].returncode
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        last = (self.data / f"node-{node}.log").read_text(errors="replace").strip().splitlines()
+        return last[-1] if last else "it said nothing"
 
     def _gone(self) -> list[int]:
         return [node for node, process in self.processes.items() if process.poll() is not None]
