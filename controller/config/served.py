@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from controller.config.definition import ConfigError
+from controller.config.node import NodeConfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.config.node import NodeConfig
+    from collections.abc import Iterable, Mapping
 
 PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 
@@ -14,13 +15,22 @@ PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafka
 _CLASSES = ("create.topic.policy.class.name", "alter.config.policy.class.name", "client.quota.callback.class")
 
 
+def served_config(given: Mapping[str, str]) -> NodeConfig:
+    """The configuration of a node of ours. Raises ConfigError.
+
+    The roles come first: what stock would find wrong with a broker's keys is of no help to who must not have them here.
+    """
+    roles = [role.strip() for role in given.get("process.roles", "").split(",")]
+    if "broker" in roles:
+        _check_roles(roles)
+    config = NodeConfig(given)
+    check_served(config)
+    return config
+
+
 def check_served(config: NodeConfig) -> None:
     """Raises ConfigError, with one line that says what to do, for what this node would have to leave undone."""
-    if set(config.process_roles) != {"controller"}:
-        raise ConfigError(
-            f"process.roles={','.join(config.process_roles)}: this node is a KRaft controller and nothing else; set "
-            "process.roles=controller here, and run brokers with Apache Kafka"
-        )
+    _check_roles(config.process_roles)
     for endpoint in config.listeners:
         if endpoint.protocol != "PLAINTEXT":
             raise ConfigError(
@@ -46,4 +56,12 @@ def check_served(config: NodeConfig) -> None:
         raise ConfigError(
             f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; "
             "write them into the file"
+        )
+
+
+def _check_roles(roles: Iterable[str]) -> None:
+    if set(roles) != {"controller"}:
+        raise ConfigError(
+            f"process.roles={','.join(roles)}: this node is a KRaft controller and nothing else; set "
+            "process.roles=controller here, and run brokers with Apache Kafka"
         )

@@ -9,13 +9,14 @@ import sys
 from controller.config.definition import ConfigError
 from controller.config.environment import DEFAULT_CLUSTER_ID, container_properties
 from controller.config.file import read_properties
-from controller.config.node import NodeConfig
-from controller.config.served import check_served
+from controller.config.served import served_config
 from controller.ctl.start import start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from controller.config.node import NodeConfig
 
 MOUNTED = "/mnt/shared/config/server.properties"
 # What `kafka-storage format` says of a directory of an earlier start: tools and images go by these words.
@@ -41,8 +42,7 @@ def run(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     environment = {**os.environ, **dict(pair.partition("=")[::2] for pair in options.variables)}
     try:
-        config = NodeConfig(container_properties(environment, mounted_properties(options.mounted)))
-        check_served(config)
+        config = served_config(container_properties(environment, mounted_properties(options.mounted)))
         format_missing(config, environment)
     except (ConfigError, OSError, FormatRefused) as error:
         print(f"kraftctl container: {error}", file=sys.stderr)

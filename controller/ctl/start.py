@@ -7,8 +7,8 @@ import os
 import sys
 
 from controller.config.definition import ConfigError
-from controller.config.file import read_config
-from controller.config.served import check_served
+from controller.config.file import read_properties
+from controller.config.served import served_config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ def run(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     overrides = dict(pair.partition("=")[::2] for pair in options.override)
     try:
-        config = read_config(options.config, overrides)
-        check_served(config)
+        config = served_config({**read_properties(options.config), **overrides})
     except (ConfigError, OSError) as error:
-        print(f"kraftctl start: {options.config}: {error}", file=sys.stderr)
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        print(f"kraftctl start: {options.config}: {reason}", file=sys.stderr)
         return 1
     return start(config, "kraftctl start")
 

@@ -38,7 +38,8 @@ def refusal(properties: Path) -> str:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"process_roles": "broker,controller"}, "controller"),
+        ({"process_roles": "broker,controller"}, "this node is a KRaft controller and nothing else"),
+        ({"process_roles": "broker"}, "this node is a KRaft controller and nothing else"),
         ({"node_id": "minus"}, "Invalid value minus for configuration broker.id"),
         ({"controller_quorum_election_timeout_ms": "soon"}, "controller.quorum.election.timeout.ms"),
         ({"listeners": None}, "listeners"),
@@ -53,6 +54,10 @@ def test_a_node_that_cannot_start_says_why_in_one_line(
     properties = write_properties(tmp_path, free_port(), **changes)
 
     assert text in refusal(properties)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "none") == f"kraftctl start: {tmp_path}/none: No such file or directory"
 
 
 def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
