@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raft.config import RaftConfig, ReplicaKey, Voter
@@ -20,6 +19,7 @@ from simulations.ledger import Ledger
 from simulations.links import Latency
 from simulations.load import Clients
 from simulations.node import DiskPace, Node, endpoint
+from simulations.outcome import Outcome
 from simulations.process import DIRECTORY, Process
 from simulations.releases import NEWEST
 from simulations.streams import between, directory_id, stream
@@ -41,36 +41,6 @@ EVENTS_MAX = 4_000_000
 
 # The node that was killed may take so long to be at work, in ms.
 _STARTS_WITHIN_MS = 60
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of a run. property_id: of what broke, empty where nothing did; text: how; at_us: when.
-
-    trace_hash: of all that happened. fired: how often each kind of fault found something to strike. elected_ms,
-    committed_ms, caught_up_ms: after the calm began; -1 where it did not come to that.
-    """
-
-    seed: int
-    property_id: str = ""
-    text: str = ""
-    at_us: int = 0
-    trace_hash: str = ""
-    events: int = 0
-    steps: int = 0
-    messages: int = 0
-    committed: int = 0
-    acknowledged: int = 0
-    epochs: int = 0
-    elected_ms: int = -1
-    committed_ms: int = -1
-    caught_up_ms: int = -1
-    fired: dict[str, int] = field(default_factory=dict)
-    notes: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def is_well(self) -> bool:
-        return not self.property_id
 
 
 class Run:

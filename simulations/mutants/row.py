@@ -14,8 +14,9 @@ class Edit(NamedTuple):
 
 
 class Mutant(NamedTuple):
-    """id: R, D, M of the literature's list (DESIGN.md), X of our own. expected: ids of the properties that may see it
-    first. subject: votes, persistence, watermark, truncation, snapshots, progress … ci: whether it runs in each sweep of CI.
+    """id: R, D, M, Q of the literature's list (DESIGN.md), X of our own. expected: ids of the properties that may see it
+    first. subject: votes, persistence, watermark, truncation, snapshots, progress … ci: whether each sweep of CI must
+    catch it. seeds: by which seed it is caught. level: of simulation, see `levels`.
     """
 
     id: str
@@ -25,3 +26,5 @@ class Mutant(NamedTuple):
     expected: tuple[str, ...]
     edits: tuple[Edit, ...]
     ci: bool = False
+    seeds: int = 500
+    level: str = "raft"

@@ -12,3 +12,10 @@ if TYPE_CHECKING:
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant for mutant in (*elections.MUTANTS, *replication.MUTANTS, *disks.MUTANTS)
 }
+
+
+def find(mutant_id: str) -> Mutant:
+    """The mutant of an id; raises ValueError where there is none."""
+    if mutant_id not in MUTANTS:
+        raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join(MUTANTS)}")
+    return MUTANTS[mutant_id]

@@ -1,0 +1,38 @@
+"""What several commands take alike: seeds, jobs, a level, a mutant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+
+
+def seeds(text: str) -> range:
+    """`7` or `1-500`, both included."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a seed nor A-B")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
+        raise argparse.ArgumentTypeError(f"{text} is empty")
+    return range(first, last + 1)
+
+
+def add_level(parser: argparse.ArgumentParser) -> None:
+    """--level"""
+    from simulations.levels import MODULES
+
+    parser.add_argument("--level", default="raft", choices=sorted(MODULES), help="what is simulated (raft)")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """--jobs"""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument("--jobs", type=positive, default=cores, metavar="N", help=f"processes at a time ({cores})")
+
+
+def positive(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)

@@ -1,0 +1,84 @@
+"""`mutants`: deliberate bugs, each put into the code of its own process, and hunted through seeds until caught."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from simulations.commands.arguments import add_jobs, seeds
+from simulations.commands.progress import Progress
+from simulations.workers import Row, Task, rows
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from simulations.mutants.row import Mutant
+
+SAYS = "put deliberate bugs into the code, and see that they are caught"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("ids", nargs="*", metavar="ID", help="these; all where none is named")
+    parser.add_argument("--seeds", type=seeds, metavar="A-B", help="through these seeds, not each through its own")
+    parser.add_argument("--subject", metavar="WORD", help="those of votes, persistence, watermark, truncation …")
+    parser.add_argument("--list", action="store_true", help="only print what there is")
+    add_jobs(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where each was caught."""
+    from simulations.mutants.table import MUTANTS, find
+
+    chosen = [find(each) for each in args.ids] or list(MUTANTS.values())
+    if args.subject:
+        chosen = [mutant for mutant in chosen if mutant.subject == args.subject]
+    if args.list:
+        for mutant in chosen:
+            sys.stdout.write(f"{mutant.id:5} {mutant.subject:12} {mutant.name} ({mutant.origin})\n")
+        return 0
+    return 1 if hunt(chosen, args.jobs, args.seeds) else 0
+
+
+def hunt(chosen: Sequence[Mutant], jobs: int, numbers: Iterable[int] | None = None) -> int:
+    """Look for each mutant through its seeds, and tell; returns how many were not caught."""
+    by_id = {mutant.id: mutant for mutant in chosen}
+    tasks = [
+        Task(tuple(numbers or range(1, mutant.seeds + 1)), mutant.level, mutant.id, until_broken=True)
+        for mutant in chosen
+    ]
+    progress = Progress(len(tasks), "mutants")
+    begin = time.monotonic()
+    missed: list[str] = []
+    for row in rows(tasks, jobs):
+        mutant = by_id[row.task.mutant_id]
+        progress.clear()
+        is_caught = not row.error and bool(row.outcomes) and not row.outcomes[-1].is_well
+        if not is_caught:
+            missed.append(mutant.id)
+        sys.stdout.write(_told(mutant, row, is_caught=is_caught))
+        sys.stdout.flush()
+        progress.add(1, f"{len(missed)} missed" if missed else "")
+    progress.clear()
+    passed_s = time.monotonic() - begin
+    sys.stdout.write(f"{len(tasks)} mutants, {len(tasks) - len(missed)} caught in {passed_s:.0f} s")
+    sys.stdout.write(f"; missed: {', '.join(missed)}\n" if missed else "\n")
+    sys.stdout.flush()
+    return len(missed)
+
+
+def _told(mutant: Mutant, row: Row, *, is_caught: bool) -> str:
+    title = f"{mutant.id:5} {mutant.name}"
+    if row.error:
+        return f"{title}: CANNOT BE TRIED: {row.error.strip().splitlines()[-1]}\n"
+    if not is_caught:
+        return f"{title}: MISSED in {len(row.outcomes)} seeds, {row.cpu_s:.0f} s\n"
+    last = row.outcomes[-1]
+    by = (
+        last.property_id
+        if last.property_id in mutant.expected
+        else f"{last.property_id}, not {'/'.join(mutant.expected)}"
+    )
+    return f"{title}: {by} at seed {last.seed} ({len(row.outcomes)} seeds, {row.cpu_s:.1f} s)\n"

@@ -1,0 +1,83 @@
+"""`run`: one world, lived through and told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulations.commands.arguments import add_level
+
+if TYPE_CHECKING:
+    import argparse
+
+    from simulations.outcome import Outcome
+
+SAYS = "live one world through, and tell what came of it"
+STORY = 60
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--seed", type=int, metavar="N", help="the world of a seed")
+    which.add_argument("--plan", type=Path, metavar="FILE", help="the world of a plan, in JSON")
+    parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
+    parser.add_argument(
+        "--story", type=int, default=-1, metavar="N", help=f"tell the last N entries ({STORY} if it broke)"
+    )
+    parser.add_argument("--save-plan", type=Path, metavar="FILE", help="write the plan to a file")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the whole trace to a file, in msgpack")
+    add_level(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where every property held."""
+    from simulations.levels import load
+    from simulations.story import tell
+
+    text = args.plan.read_text() if args.plan is not None else None
+    level = load(args.level, args.mutant)
+    plan = level.draw(args.seed) if text is None else level.read(text)
+    if args.save_plan is not None:
+        args.save_plan.write_text(level.show(plan))
+    if args.trace is not None:
+        with args.trace.open("wb") as file:
+            outcome, entries = level.play(plan, file.write)
+    else:
+        outcome, entries = level.play(plan)
+    count = args.story if args.story >= 0 else (0 if outcome.is_well else STORY)
+    for line in tell(entries[len(entries) - min(count, len(entries)) :], level.FIELDS):
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.write(_summary(outcome))
+    if not outcome.is_well:
+        where = f"--seed {args.seed}" if text is None else f"--plan {args.plan}"
+        sys.stdout.write(f"again: {command(where, args.level, args.mutant)}\n")
+    return 0 if outcome.is_well else 1
+
+
+def command(where: str, level: str, mutant_id: str) -> str:
+    """The one command that lives a world through again."""
+    parts = ["python -m simulations run", where]
+    if level != "raft":
+        parts.append(f"--level {level}")
+    if mutant_id:
+        parts.append(f"--mutant {mutant_id}")
+    return " ".join(parts)
+
+
+def _summary(outcome: Outcome) -> str:
+    lines = [
+        (
+            f"seed {outcome.seed}: {outcome.at_us / 1_000_000:.3f} simulated seconds, {outcome.steps} steps,"
+            f" {outcome.messages} messages, {outcome.committed} offsets committed, {outcome.acknowledged} writes"
+            f" acknowledged, {outcome.epochs} epochs"
+        ),
+        f"faults: {', '.join(f'{name} {count}' for name, count in sorted(outcome.fired.items())) or 'none'}",
+        f"trace {outcome.trace_hash}",
+    ]
+    if outcome.is_well:
+        lines.append("every property held")
+    else:
+        lines.append(f"{outcome.property_id} IS BROKEN at {outcome.at_us / 1_000_000:.6f}: {outcome.text}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,51 @@
+"""The levels of simulation: what is simulated together. Each is one module, imported when it is asked for.
+
+raft: the raft core over its real storage, with registers for a state machine. A level's module has
+
+    draw(seed) -> plan                              the plan of a seed, drawn by luck
+    read(text) -> plan                              a plan from its JSON; raises ValueError
+    show(plan) -> text                              and back
+    play(plan, written=None) -> Outcome, entries    live it through; written: is told all bytes of the trace
+    FIELDS                                          by name of a message, the names of what its gist says
+
+Nothing that may carry a mutant is imported before `load`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simulations.outcome import Outcome
+    from simulations.trace import Entry
+
+MODULES = {"raft": "simulations.raft_level"}
+
+
+class Level(Protocol):
+    """What a level's module has."""
+
+    FIELDS: Mapping[str, tuple[str, ...]]
+
+    def draw(self, seed: int) -> Any: ...
+
+    def read(self, text: str) -> Any: ...
+
+    def show(self, plan: Any) -> str: ...
+
+    def play(self, plan: Any, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]: ...
+
+
+def load(name: str, mutant_id: str = "") -> Level:
+    """The level of a name, with a mutant put in where one is named. Raises ValueError where there is no such."""
+    if name not in MODULES:
+        raise ValueError(f"no level {name!r}; known are {', '.join(MODULES)}")
+    if mutant_id:
+        from simulations.mutants.hook import install
+        from simulations.mutants.table import find
+
+        install(find(mutant_id))
+    return cast("Level", import_module(MODULES[name]))

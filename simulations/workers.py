@@ -1,0 +1,153 @@
+"""Many seeds in many processes: tasks go out, rows come back, and each mutant has a process of its own.
+
+Workers are started afresh and not forked: whatever the caller has imported, they have not.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import signal
+import time
+import traceback
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from multiprocessing.connection import Connection
+
+    from simulations.outcome import Outcome
+
+CPU_S_MAX = 60
+"""What one seed may take; a mutant may go round in circles within a step, where no count of events sees it."""
+
+MEMORY_BYTES_MAX = 4 << 30
+
+
+class Task(NamedTuple):
+    """Seeds to be lived through, one after the other. until_broken: stop at the first that is not well."""
+
+    seeds: tuple[int, ...]
+    level: str = "raft"
+    mutant_id: str = ""
+    until_broken: bool = False
+
+
+class Row(NamedTuple):
+    """What came of a task. error: why it could not be done at all, empty where it could."""
+
+    task: Task
+    outcomes: list[Outcome]
+    cpu_s: float
+    error: str = ""
+
+
+def perform(task: Task) -> Row:
+    """Do a task in this process, which must be a fresh one where the task has a mutant."""
+    from simulations.levels import load
+
+    begin = time.process_time()
+    outcomes: list[Outcome] = []
+    try:
+        level = load(task.level, task.mutant_id)
+        for seed in task.seeds:
+            signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
+            outcome, _ = level.play(level.draw(seed))
+            outcomes.append(outcome)
+            if task.until_broken and not outcome.is_well:
+                break
+    except Exception:  # told to who asked, with all of it
+        return Row(task, outcomes, time.process_time() - begin, traceback.format_exc())
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return Row(task, outcomes, time.process_time() - begin)
+
+
+def guard() -> None:
+    """Have whatever runs too long in this process end as a finding, and not the process."""
+    signal.signal(signal.SIGVTALRM, _hung)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def _hung(_number: int, _frame: Any) -> None:
+    from simulations.world import TooBusy
+
+    raise TooBusy(-1, 0)
+
+
+def _live(pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    guard()
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(perform(task))
+
+
+class _Worker:
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_live, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.task: Task | None = None
+
+    def give(self, task: Task) -> None:
+        self.task = task
+        self.pipe.send(task)
+
+    def take(self) -> Row:
+        assert self.task is not None, "a worker with nothing to do has nothing to say"
+        try:
+            row: Row = self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            row = Row(self.task, [], 0.0, f"the worker ended with {self.process.exitcode}")
+        return row
+
+    def close(self) -> None:
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join()
+
+
+def rows(tasks: Iterable[Task], jobs: int) -> Iterator[Row]:
+    """Have tasks done by so many processes, and yield what comes of each as it comes."""
+    todo = iter(tasks)
+    workers: dict[Connection, _Worker] = {}
+    idle: list[_Worker] = []
+    try:
+        while True:
+            while len(workers) < jobs and (task := next(todo, None)) is not None:
+                worker = idle.pop() if idle and not task.mutant_id else _Worker()
+                worker.give(task)
+                workers[worker.pipe] = worker
+            if not workers:
+                return
+            for pipe in wait(list(workers)):
+                worker = workers.pop(cast("Any", pipe))
+                row = worker.take()
+                if row.error or row.task.mutant_id:
+                    worker.close()
+                else:
+                    idle.append(worker)
+                yield row
+    finally:
+        for worker in (*workers.values(), *idle):
+            worker.close()
+
+
+def chunks(seeds: Iterable[int], size: int, level: str = "raft") -> Iterator[Task]:
+    """Tasks of so many seeds each."""
+    part: list[int] = []
+    for seed in seeds:
+        part.append(seed)
+        if len(part) == size:
+            yield Task(tuple(part), level)
+            part = []
+    if part:
+        yield Task(tuple(part), level)
