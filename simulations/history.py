@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from records.batch import Batch, read_header, records_of
 from simulations.chains import EMPTY, ChainedLog, Chains, parts
-from simulations.register import Replay, State
+from simulations.register import Replay, State, read_snapshot
 from simulations.violation import Violation
 
 
@@ -53,6 +53,10 @@ class History:
         count, digest = self.states[end_offset]
         registers = dict(self._writes[:count])
         return State(count, digest, tuple(sorted(registers.items())))
+
+    def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
+        """Whether the batches of a snapshot hold what the log up to an offset comes to."""
+        return read_snapshot(found) == self.state_at(end_offset)
 
     def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
         batch = _header(data)

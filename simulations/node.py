@@ -17,6 +17,7 @@ from simulations.streams import directory_id, stream
 from simulations.world import MS, SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from raft.voters import VoterSet
@@ -54,7 +55,7 @@ def endpoint(node_id: int) -> Endpoint:
 
 
 class Node:
-    """A machine. is_on: it has power. life: counts its processes. process: None where none runs.
+    """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where none runs.
 
     config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
     speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does
@@ -72,6 +73,7 @@ class Node:
         self.id = node_id
         self.root = root
         self.is_on = True
+        self.make_process: Callable[[Node], Process] = Process
         self.life = 0
         self.process: Process | None = None
         self.clock = NodeClock()
@@ -120,7 +122,7 @@ class Node:
         if self.process is not None or self.broken or not self.is_on:
             return
         self.life += 1
-        process = self.process = Process(self)
+        process = self.process = self.make_process(self)
         self.watch.started(process)
         try:
             process.boot()

@@ -14,7 +14,6 @@ from raft.storage.names import snapshot_name
 from records.batch import CorruptBatch, batches, records_of
 from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
 from simulations.process import DIRECTORY
-from simulations.register import read_snapshot
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Snapshots:
         kinds = [control_type(records_of(data, batch)[0].key) for data, batch in found if batch.is_control]
         if kinds[:1] != [SNAPSHOT_HEADER] or kinds[-1:] != [SNAPSHOT_FOOTER] or not found[-1][1].is_control:
             raise Violation("S17", f"node {node_id} has stored {snapshot}, and on disk it is not whole")
-        if read_snapshot(found) != history.state_at(snapshot.end_offset):
+        if not history.gives(found, snapshot.end_offset):
             raise Violation(
                 "S17", f"the snapshot {snapshot} of node {node_id} is not what the log up to there comes to"
             )
