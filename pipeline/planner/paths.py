@@ -1,0 +1,153 @@
+"""The exact rest: chains of moves, each the cheapest that there is, until every broker is within its bounds.
+
+The planner's problem is a flow of least cost: from partitions through their racks to brokers, each broker taking what
+its bounds allow. The state starts cheapest for what it is (nothing moved yet, some replicas homeless, some brokers
+over or under) and each step sends one replica's worth from where there is too much to where there is too little along
+the cheapest chain; so it stays cheapest, and at the end it is the least (successive shortest paths; Ahuja, Magnanti,
+Orlin, "Network Flows", 9.7). A chain runs over brokers: at each hop one replica of some partition moves. A last node,
+the pool, stands for "any broker that has room", so a broker at its lower bound may pass the turn to one above it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipeline.planner.assignment import NEVER, Arcs
+from pipeline.planner.cluster import BadCluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from pipeline.planner.assignment import Assignment
+
+_FAR = 1 << 40
+_HOMELESS = -2  # where a chain begins that starts at a homeless replica
+_START = -1
+
+
+class Chains:
+    """Finds and takes cheapest chains. Arcs are kept until a partition on their broker changes."""
+
+    def __init__(self, assignment: Assignment, cost_min: int) -> None:
+        self.assignment = assignment
+        self.cost_min = cost_min
+        self._arcs: dict[int, Arcs] = {}
+
+    def take_all(self, progress: Callable[[int], None], cost_max: int = _FAR) -> None:
+        """Take chains until every broker is within its bounds, or the next would cost more than cost_max.
+
+        Raises BadCluster where no chain leads there.
+        """
+        while self._is_open():
+            chain = self._cheapest(cost_max)
+            if chain is None:
+                return
+            self._take(chain)
+            progress(1)
+
+    def _is_open(self) -> bool:
+        state = self.assignment
+        return bool(
+            (state.load > state.high).any() or (state.load < state.low).any() or state.load.sum() < state.total
+        )  # fmt: skip
+
+    def _arcs_of(self, node: int) -> Arcs:
+        found = self._arcs.get(node)
+        if found is None:
+            state = self.assignment
+            rows, slots = np.nonzero(state.homeless() if node == _HOMELESS else state.now == node)
+            found = self._arcs[node] = state.arcs(rows, slots)
+        return found
+
+    def _cheapest(self, cost_max: int) -> list[tuple[int, int]] | None:
+        """The hops of the cheapest chain, of those the shortest; None where it costs more than cost_max.
+
+        A chain costs at least what the one before it did, so the search ends at the first that costs no more. It goes
+        round by round, a hop a round, and keeps each round's origins, so that a later, cheaper and longer way does not
+        change what an earlier round found.
+        """
+        state = self.assignment
+        pool = state.brokers
+        surplus = state.surplus()
+        ends = np.append(state.load < state.low, surplus < 0)
+        cost = np.full(pool + 1, _FAR)
+        origin = np.full(pool + 1, _START)
+        starts = np.append(state.load > state.high, surplus > 0)
+        cost[starts] = 0
+        rounds: list[NDArray[np.int64]] = []
+        frontier = np.flatnonzero(starts).tolist()
+        if state.load.sum() < state.total:
+            frontier.append(_HOMELESS)
+        best_cost, best_round, best_end = _FAR, 0, -1
+        while frontier:
+            after = cost.copy()
+            origin = np.full(pool + 1, _START)
+            for node in frontier:
+                reach = self._reach(node)
+                if node != _HOMELESS:
+                    reach = reach + cost[node]
+                better = reach < after
+                after[better] = reach[better]
+                origin[better] = node
+            rounds.append(origin)
+            cost = after
+            reached = np.flatnonzero(ends & (origin != _START))
+            if len(reached):
+                end = int(reached[cost[reached].argmin()])
+                if cost[end] < best_cost:
+                    best_cost, best_round, best_end = int(cost[end]), len(rounds), end
+                if best_cost <= self.cost_min:
+                    break
+            frontier = np.flatnonzero(origin != _START).tolist()
+        if best_end < 0:
+            raise BadCluster("the brokers cannot be evened out under the rule of the racks")
+        self.cost_min = best_cost
+        return _hops(rounds[:best_round], best_end) if best_cost <= cost_max else None
+
+    def _reach(self, node: int) -> NDArray[np.int64]:
+        """The cost of one hop from a node to each other."""
+        state = self.assignment
+        reach = np.full(state.brokers + 1, _FAR)
+        if node == state.brokers:
+            reach[:-1][state.load > state.low] = 0
+            return reach
+        arcs = self._arcs_of(node).cost
+        reach[:-1][arcs < NEVER - 1] = arcs[arcs < NEVER - 1]
+        if node >= 0 and state.load[node] < state.high[node]:
+            reach[-1] = 0
+        return reach
+
+    def _take(self, chain: list[tuple[int, int]]) -> None:
+        state = self.assignment
+        moves = []
+        for node, target in chain:
+            if state.brokers not in (node, target):
+                arcs = self._arcs_of(node)
+                moves.append((int(arcs.row[target]), int(arcs.slot[target]), target))
+        stale = {_HOMELESS} if chain[0][0] == _HOMELESS else set()
+        for row, slot, target in moves:
+            one = np.array([row]), np.array([slot]), np.array([target])
+            assert state.may_go(*one)[0], f"a chain's moves {moves} are in each other's way"
+            stale.update(state.now[row].tolist(), (target,))
+            if (state.now[row] < 0).any():
+                stale.add(_HOMELESS)
+            state.put(row, slot, target)
+        for node in stale:
+            self._arcs.pop(node, None)
+
+
+def _hops(rounds: list[NDArray[np.int64]], end: int) -> list[tuple[int, int]]:
+    """The hops to a node, in order, by each round's origins."""
+    hops = []
+    node = end
+    for origin in reversed(rounds):
+        if origin[node] != _START:
+            hops.append((int(origin[node]), node))
+            node = int(origin[node])
+            if node == _HOMELESS:
+                break
+    return hops[::-1]
