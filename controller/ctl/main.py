@@ -8,6 +8,9 @@ import sys
 VERBS = {
     "start": ("controller.ctl.start", "run one node from a controller.properties"),
     "container": ("controller.ctl.container", "run one node in a container, configured by its environment"),
+    "status": ("controller.ctl.status", "who leads a quorum, and how far each voter has come"),
+    "wait": ("controller.ctl.wait", "wait until a quorum has a leader and its voters have caught up"),
+    "probe": ("controller.ctl.probe", "whether the node here is live, started or ready, for a health check"),
     "up": ("controller.ctl.up", "run a quorum of three controllers here"),
 }
 

@@ -1,0 +1,150 @@
+"""What the verbs ask of a quorum: who leads, and how far each voter has come, by the leader's own word (KIP-595)."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+from controller.config.definition import ConfigError
+from controller.config.file import read_config
+from controller.config.listeners import host_and_port
+from controller.tools.connection import Connection
+from records.errors import ApiError, error_name
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.quorum import DescribeQuorumRequest
+from records.uuids import uuid_text
+from records.wire import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+Address = tuple[str, int]
+
+METADATA_TOPIC = "__cluster_metadata"
+CONTROLLERS = 2
+ASK_S = 3.0
+NO_DIRECTORY = bytes(16)
+
+
+class Member(NamedTuple):
+    """A replica as its leader sees it. end_offset and times: -1 where unknown; the times are of the leader's clock."""
+
+    id: int
+    directory_id: str
+    end_offset: int
+    last_fetch_ms: int
+    caught_up_ms: int
+
+
+class View(NamedTuple):
+    """A quorum as its leader sees it. voters, observers: by id; address: where the leader was asked."""
+
+    cluster_id: str
+    leader_id: int
+    epoch: int
+    high_watermark: int
+    voters: dict[int, Member]
+    observers: dict[int, Member]
+    address: Address
+
+    @property
+    def end_offset(self) -> int:
+        """The end of the leader's log."""
+        return self.voters[self.leader_id].end_offset if self.leader_id in self.voters else self.high_watermark
+
+    def lag(self, member: Member) -> int | None:
+        """How many records a replica lacks of the leader's log; None where nothing is known of it."""
+        return None if member.end_offset < 0 else max(0, self.end_offset - member.end_offset)
+
+
+class NoQuorum(Exception):
+    """Nobody leads, or nobody answers; the text says what each node said."""
+
+
+def add_quorum_options(parser: argparse.ArgumentParser) -> None:
+    """The two ways to say which quorum is meant."""
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one controller, or better several")
+    where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
+
+
+def addresses_of(options: argparse.Namespace) -> list[Address]:
+    """Where the controllers are to be asked, as the options say. Raises ConfigError, OSError."""
+    if options.bootstrap_controller is not None:
+        given = options.bootstrap_controller
+        found = [host_and_port(part.strip()) for part in given.split(",")]
+        if None in found:
+            raise ConfigError(f"--bootstrap-controller {given}: it takes HOST:PORT,…")
+        return [address for address in found if address is not None]
+    config = read_config(options.config)
+    return [*config.voters.values()] or list(config.bootstrap_servers)
+
+
+def look(addresses: list[Address], client_id: str) -> View:
+    """Ask the leader, wherever it is. Raises NoQuorum."""
+    said: dict[Address, str] = {}
+    waiting = list(addresses)
+    while waiting:
+        address = waiting.pop(0)
+        if address in said:
+            continue
+        try:
+            with Connection(*address, client_id, seconds=ASK_S) as connection:
+                found, cluster_id, others = _ask(connection)
+        except (OSError, ApiError, DecodeError) as error:
+            said[address] = str(error) or type(error).__name__
+            continue
+        if isinstance(found, View):
+            return found._replace(cluster_id=cluster_id, address=address)
+        said[address] = found
+        waiting += others
+    raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))
+
+
+def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
+    """The leader's view, or what stands against it; the cluster's id; where else to ask."""
+    cluster_id, others = "", []
+    with contextlib.suppress(ApiError):
+        cluster = connection.ask(
+            DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
+        )
+        cluster_id = cluster.cluster_id
+        # The active one is the one to ask; the others come after it.
+        known = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
+        others = [(node.host, node.port) for node in known]
+    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+    answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
+    if answer.error_code:
+        return error_name(answer.error_code), cluster_id, others
+    if not answer.topics or not answer.topics[0].partitions:
+        return "an answer without the metadata partition", cluster_id, others
+    found = answer.topics[0].partitions[0]
+    if found.error_code:
+        return f"{error_name(found.error_code)}, no leader here", cluster_id, others
+    return _view(found), cluster_id, others
+
+
+def _view(found: Any) -> View:
+    return View(
+        "",
+        found.leader_id,
+        found.leader_epoch,
+        found.high_watermark,
+        {state.replica_id: _member(state) for state in found.current_voters},
+        {state.replica_id: _member(state) for state in found.observers},
+        ("", 0),
+    )
+
+
+def _member(state: Any) -> Member:
+    directory_id = "" if state.replica_directory_id == NO_DIRECTORY else uuid_text(state.replica_directory_id)
+    return Member(
+        state.replica_id,
+        directory_id,
+        state.log_end_offset,
+        state.last_fetch_timestamp,
+        state.last_caught_up_timestamp,
+    )

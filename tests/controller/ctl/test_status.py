@@ -1,0 +1,116 @@
+"""What the verbs that look at a quorum print of a real one, and of none."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.ctl.main import main
+from tests.controller.server.processes import CLUSTER_ID, free_port, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(name="quorum", scope="module")
+def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """Port and properties of a quorum of one that leads."""
+    port = free_port()
+    root = tmp_path_factory.mktemp("node")
+    properties = root / "controller.properties"
+    with running(root, port):
+        assert main(["wait", "-c", str(properties), "--timeout", "20"]) == 0
+        yield port, properties
+
+
+def test_the_table_names_leader_epoch_and_high_watermark(
+    quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["status", "--bootstrap-controller", f"127.0.0.1:{quorum[0]}"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert lines[0].startswith(f"cluster {CLUSTER_ID}: node 1 leads epoch 1, high watermark ")
+    assert lines[1].split() == ["node", "role", "log", "end", "lag", "last", "fetch", "directory"]
+    assert lines[2].split()[:2] == ["1", "leader"]
+    assert len(lines) == 3
+
+
+def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["status", "-c", str(quorum[1]), "--json"])
+
+    found = json.loads(capsys.readouterr().out)
+    end = found.pop("end_offset")
+    assert code == 0
+    assert found.pop("high_watermark") <= end
+    assert found == {
+        "cluster": CLUSTER_ID,
+        "leader": 1,
+        "epoch": 1,
+        "voters": [
+            {
+                "id": 1, "role": "leader", "directory": None, "end_offset": end, "lag": 0, "fetched_ms_ago": None,
+                "caught_up_ms_ago": 0,
+            }
+        ],
+        "observers": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("leader", "1"), ("epoch", "1"), ("voters", "1"), ("cluster", CLUSTER_ID)]
+)
+def test_one_field_alone_is_for_scripts(
+    quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str], field: str, value: str
+) -> None:
+    code = main(["status", "-c", str(quorum[1]), "--field", field])
+
+    assert (code, capsys.readouterr().out) == (0, f"{value}\n")
+
+
+def test_where_nobody_leads_each_address_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_port()
+
+    codes = [
+        main(["status", "--bootstrap-controller", f"127.0.0.1:{port}"]),
+        main(["wait", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0"]),
+    ]
+
+    said = capsys.readouterr()
+    assert (codes, said.out) == ([1, 1], "")
+    assert said.err == (
+        f"kraftctl status: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
+        f"kraftctl wait: not within 0 s: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
+    )
+
+
+@pytest.mark.parametrize("given", ["", "somewhere", "h:1,", "h:x"])
+def test_what_is_no_address_is_refused(capsys: pytest.CaptureFixture[str], given: str) -> None:
+    code = main(["status", "--bootstrap-controller", given])
+
+    assert (code, capsys.readouterr().err) == (
+        1,
+        f"kraftctl status: --bootstrap-controller {given}: it takes HOST:PORT,…\n",
+    )
+
+
+def test_a_probe_without_an_http_port_asks_the_kafka_listener(
+    quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = [main(["probe", what, "-c", str(quorum[1])]) for what in ("live", "started", "ready")]
+
+    said = capsys.readouterr()
+    assert codes == [0, 0, 1]
+    assert said.out == "listener CONTROLLER answers\n" * 2
+    assert said.err == (
+        "kraftctl probe: kraft.http.listener is not set: without it nothing tells whether the node is ready\n"
+    )
+
+
+def test_a_probe_of_nobody_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["probe", "live", "--at", f"127.0.0.1:{free_port()}"])
+
+    assert (code, capsys.readouterr().err) == (1, "kraftctl probe: [Errno 111] Connection refused\n")
