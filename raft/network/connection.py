@@ -19,6 +19,10 @@ Piece = bytes | bytearray | memoryview
 # Requests of one connection that may wait for their answers; what comes on top stays in the socket.
 WAITING_MAX = 100
 
+# Requests of one connection that are taken in one turn of the loop: who sends very many must not hold up others, the
+# quorum's own Fetches among them.
+TURN_REQUESTS = 16
+
 # Above the first, what the peer does not fetch stops its requests from being taken; below the second they go on.
 WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
@@ -83,6 +87,7 @@ class Connection(asyncio.Protocol):
         self._out: list[Piece] = []
         self._kept_bytes = 0  # of answers that are not handed to the transport
         self._is_corked = False
+        self._is_turn_due = False
         self._is_write_paused = False
         self._is_read_paused = False
 
@@ -191,19 +196,24 @@ class Connection(asyncio.Protocol):
             self._on_held(self, change)
 
     def _take(self) -> None:
-        """Hand on the frames that may be taken now; stop reading while there are others."""
-        if self._is_corked:
+        """Hand on the frames that may be taken in this turn; stop reading while there are others."""
+        if self._is_corked or self._is_turn_due:
             return
-        while self._backlog and not self._is_blocked():
+        left = TURN_REQUESTS
+        while left and self._backlog and not self._is_blocked():
             self._is_corked = True  # so that answers given at once leave in one write
             try:
-                while self._backlog and not self._is_blocked():
+                while left and self._backlog and not self._is_blocked():
+                    left -= 1
                     self._on_frame(self, self._backlog.popleft())
             finally:
                 self._is_corked = False
             self._write()
         if self.is_closing:
             return
+        if not left and self._backlog:
+            self._is_turn_due = True
+            self._loop.call_soon(self._take_more)
         blocked = bool(self._backlog) or self._is_blocked()
         if blocked != self._is_read_paused:
             self._is_read_paused = blocked
@@ -211,6 +221,10 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             else:
                 self._transport.resume_reading()
+
+    def _take_more(self) -> None:
+        self._is_turn_due = False
+        self._take()
 
     def _is_blocked(self) -> bool:
         return (

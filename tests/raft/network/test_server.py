@@ -6,11 +6,12 @@ import asyncio
 import random
 import socket
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from raft.network.connection import WAITING_MAX, BufferedConnection, Connection
+from raft.network.connection import TURN_REQUESTS, WAITING_MAX, BufferedConnection, Connection
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
@@ -81,6 +82,28 @@ def test_answers_leave_in_the_order_of_the_requests(loop: Loop) -> None:
                 serving.answer(incoming)
 
             assert [correlation(await client.frame()) for _ in range(10)] == list(range(10))
+            client.close()
+
+    run_on(loop, test())
+
+
+def test_who_sends_very_many_requests_leaves_turns_of_the_loop_to_others(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            counts = [0]
+
+            def count() -> None:
+                counts.append(len(serving.requests))
+                running.call_soon(count)
+
+            running = asyncio.get_running_loop()
+            running.call_soon(count)
+            client = await Bare.to(serving.port)
+            await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(500)))
+
+            assert [correlation(await client.frame()) for _ in range(500)] == list(range(500))
+            steps = [after - before for before, after in pairwise(counts)]
+            assert max(steps) <= 2 * TURN_REQUESTS  # what is taken from the loop, and what comes of reading
             client.close()
 
     run_on(loop, test())
