@@ -40,8 +40,10 @@ class State(NamedTuple):
 
 
 def write_value(register: int, number: int, size: int) -> bytes:
-    """The record of one write."""
-    return _WRITE.pack(register, number) + bytes(size)
+    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves, and
+    a start cannot know it from one that was meant.
+    """
+    return _WRITE.pack(register, number) + b"." * size
 
 
 def write_number(value: bytes) -> int:
@@ -74,7 +76,7 @@ class Replay:
 
 def snapshot_values(state: State, size: int) -> list[bytes]:
     """The records of a snapshot of a state; size: bytes of padding for each register."""
-    padding = bytes(size)
+    padding = b"." * size
     return [_TOTAL.pack(state.writes, state.digest)] + [
         _WRITE.pack(*register) + padding for register in state.registers
     ]

@@ -52,10 +52,10 @@ class Run:
         self.world = World()
         self.trace = Trace(written)
         self.triggers = Triggers()
-        self.network = Network(self.world, Latency(*plan.latency), lambda a, b: self.stream("link", a, b))  # type: ignore[arg-type]
+        self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
         self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
-        self.watch = Watch(self.world, self.ledger, self.trace)
+        self.watch = self._make_watch()
         self.network.seen = self.watch.leaves
         self.forgotten: set[int] = set()
         self.fired: dict[str, int] = {}
@@ -76,7 +76,7 @@ class Run:
         """Live it through."""
         outcome = Outcome(self.plan.seed)
         try:
-            self._begin()
+            self.begin()
             self.world.run(self.plan.chaos_ms * MS, self.events_max)
             self.end_chaos()
             self.calm.live_through()
@@ -100,6 +100,12 @@ class Run:
         return outcome
 
     # Making it
+
+    def _make_watch(self) -> Watch:
+        return Watch(self.world, self.ledger, self.trace)
+
+    def _make_network(self) -> Network:
+        return Network(self.world, Latency(*self.plan.latency), lambda a, b: self.stream("link", a, b))  # type: ignore[arg-type]
 
     def _voter_set(self) -> VoterSet:
         dynamic = self.plan.kraft_version > 0
@@ -142,7 +148,8 @@ class Run:
 
     # Faults
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start all nodes, and have the faults strike when they are due."""
         luck = self.stream("begin")
         for node in self.nodes.values():
             node.start_after(between(luck, 0, _STARTS_WITHIN_MS * MS))

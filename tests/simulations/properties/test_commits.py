@@ -1,0 +1,91 @@
+"""A planted violation of each property of commits is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raft.effects import HighWatermark, Send
+from records.messages.fetch import FetchRequest
+from simulations.plans import Load
+from simulations.register import Replay
+from simulations.violation import Violation
+from tests.simulations.building import connection_to, followers, frame, leader, leave_unreplicated, live, lived
+
+
+def test_a_state_machine_that_applied_something_else_is_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+
+    with pytest.raises(Violation, match="S06"):
+        run.watch.applied(follower, follower.machine.offset, follower.machine.epoch, Replay())
+
+
+def test_a_commit_that_is_on_one_disk_alone_is_seen() -> None:
+    run = lived()
+    found = leave_unreplicated(run)
+
+    with pytest.raises(Violation, match="S07"):
+        run.watch.performs(found, HighWatermark(found.replica.log.end))
+
+
+def test_a_commit_of_an_earlier_epoch_is_seen() -> None:
+    run = lived()
+    found = leave_unreplicated(run)
+    run.watch.commits._led[found.node.id] += 1  # it was elected anew, and has written nothing since
+
+    with pytest.raises(Violation, match="S08"):
+        run.watch.performs(found, HighWatermark(found.replica.log.end))
+
+
+def test_a_high_watermark_that_falls_is_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+
+    with pytest.raises(Violation, match="S09"):
+        run.watch.performs(follower, HighWatermark(2))
+
+
+def test_a_high_watermark_that_falls_for_others_is_seen() -> None:
+    run = lived()
+    found = leader(run)
+
+    with pytest.raises(Violation, match="S09"):
+        run.watch.leaves(
+            connection_to(run, found), frame("FetchAnswer", 0, found.replica.epoch, found.node.id, 0, 0), True
+        )
+
+
+def test_a_high_watermark_within_a_batch_is_seen() -> None:
+    run = lived(load=Load(every_ms=0))
+    found = leader(run)
+    for each in followers(run):
+        each.node.pause()
+    found.machine.write([1, 2, 3], 1_000_000, 0)
+    live(run, 20)
+
+    with pytest.raises(Violation, match="S0[78]|S10"):
+        run.watch.performs(found, HighWatermark(found.replica.log.end - 1))
+
+
+def test_a_fetch_that_tells_of_what_is_not_on_disk_is_seen() -> None:
+    sent: list[tuple[Any, Send]] = []
+    run = lived()
+    performs = run.watch._on_performs[Send]
+    performs.insert(0, lambda process, effect: sent.append((process, effect)))
+    live(run, 100)
+    process, effect = next(each for each in reversed(sent) if type(each[1].request) is FetchRequest)
+    effect.request.topics[0].partitions[0].fetch_offset += 1
+
+    with pytest.raises(Violation, match="S22"):
+        run.watch.performs(process, effect)
+
+
+def test_a_leader_that_is_confirmed_and_has_not_applied_all_is_seen() -> None:
+    run = lived()
+    found = leader(run)
+    run.watch.questioned(found, 99)
+
+    with pytest.raises(Violation, match="S23"):
+        run.watch.confirmed(found, 99, found.replica.epoch, 2)

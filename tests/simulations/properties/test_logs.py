@@ -1,0 +1,75 @@
+"""A planted violation of each property of logs is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from raft.effects import Append, SaveEpochs, Truncate
+from records.batch import build_batch
+from simulations.violation import Violation
+from tests.simulations.building import followers, leader, lived
+
+
+def test_other_records_at_an_offset_and_epoch_that_somebody_had_are_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+    shadow = run.ledger.shadow(follower)
+    epoch, end = shadow.last_epoch, shadow.end
+    shadow.truncate(end - 1)
+    other = build_batch([b"something else"], base_offset=shadow.end, leader_epoch=epoch, timestamp_ms=0)
+
+    with pytest.raises(Violation, match="S04"):
+        run.watch.performs(follower, Append(99, shadow.end, end, epoch, other))
+
+
+def test_a_leader_that_lacks_what_was_committed_is_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+    run.ledger.shadow(follower).truncate(2)
+    follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
+
+    with pytest.raises(Violation, match="S05"):
+        run.watch.stepped(follower, "input:Answered", None, [])
+
+
+def test_taking_committed_records_away_is_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+    logs = run.watch._on_recovered[0].__self__
+    logs._told[follower.node.id] = 0  # it was never told that they are
+
+    with pytest.raises(Violation, match="S06"):
+        run.watch.performs(follower, Truncate(99, 2))
+
+
+def test_a_truncation_below_the_high_watermark_is_seen() -> None:
+    run = lived()
+    follower = followers(run)[0]
+
+    with pytest.raises(Violation, match="S11"):
+        run.watch.performs(follower, Truncate(99, 2))
+
+
+def test_a_leader_that_truncates_is_seen() -> None:
+    run = lived()
+
+    with pytest.raises(Violation, match="S12"):
+        run.watch.performs(leader(run), Truncate(99, leader(run).replica.log.end))
+
+
+def test_an_append_that_leaves_a_hole_is_seen() -> None:
+    run = lived()
+    found = leader(run)
+    end = found.replica.log.end
+
+    with pytest.raises(Violation, match="S12"):
+        run.watch.performs(found, Append(99, end + 1, end + 2, found.replica.epoch, b""))
+
+
+def test_epochs_that_are_not_those_of_the_log_are_seen() -> None:
+    run = lived()
+
+    with pytest.raises(Violation, match="S16"):
+        run.watch.performs(leader(run), SaveEpochs(((1, 0), (2, 3))))

@@ -1,0 +1,65 @@
+"""A planted violation of each property of progress is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.roles import NEVER, Leader
+from simulations.properties.progress import STEPS_MAX
+from simulations.violation import Violation
+from simulations.world import SECOND
+from tests.simulations.building import connection_to, followers, frame, leader, live, lived
+
+if TYPE_CHECKING:
+    from simulations.runs import Run
+
+
+def cut_off(run: Run, node_id: int) -> None:
+    for other in run.nodes:
+        if other != node_id:
+            run.network.links.cut(node_id, other)
+            run.network.links.cut(other, node_id)
+
+
+def test_a_leader_that_goes_on_alone_is_seen() -> None:
+    run = lived()
+    found = leader(run)
+    cut_off(run, found.node.id)
+    assert isinstance(found.replica.role, Leader)
+    found.replica.role.leading.quorum_deadline_ms = NEVER
+
+    with pytest.raises(Violation, match="L03"):
+        live(run, 4000)
+
+
+def test_a_leader_that_is_alone_steps_down() -> None:
+    run = lived()
+    found = leader(run)
+    cut_off(run, found.node.id)
+
+    live(run, 4000)
+
+    assert not isinstance(found.replica.role, Leader)
+
+
+def test_a_request_that_is_never_answered_is_seen() -> None:
+    run = lived()
+    found = leader(run)
+    connection = connection_to(run, found)
+    connection.asked, connection.asked_at = frame("Fetch"), 0
+
+    late = run.watch.progress.unanswered(found, 10 * SECOND)
+
+    assert late == f"node {found.node.id} has not answered the Fetch of node {connection.client.node.id} for 10000 ms"
+
+
+def test_a_node_that_goes_round_in_circles_is_seen() -> None:
+    run = lived()
+    found = followers(run)[0]
+    for _ in range(STEPS_MAX + 1):
+        run.watch.stepped(found, "input:Ticked", None, [])
+
+    with pytest.raises(Violation, match="L11"):
+        live(run, 1001)

@@ -1,0 +1,78 @@
+"""After the faults a quorum must get on; one that does not is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.inputs import Resign
+from simulations.plans import Calm
+from simulations.violation import Violation
+from simulations.world import MS, SECOND
+from tests.simulations.building import connection_to, frame, leader, lived
+
+if TYPE_CHECKING:
+    from simulations.runs import Run
+
+ALL = Calm([1, 2, 3])
+
+
+def cut(run: Run, *ids: int) -> None:
+    """These nodes stay cut off from all others, whoever heals what."""
+    for one in run.nodes:
+        for other in run.nodes:
+            if one != other and (one in ids or other in ids):
+                run.network.links.cut(one, other)
+
+
+def test_a_sound_quorum_gets_on() -> None:
+    run = lived(calm=ALL)
+
+    run.calm.live_through()
+
+    assert (run.calm.elected_ms, run.calm.committed_ms >= 0, run.calm.caught_up_ms >= 0) == (0, True, True)
+
+
+def test_a_quorum_that_elects_nobody_is_seen() -> None:
+    run = lived(10, calm=ALL)
+    cut(run, 1, 2, 3)
+
+    with pytest.raises(Violation, match="L01"):
+        run.calm.live_through()
+
+
+def test_a_quorum_that_commits_nothing_is_seen() -> None:
+    run = lived(calm=ALL)
+    run.clients.stop()
+
+    with pytest.raises(Violation, match="L02"):
+        run.calm.live_through()
+
+
+def test_a_node_that_does_not_catch_up_is_seen() -> None:
+    run = lived(calm=ALL)
+    alone = next(node_id for node_id in run.nodes if node_id != leader(run).node.id)
+    cut(run, alone)
+
+    with pytest.raises(Violation, match="L07"):
+        run.calm.live_through()
+
+
+def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
+    run = lived(calm=ALL)
+    found = leader(run)
+    run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
+
+    with pytest.raises(Violation, match="L04"):
+        run.calm.live_through()
+
+
+def test_a_request_that_waits_for_ever_is_seen() -> None:
+    run = lived(calm=ALL)
+    run.calm._core = list(run.nodes.values())
+    connection = connection_to(run, leader(run))
+    connection.asked, connection.asked_at = frame("Fetch"), run.world.now - 5000 * MS
+
+    with pytest.raises(Violation, match="L05"):
+        run.calm._is_answered()
