@@ -12,6 +12,7 @@ from controller.bulk_undo import RowSet, former_of
 from controller.columns import NOBODY
 from controller.partition import RECOVERED, RECOVERING
 from controller.rare import IS_WIDE
+from controller.tables.elections import count_elections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +49,7 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
     rows, fields = group.rows, group.fields
     writes_rare = any(name in fields for name in RARE)
     state.begin_record(last_offset)
+    count_elections(state, group)
     if state.undo.recording:
         names = ["partition_epoch"]
         names += ["leader", "leader_epoch"] if "leader" in fields else []

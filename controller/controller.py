@@ -88,4 +88,5 @@ class Controller:
         return None if self.is_shut_down else next_due_ms(self)
 
     def answer(self, context: RequestContext, response: Any) -> None:
+        self.metrics.processing_ms.add(self.env.now_ms - context.arrived_ms)
         self.effects.append(Reply(context.source, response))

@@ -68,6 +68,7 @@ def on_send_answered(controller: Controller, event: SendAnswered) -> None:
 
 def on_snapshot_written(controller: Controller, event: SnapshotWritten) -> None:
     controller.snapshots.done(event.id)
+    controller.metrics.snapshot_bytes, controller.metrics.snapshot_ms = event.size, controller.env.now_ms
     fields = {"end_offset": event.id.end_offset, "epoch": event.id.epoch, "size": event.size}
     controller.effects.append(Noted("snapshot_written", fields))
 

@@ -68,6 +68,7 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
     id_ = controller.loading
     assert id_ is not None
     controller.loading = None
+    controller.metrics.snapshots_loaded += 1
     controller.state.end_load()
     controller.snapshots.restart(id_, controller.env.wall_ms, controller.env.now_ms)
     controller.env.next_offset = controller.state.end_offset

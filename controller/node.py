@@ -111,7 +111,9 @@ class Node:
             # Told in its turn: by then the controller is what earlier inputs have made of it.
             raft_effects.LoadSnapshot: lambda effect: self._tell(self._load_snapshot, effect.id),
             raft_effects.LeaderChanged: lambda effect: self._tell(self.feed.leader_changed, effect),
-            raft_effects.LeadershipConfirmed: self._on_confirmed,
+            raft_effects.LeadershipConfirmed: lambda effect: self.to_controller(
+                inputs.LeadershipConfirmed(effect.number, effect.epoch)
+            ),
             raft_effects.ProposalRefused: self._on_refused,
             raft_effects.VotersChanged: self._keep_channels,
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
@@ -120,13 +122,21 @@ class Node:
         self._do_controller: dict[type, Callable[[Any], None]] = {
             controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
             controller_effects.Append: self._append,
-            controller_effects.ConfirmLeadership: self._confirm,
+            controller_effects.ConfirmLeadership: lambda effect: self.to_raft(
+                raft_inputs.ConfirmLeadership(effect.number)
+            ),
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: self._take_snapshot,
             controller_effects.SendToActive: lambda effect: self.own_requests.send(effect, self.now_ms()),
             controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
             controller_effects.SetLogLevel: self._set_log_level,
         }
+
+    def stand_around(self, around: Callable[[type, Callable[[Any], None]], Callable[[Any], None]]) -> None:
+        """Have more done about effects: `around` gets a class of them and what is done, and says what is to be done."""
+        self._do_raft.setdefault(raft_effects.Append, self.storage.perform)
+        for actions in (self._do_raft, self._do_controller):
+            actions.update([(kind, around(kind, act)) for kind, act in actions.items()])
 
     # What the edges call.
 
@@ -383,9 +393,6 @@ class Node:
         """Connections to those who are no voters any more are let go; bootstrap servers have negative numbers."""
         self.channels.retain({voter.key.id for voter in effect.voters})
 
-    def _on_confirmed(self, effect: raft_effects.LeadershipConfirmed) -> None:
-        self.to_controller(inputs.LeadershipConfirmed(effect.number, effect.epoch))
-
     def _on_refused(self, effect: raft_effects.ProposalRefused) -> None:
         self.log("append_refused", epoch=effect.epoch, base_offset=effect.base_offset)
         self.to_controller(inputs.AppendRefused(effect.epoch))
@@ -394,9 +401,6 @@ class Node:
 
     def _append(self, effect: controller_effects.Append) -> None:
         self.to_raft(raft_inputs.Propose(effect.epoch, effect.base_offset, effect.last_offset, effect.data))
-
-    def _confirm(self, effect: controller_effects.ConfirmLeadership) -> None:
-        self.to_raft(raft_inputs.ConfirmLeadership(effect.number))
 
     def _resign(self, effect: controller_effects.Resign) -> None:
         self.log("resigning", epoch=effect.epoch, reason=effect.reason)

@@ -24,7 +24,9 @@ TELL_NOTHING = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 def on_requested(controller: Controller, event: Requested) -> None:
     """A request of one of the controller's own APIs; who may send it was checked before."""
-    controller.metrics.operations_started += 1
+    metrics = controller.metrics
+    metrics.operations_started += 1
+    metrics.queue_ms.add(controller.env.now_ms - event.context.arrived_ms)
     serve(controller, event.context, event.request)
 
 

@@ -13,6 +13,7 @@ For handlers, who read and never write:
     state.configs             (resource type, name) -> {key: value}
     state.quotas              entity -> {key: value}
     state.acls, state.scram, state.tokens, state.producer_ids
+    state.elections           kind -> how many, since this process began to follow the log
     state.partitions          .find(topic, partition id) -> Partition or None; .of_topic(topic);
                               topic.row(id), .get(row), .topic_at(row), .partition_id_at(row); .counts(); rows by
                               .in_isr(broker), .in_elr(broker), .led_by(broker), .leaderless(), .imbalanced(),
@@ -106,6 +107,7 @@ class State:
         self.scram: Table[tuple[str, int], ScramCredential] = Table(undo, "scram")
         self.tokens: Table[str, DelegationToken] = Table(undo, "tokens")
         self.transaction: Table[str, int] = Table(undo, "transaction")
+        self.elections: Table[str, int] = Table(undo, "elections")
         # Transactions that may yet be taken back or reopened; the last may be open.
         self.spans: list[Span] = []
         self.loading = False
@@ -140,8 +142,8 @@ class State:
     def contents(self) -> dict[str, Any]:
         """All that the records made of the state, as plain values: equal for equal states, however they came about.
 
-        What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, and
-        which broker got the last producer ids.
+        What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, which
+        broker got the last producer ids, and how many elections there were.
         """
         found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
         found["topics"] = {
@@ -230,4 +232,4 @@ def _ordered(value: Any) -> Any:
 
 
 # What this node alone keeps.
-_LOCAL = {"registration_offsets"}
+_LOCAL = {"registration_offsets", "elections"}

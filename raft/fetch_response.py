@@ -99,6 +99,7 @@ def on_response(replica: Replica, peer: int, _request: FetchRequest, response: F
     else:
         is_well = append_fetched(replica, data.records or b"")
         update_high_watermark(replica, data.high_watermark)
+        role.following.leader_high_watermark = data.high_watermark
     if is_well:
         role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
     return is_well

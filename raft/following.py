@@ -23,13 +23,17 @@ class Download:
 
 
 class Following:
-    """fetch_deadline_ms: when the leader counts as gone; has_fetched: whether a Fetch of this epoch succeeded."""
+    """fetch_deadline_ms: when the leader counts as gone; has_fetched: whether a Fetch of this epoch succeeded.
 
-    __slots__ = ("download", "fetch_deadline_ms", "has_fetched")
+    leader_high_watermark: as the leader last told it, which may be above our log's end; -1 before that.
+    """
+
+    __slots__ = ("download", "fetch_deadline_ms", "has_fetched", "leader_high_watermark")
 
     def __init__(self, fetch_deadline_ms: int) -> None:
         self.fetch_deadline_ms = fetch_deadline_ms
         self.has_fetched = False
+        self.leader_high_watermark = -1
         self.download: Download | None = None
 
     def fetched(self, now_ms: int, timeout_ms: int) -> None:

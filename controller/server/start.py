@@ -46,6 +46,7 @@ from records.wire import DecodeError
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
+    from controller.server.http.port import HttpPort
     from controller.server.logs import Log
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
@@ -190,6 +191,22 @@ def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...
     )
 
 
+async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig) -> HttpPort | None:
+    """The HTTP port, listening, where one is configured; nothing of it is imported where not. Raises OSError."""
+    address = config.text("kraft.http.listener")
+    if address is None:
+        return None
+    from controller.server.http.port import HttpPort
+
+    http = HttpPort(loop, config.number("kraft.http.connections.max"))
+    try:
+        await http.listen(address)
+    except OSError:
+        http.close()
+        raise
+    return http
+
+
 async def serve(config: NodeConfig, log: Log) -> int:
     """Run until a signal or a failure; the exit code. Raises StartRefused."""
     loop = asyncio.get_running_loop()
@@ -214,7 +231,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
         idle_ms_max=config.number("connections.max.idle.ms"),
     )
     executor = FlushThread()
+    http = None
     try:
+        http = await open_http(loop, config)
         # The listeners first: a taken port is found before the log is touched. Nothing is read from a connection
         # before this function waits, and by then the node is whole.
         bound = {}
@@ -226,17 +245,25 @@ async def serve(config: NodeConfig, log: Log) -> int:
         )  # fmt: skip
     except (StorageError, OSError) as error:
         server.close()
+        if http is not None:
+            http.close()
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
     node.start()
+    if http is not None:
+        http.serve(node)
     _settle(loop)
     for name, port in bound.items():
         log("listening", listener=name, port=port)
+    if http is not None:
+        log("listening", listener="kraft.http.listener", port=http.port)
     if wanted.is_set():
         _stop(node, loop)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop, node, loop)
     await ended.wait()
+    if http is not None:
+        http.close()
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.partition import merged, next_epoch, partition_of
 from controller.tables.configs import TOPIC
+from controller.tables.elections import count_election
 from controller.tables.table import Table
 from records.uuids import uuid_text
 
@@ -165,6 +166,7 @@ def replay_partition_change(state: State, record: PartitionChangeRecord, _offset
     if row == NO_ROW:
         raise ValueError(f"there is no partition {topic.name}-{record.partition_id}")
     partition = state.partitions.get(row)
+    count_election(state, partition, record)
     state.partitions.change(row, partition, merged(partition, record))
 
 

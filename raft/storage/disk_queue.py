@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class DiskQueue:
     """Hands jobs to the executor. After the first OSError, here or there, nothing more is done or reported.
 
-    on_failure: called once, on the thread where it happened.
+    on_failure: called once, on the thread where it happened. asked, done: how many jobs were handed in, and have ended.
     """
 
     def __init__(self, executor: Executor, on_failure: Callable[[DiskFailed], None]) -> None:
@@ -26,6 +26,7 @@ class DiskQueue:
         self._on_failure = on_failure
         self._failing = threading.Lock()
         self.failure: DiskFailed | None = None
+        self.asked = self.done = 0
 
     def submit(self, operation: str, job: Callable[[], None]) -> None:
         """Run `job` after all that were handed in before. operation: what it does, for the error's text."""
@@ -36,7 +37,9 @@ class DiskQueue:
                     job()
                 except OSError as error:
                     self.fail(operation, error)
+            self.done += 1
 
+        self.asked += 1
         self._executor.submit(guarded)
 
     def fail(self, operation: str, error: OSError) -> DiskFailed:

@@ -160,6 +160,10 @@ class Storage:
             self._snapshots, snapshot, timestamp_ms, time_ms, kraft_version=kraft_version, voters=voters
         )
 
+    def jobs(self) -> tuple[int, int]:
+        """How many orders the disk had, and how many of them it is done with."""
+        return self._queue.asked, self._queue.done
+
     def tick(self, now_ms: int) -> None:
         """To be called every few seconds: unlinks what was deleted a minute ago. now_ms: of any steady clock."""
         if self._queue.failure is not None:

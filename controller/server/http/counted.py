@@ -1,0 +1,170 @@
+"""What passes between the cores and their driver, counted and timed: the figures that no core can know without a clock.
+
+A node without an HTTP port pays nothing for it: the counting stands around the actions of effects only when it is asked
+for (`Node.observe`).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import deque
+from itertools import accumulate
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from controller import effects as controller_effects
+from raft import effects as raft_effects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.replica import Replica
+
+# Upper bounds of the histogram of commit latencies, in seconds.
+BUCKETS_S = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, math.inf)
+# Averages and maxima are over the last one to two of these, as Kafka's are (metrics.sample.window.ms, two samples).
+WINDOW_S = 30.0
+ELECTING = {"Prospective", "Candidate"}
+SETTLED = {"Leader", "Follower"}
+
+
+class Window:
+    """Sum, count and maximum of what came in the window under way and the one before it."""
+
+    __slots__ = ("_begin_s", "_former", "_now")
+
+    def __init__(self, now_s: float) -> None:
+        self._begin_s = now_s
+        self._now = self._former = (0.0, 0, -math.inf)
+
+    def add(self, value: float, now_s: float) -> None:
+        self._turn(now_s)
+        total, count, highest = self._now
+        self._now = (total + value, count + 1, max(highest, value))
+
+    def mean(self, now_s: float) -> float:
+        """NaN where nothing came."""
+        self._turn(now_s)
+        count = self._now[1] + self._former[1]
+        return (self._now[0] + self._former[0]) / count if count else math.nan
+
+    def highest(self, now_s: float) -> float:
+        """NaN where nothing came."""
+        self._turn(now_s)
+        found = max(self._now[2], self._former[2])
+        return found if found > -math.inf else math.nan
+
+    def rate(self, now_s: float) -> float:
+        """The sum for each second, of a time that is at least a window long."""
+        self._turn(now_s)
+        return (self._now[0] + self._former[0]) / (WINDOW_S + now_s - self._begin_s)
+
+    def _turn(self, now_s: float) -> None:
+        passed = int((now_s - self._begin_s) / WINDOW_S)
+        if passed > 0:
+            self._former = self._now if passed == 1 else (0.0, 0, -math.inf)
+            self._now = (0.0, 0, -math.inf)
+            self._begin_s += passed * WINDOW_S
+
+
+class Histogram:
+    """How many values there were up to each bound of BUCKETS_S, and not up to the one before; their count and sum."""
+
+    __slots__ = ("counts", "sum")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(BUCKETS_S)
+        self.sum = 0.0
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)
+
+    def add(self, value: float) -> None:
+        self.counts[bisect_left(BUCKETS_S, value)] += 1
+        self.sum += value
+
+    def cumulated(self) -> list[tuple[float, int]]:
+        """Each bound, with how many values there were up to it."""
+        return list(zip(BUCKETS_S, accumulate(self.counts), strict=True))
+
+
+class Counted:
+    """Since the port was opened. Times in seconds of `clock_s`.
+
+    commits: from the append of a batch to its commit, of the leader. appended, fetched: records. elections: those that
+    this node stood in, or asked for. brokers: ids of all that were ever seen registered, as far as there is room.
+    """
+
+    def __init__(self, replica: Replica, clock_s: Callable[[], float] = perf_counter) -> None:
+        self._replica = replica
+        self.clock_s = clock_s
+        now_s = clock_s()
+        self.commits = Histogram()
+        self.commit_ms_per_record = Window(now_s)
+        self.election_ms = Window(now_s)
+        self.appended_rate = Window(now_s)
+        self.fetched_rate = Window(now_s)
+        self.appended = self.fetched = self.elections = 0
+        self.brokers: set[int] = set()
+        self._election_s: float | None = None
+        self._looks: dict[type, Callable[[Any], None]] = {
+            controller_effects.Append: self._proposed,
+            raft_effects.Append: self._appended,
+            raft_effects.HighWatermark: self._committed,
+            raft_effects.Noted: self._noted,
+        }
+        # end offset -> when the batch was handed to the quorum, and its records
+        self._uncommitted: deque[tuple[int, float, int]] = deque()
+
+    def around(self, kind: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
+        """For `Node.stand_around`: see the effects of some classes pass before they are performed."""
+        look = self._looks.get(kind)
+        return act if look is None else _both(look, act)
+
+    def _proposed(self, effect: controller_effects.Append) -> None:
+        count = effect.last_offset - effect.base_offset + 1
+        self._uncommitted.append((effect.last_offset + 1, self.clock_s(), count))
+
+    def _appended(self, effect: raft_effects.Append) -> None:
+        count = effect.end_offset - effect.base_offset
+        if self._replica.epoch == effect.epoch and self._replica.leader_id == self._replica.key.id:
+            self.appended += count
+            self.appended_rate.add(count, self.clock_s())
+        else:
+            self.fetched += count
+            self.fetched_rate.add(count, self.clock_s())
+
+    def _committed(self, effect: raft_effects.HighWatermark) -> None:
+        waiting = self._uncommitted
+        if not waiting:
+            return
+        now_s = self.clock_s()
+        while waiting and waiting[0][0] <= effect.offset:
+            _, began_s, count = waiting.popleft()
+            took_s = now_s - began_s
+            self.commits.add(took_s)
+            self.commit_ms_per_record.add(took_s * 1000 / count, now_s)
+
+    def _noted(self, effect: raft_effects.Noted) -> None:
+        if effect.name != "role_changed":
+            return
+        now = effect.fields["now"]
+        self._uncommitted.clear()
+        if now in ELECTING:
+            if self._election_s is None:
+                self._election_s = self.clock_s()
+                self.elections += 1
+        elif now in SETTLED and self._election_s is not None:
+            now_s = self.clock_s()
+            self.election_ms.add((now_s - self._election_s) * 1000, now_s)
+            self._election_s = None
+
+
+def _both(look: Callable[[Any], None], act: Callable[[Any], None]) -> Callable[[Any], None]:
+    def both(effect: Any) -> None:
+        look(effect)
+        act(effect)
+
+    return both

@@ -1,0 +1,152 @@
+"""The HTTP port: its listener, its connections, and which path is answered by what.
+
+It shares the loop with the quorum, so it is held down: answers leave at a bounded pace, whoever asks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from controller.config.addresses import parse_address
+from controller.server.http.answers import Answer, as_json, text
+from controller.server.http.connection import HttpConnection
+from controller.server.http.counted import Counted
+from controller.server.http.metrics import Metrics
+from controller.server.http.probes import live, ready, started
+from controller.server.http.reading import Reading
+from controller.server.http.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from controller.node import Node
+    from controller.server.http.answers import Asked
+    from controller.server.http.probes import Check
+
+# Between two answers, on all connections together.
+PACE_S = 0.005
+SWEEP_S = 1.0
+
+
+class HttpPort:
+    """Serves once `listen` is done; before `serve` gives it a node, whatever needs one is answered with 503.
+
+    port: the one that it got, 0 before.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, connections_max: int) -> None:
+        self.port = 0
+        self._loop = loop
+        self._connections_max = connections_max
+        self._connections: set[HttpConnection] = set()
+        self._server: asyncio.AbstractServer | None = None
+        self._node: Node | None = None
+        self._metrics: Metrics | None = None
+        self._is_started = False
+        self._next_s = 0.0
+        self._watchdog = Watchdog(loop)
+        self._sweep = loop.call_later(SWEEP_S, self._close_late)
+        self._paths: dict[str, Callable[[Node, Asked], Answer]] = {
+            "/startupz": self._startupz,
+            "/readyz": self._readyz,
+            "/metrics": self._answer_metrics,
+        }
+
+    async def listen(self, address: str) -> None:
+        """Take connections. address: as in `kraft.http.listener`. Raises OSError, with the address in its text."""
+        found = parse_address(address)
+        assert found is not None, address
+        host, port = found
+        try:
+            self._server = await self._loop.create_server(self._make, host or None, port, reuse_address=True)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise OSError(error.errno, f"kraft.http.listener cannot listen on {address}: {reason}") from None
+        self.port = int(self._server.sockets[0].getsockname()[1])
+
+    def serve(self, node: Node) -> None:
+        """Answer from this node, which is whole."""
+        self._node = node
+        counted = Counted(node.replica)
+        node.stand_around(counted.around)
+        self._metrics = Metrics(lambda: Reading(node, counted, self._watchdog))
+        self._watchdog.watch(node.storage)
+
+    def close(self) -> None:
+        """Take no more connections, and close those that are open when their answers are written."""
+        if self._server is not None:
+            self._server.close()
+        self._sweep.cancel()
+        self._watchdog.close()
+        for connection in list(self._connections):
+            connection.close()
+
+    # Connections.
+
+    def _make(self) -> HttpConnection:
+        return HttpConnection(self._loop, self._made, self._asked, self._connections.discard)
+
+    def _made(self, connection: HttpConnection) -> bool:
+        """Whether there is room for one more."""
+        if len(self._connections) >= self._connections_max:
+            return False
+        self._connections.add(connection)
+        return True
+
+    def _close_late(self) -> None:
+        now_s = self._loop.time()
+        for connection in list(self._connections):
+            if connection.deadline_s < now_s:
+                connection.abort()
+        self._sweep = self._loop.call_later(SWEEP_S, self._close_late)
+
+    # Answers.
+
+    def _asked(self, connection: HttpConnection, asked: Asked) -> None:
+        """Answer in turn: each has to wait until the one before it had its share of the loop."""
+        self._next_s = max(self._next_s + PACE_S, self._loop.time())
+        self._loop.call_at(self._next_s, self._reply, connection, asked)
+
+    def _reply(self, connection: HttpConnection, asked: Asked) -> None:
+        answer = None
+        try:
+            answer = self._answer(asked)
+        finally:
+            if answer is None:
+                connection.abort()  # the error goes to the loop's handler, which tells it
+        connection.answer(answer)
+
+    def _answer(self, asked: Asked) -> Answer:
+        if asked.method not in {"GET", "HEAD"}:
+            return text(405, f"{asked.method} was asked; GET and HEAD are served", ("Allow", "GET, HEAD"))
+        if asked.path == "/livez":
+            return _verdict("alive", live(self._watchdog))
+        answer = self._paths.get(asked.path)
+        if answer is None:
+            served = " ".join(["/livez", *self._paths])
+            return text(404, f"there is nothing at this path; these are served: {served}")
+        if self._node is None:
+            return as_json(503, {"status": "starting", "checks": []})
+        return answer(self._node, asked)
+
+    def _startupz(self, node: Node, _asked: Asked) -> Answer:
+        checks = started(node)
+        self._is_started = self._is_started or all(check.passed for check in checks)
+        # A snapshot that comes later from the leader does not undo the start.
+        return _verdict("started", [check._replace(passed=self._is_started) for check in checks])
+
+    def _readyz(self, node: Node, _asked: Asked) -> Answer:
+        return _verdict("ready", ready(node, node.now_ms()))
+
+    def _answer_metrics(self, node: Node, asked: Asked) -> Answer:
+        assert self._metrics is not None
+        content_type, body = self._metrics.text(asked.accept, node.now_ms())
+        return Answer(200, content_type, body)
+
+
+def _verdict(state: str, checks: list[Check]) -> Answer:
+    passed = all(check.passed for check in checks)
+    shown = [{"check": check.name, "ok": check.passed, "reason": check.reason} for check in checks]
+    return as_json(200 if passed else 503, {"status": state if passed else f"not {state}", "checks": shown})
