@@ -58,8 +58,10 @@ def _describe(replica: Replica, role: Leader, version: int, now_ms: int) -> Desc
         leader_id=role.leader_id,
         leader_epoch=role.epoch,
         high_watermark=UNKNOWN if replica.high_watermark is None else replica.high_watermark,
-        current_voters=tuple(_state(replica, voter, version, now_ms) for voter in voters),
-        observers=tuple(_state(replica, leading.observers[key], version, now_ms) for key in sorted(leading.observers)),
+        current_voters=tuple(replica_state(replica, voter, version, now_ms) for voter in voters),
+        observers=tuple(
+            replica_state(replica, leading.observers[key], version, now_ms) for key in sorted(leading.observers)
+        ),
     )
     nodes: tuple[Node, ...] = ()
     if version >= 2:
@@ -76,7 +78,8 @@ def _describe(replica: Replica, role: Leader, version: int, now_ms: int) -> Desc
     return DescribeQuorumResponse(error_code=Error.NONE, topics=(topic,), nodes=nodes)
 
 
-def _state(replica: Replica, progress: Progress, version: int, now_ms: int) -> State:
+def replica_state(replica: Replica, progress: Progress, version: int, now_ms: int) -> State:
+    """How far a replica is, as the leader knows it; times are of the wall clock."""
     end_offset, fetched_ms, caught_up_ms = progress.end_offset, progress.fetched_ms, progress.caught_up_ms
     if progress.key.id == replica.key.id:
         end_offset, fetched_ms, caught_up_ms = replica.log.end, now_ms, now_ms

@@ -211,6 +211,17 @@ def read_records(data: bytes, position: int, end: int, batch: Batch, count: int)
     return found
 
 
+def some_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
+    """The next `count` records of the batch, and the position after the last: for who may not take long at a time.
+
+    data, position, end: as `uncompressed` gives them, then what this gave. Raises CorruptBatch.
+    """
+    try:
+        return _read_records(data, position, end, batch, count)
+    except (ValueError, IndexError) as error:
+        raise CorruptBatch(batch.base_offset, batch.position, f"records: {error}") from None
+
+
 def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
     """The records between `position` and `end`, and the position after the last.
 

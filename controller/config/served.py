@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from controller.config.definition import ConfigError
 from controller.config.node import NodeConfig
+from controller.config.watch_service import check_watch_service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def check_served(config: NodeConfig) -> None:
             f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; "
             "write them into the file"
         )
+    check_watch_service(config)
 
 
 def _check_roles(roles: Iterable[str]) -> None:

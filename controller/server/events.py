@@ -99,6 +99,16 @@ ROWS = (
           " much; the connection was closed."),
     Event("request_received", "controller.requests", "DEBUG", "A request came in: which API, which version, from whom."
           " What is in it is never told."),
+    # The watch service.
+    Event("watch_refused", "grpc", "WARN", "A client wants to watch whom kraft.grpc.allow does not name."),
+    Event("watcher_cut_off", "grpc", "WARN", "A client did not read what it was sent, for kraft.grpc.write.timeout.ms;"
+          " it goes on from the offset told."),
+    Event("watch_failed", "grpc", "ERROR", "A call came to nothing for a reason that is ours or the disk's; the quorum"
+          " is not touched by it."),
+    Event("certificate_renewed", "grpc", "INFO", "The files of the watch service's certificate have changed; who"
+          " connects from now on gets the new one."),
+    Event("certificate_refused", "grpc", "ERROR", "The files of the watch service's certificate have changed, and"
+          " cannot be used: the one before stays in use, until it expires."),
     # The controller.
     Event("controller_active", "controller", "INFO", "This node is the active controller from here on."),
     Event("controller_renounced", "controller", "WARN", "This node is the active controller no more; changes not yet"

@@ -46,6 +46,7 @@ from records.wire import DecodeError
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
+    from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
     from controller.server.logs import Log
     from raft.storage.files import Files
@@ -207,6 +208,18 @@ async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig) -> Http
     return http
 
 
+async def open_grpc(config: NodeConfig, log: Log) -> GrpcPort | None:
+    """The watch service, listening, where one is configured; nothing of it is imported where not. Raises OSError."""
+    address = config.text("kraft.grpc.listener")
+    if address is None:
+        return None
+    try:
+        from controller.server.grpc.opening import open_port
+    except ModuleNotFoundError as error:
+        raise OSError(f"kraft.grpc.listener needs {error.name}: pip install 'kraft-quorum[grpc]'") from None
+    return await open_port(config, address, log)
+
+
 async def serve(config: NodeConfig, log: Log) -> int:
     """Run until a signal or a failure; the exit code. Raises StartRefused."""
     loop = asyncio.get_running_loop()
@@ -231,9 +244,10 @@ async def serve(config: NodeConfig, log: Log) -> int:
         idle_ms_max=config.number("connections.max.idle.ms"),
     )
     executor = FlushThread()
-    http = None
+    http = grpc = None
     try:
         http = await open_http(loop, config)
+        grpc = await open_grpc(config, log)
         # The listeners first: a taken port is found before the log is touched. Nothing is read from a connection
         # before this function waits, and by then the node is whole.
         bound = {}
@@ -247,16 +261,22 @@ async def serve(config: NodeConfig, log: Log) -> int:
         server.close()
         if http is not None:
             http.close()
+        if grpc is not None:
+            await grpc.close()
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
     node.start()
     if http is not None:
         http.serve(node)
+    if grpc is not None:
+        grpc.serve(node)
     _settle(loop)
     for name, port in bound.items():
         log("listening", listener=name, port=port)
     if http is not None:
         log("listening", listener="kraft.http.listener", port=http.port)
+    if grpc is not None:
+        log("listening", listener="kraft.grpc.listener", port=grpc.port)
     if wanted.is_set():
         _stop(node, loop)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -264,6 +284,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
     await ended.wait()
     if http is not None:
         http.close()
+    if grpc is not None:
+        await grpc.close()
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0

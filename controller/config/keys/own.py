@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.config.addresses import Address
 from controller.config.definition import Definition, Importance, Key, Type
-from controller.config.valid import OneOf, at_least, between
+from controller.config.valid import ListOf, OneOf, at_least, between
 
 PREFIX = "kraft."
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -21,5 +21,17 @@ KEYS = Definition(
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
     # How many connections it has at a time, those of open pages among them; further ones are closed.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
+    # Where the watch service (gRPC) is served, as host:port, off where not set.
+    Key("kraft.grpc.listener", Type.STRING, None, Address(), Importance.MEDIUM),
+    # PEM files: its certificate with those up to its root, the key to it, and whose certificates clients must have.
+    Key("kraft.grpc.tls.certificate.path", Type.STRING, None, None, Importance.MEDIUM),
+    Key("kraft.grpc.tls.key.path", Type.STRING, None, None, Importance.MEDIUM),
+    Key("kraft.grpc.tls.client.ca.path", Type.STRING, None, None, Importance.MEDIUM),
+    # Who may watch, by a name in the client's certificate: CN=name, DNS=name, URI=uri, EMAIL=address, IP=address; or *.
+    Key("kraft.grpc.allow", Type.LIST, None, ListOf(null=True), Importance.MEDIUM),
+    # How many streams of watches and snapshots are open at a time; further ones are refused.
+    Key("kraft.grpc.watchers.max", Type.INT, 64, between(1, 1024), Importance.LOW),
+    # How long a message may wait for a client that does not read; it is cut off then, with the offset to go on from.
+    Key("kraft.grpc.write.timeout.ms", Type.INT, 10_000, between(100, 600_000), Importance.LOW),
 )
 # fmt: on

@@ -1,0 +1,310 @@
+"""Committed changes, read from the log in chunks that all watchers share.
+
+A metadata transaction comes whole or not at all (KIP-868): where one begins, the reader looks ahead to how it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgpack
+
+from controller.server.grpc.record_trees import TYPE_NAMES, tree_of
+from records.batch import batches, some_records, uncompressed
+from records.frame import decode_record, read_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.node import Node
+    from controller.server.grpc.turns import Turns
+    from records.batch import Batch, Record
+
+READ_BYTES = 16 << 10
+# Of one chunk, and so of one message: a record that is larger by itself comes alone.
+CHUNK_RECORDS_MAX = 128
+CHUNK_BYTES_MAX = 256 << 10
+# What is done in one turn: some 18 µs each.
+SLICE_RECORDS = 25
+
+CHUNKS_KEPT = 64
+CHUNK_BYTES_KEPT = 1 << 20
+CURSORS_KEPT = 4
+TRANSACTIONS_KEPT = 1000
+
+NO_OP, BEGIN, END, ABORT = (
+    next(code for code, name in TYPE_NAMES.items() if name == wanted)
+    for wanted in ("NO_OP_RECORD", "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD")
+)
+_packer = msgpack.Packer(autoreset=True)
+
+
+class Compacted(Exception):
+    """The log begins after the offset that was asked for: a snapshot stands for what was before."""
+
+    def __init__(self, offset: int, start: int) -> None:
+        self.start = start
+        super().__init__(f"offset {offset} was asked for, and the log of this node begins at offset {start}")
+
+
+class InAborted(Exception):
+    """The offset that was asked for is within a transaction that came to nothing; `start` is behind it."""
+
+    def __init__(self, offset: int, start: int) -> None:
+        self.start = start
+        super().__init__(f"offset {offset} was asked for, which is within a transaction that ended in offset {start}")
+
+
+class Change(NamedTuple):
+    """One record. packed: as it stands in a message."""
+
+    type: str
+    tree: dict[str, Any]
+    packed: bytes
+
+
+class Chunk(NamedTuple):
+    """What the offsets from `start` to `end` (exclusive) hold. more: what follows belongs to the same batch or
+    transaction.
+    """
+
+    start: int
+    end: int
+    changes: tuple[Change, ...]
+    more: bool
+
+
+class Cursor:
+    """A place in bytes that were read. position: the offset of the next record. closes_at: that of the record which
+    ends the transaction that the position is in, -1 outside. begins_at: where a transaction begins that must be looked
+    at first, else -1; aborts_at: where one is aborted whose beginning was not seen.
+    """
+
+    __slots__ = (
+        "_at", "_batch", "_batches", "_body", "_data", "_end", "_left", "aborts_at", "begins_at", "closes_at",
+        "is_done", "position",
+    )  # fmt: skip
+
+    def __init__(self, data: bytes, position: int, closes_at: int) -> None:
+        self.position = position
+        self.closes_at = closes_at
+        self.begins_at = self.aborts_at = -1
+        self.is_done = False
+        self._data = data
+        self._batches: Iterator[Batch] = batches(data, check=False)
+        self._batch: Batch | None = None
+        self._body, self._at, self._end, self._left = b"", 0, 0, 0
+        self._next_batch()
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the next record belongs with the one before it."""
+        is_in_batch = self._batch is not None and 0 < self._left < self._batch.record_count
+        return is_in_batch or self.closes_at >= self.position
+
+    def step(self, records_max: int) -> list[Change]:
+        """What up to so many records of one batch say."""
+        batch = self._batch
+        assert batch is not None, "the cursor is done"
+        count = min(records_max, self._left)
+        records, self._at = some_records(self._body, self._at, self._end, batch, count)
+        self._left -= count
+        found: list[Change] = []
+        for record in records:
+            if record.offset < self.position:
+                continue
+            change = self._take(record, batch)
+            if self.begins_at >= 0 or self.aborts_at >= 0:
+                return found
+            self.position = record.offset + 1
+            if change is not None:
+                found.append(change)
+        if not self._left:
+            self.position = batch.last_offset + 1
+            self._next_batch()
+        return found
+
+    def _next_batch(self) -> None:
+        for batch in self._batches:
+            if batch.last_offset < self.position:
+                continue
+            if batch.is_control:
+                self.position = batch.last_offset + 1
+                continue
+            self._batch = batch
+            self._body, self._at, self._end = uncompressed(self._data, batch)
+            self._left = batch.record_count
+            return
+        self._batch = None
+        self.is_done = True
+
+    def _take(self, record: Record, batch: Batch) -> Change | None:
+        assert record.value is not None, f"the record at offset {record.offset} has no value"
+        code = read_frame(record.value)[0]
+        if code == NO_OP:
+            return None
+        if code == BEGIN:
+            self.begins_at = record.offset
+            return None
+        if code == END:
+            self.closes_at = -1
+            return None
+        if code == ABORT:
+            self.aborts_at = record.offset
+            return None
+        return change_of(record, batch.leader_epoch)
+
+
+def change_of(record: Record, epoch: int) -> Change:
+    """What a record of the log says to a watcher."""
+    assert record.value is not None
+    message, version = decode_record(record.value)
+    type_ = TYPE_NAMES[message.__schema__.api_key]
+    tree, hidden = tree_of(message, version)
+    told = {"offset": record.offset, "timestamp": record.timestamp, "epoch": epoch, "type": type_, "version": version}
+    return Change(type_, tree, packed(told, tree, hidden))
+
+
+def packed(told: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> bytes:
+    """A change as it stands in a message."""
+    told["data"] = tree
+    if hidden:
+        told["hidden"] = hidden
+    data: bytes = _packer.pack(told)
+    return data
+
+
+class Changes:
+    """Reads the log of a node for all who watch it."""
+
+    def __init__(self, node: Node, turns: Turns) -> None:
+        self._node = node
+        self._turns = turns
+        self._reading = asyncio.Lock()
+        self._chunks: OrderedDict[int, Chunk] = OrderedDict()
+        self._bytes = 0
+        self._cursors: OrderedDict[int, Cursor] = OrderedDict()
+        # Offset at which a transaction begins -> offset of the record that ends it, and whether that is an abort.
+        self._closes: OrderedDict[int, tuple[int, bool]] = OrderedDict()
+
+    @property
+    def end_offset(self) -> int:
+        """All below it is committed, in no open transaction, and in the state of this node."""
+        return self._node.controller.state.stable_end_offset
+
+    @property
+    def start_offset(self) -> int:
+        """Where the log of this node begins."""
+        return self._node.storage.log.first_offset
+
+    async def after(self, position: int) -> Chunk | None:
+        """The next chunk from `position` on; None where nothing more is committed.
+
+        Raises Compacted, InAborted; StorageError or OSError where the disk does not give what it holds.
+        """
+        async with self._reading:
+            chunk = self._chunks.get(position)
+            if chunk is not None:
+                self._chunks.move_to_end(position)
+                return chunk
+            if self.start_offset <= position and position >= self.end_offset:
+                return None
+            chunk = await self._chunk(position)
+            if chunk is not None:
+                self._keep(chunk)
+            return chunk
+
+    async def _chunk(self, position: int) -> Chunk | None:
+        cursor = self._cursors.pop(position, None) or self._open(position)
+        found: list[Change] = []
+        size = 0
+        while not cursor.is_done and len(found) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
+            async with self._turns.slice():
+                changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(found)))
+            found += changes
+            size += sum(len(change.packed) for change in changes)
+            if cursor.aborts_at >= 0:
+                raise InAborted(position, cursor.aborts_at + 1)
+            if cursor.begins_at >= 0:
+                if cursor.position > position:
+                    break
+                return await self._begin(cursor.begins_at)
+        if not cursor.is_done and cursor.begins_at < 0:
+            self._cursors[cursor.position] = cursor
+            while len(self._cursors) > CURSORS_KEPT:
+                self._cursors.popitem(last=False)
+        if cursor.position == position:
+            return None  # what was read ends here: a log that is being reset
+        return Chunk(position, cursor.position, tuple(found), cursor.is_within and cursor.begins_at < 0)
+
+    def _open(self, position: int) -> Cursor:
+        """Raises InAborted where it is known that the position is in a transaction that came to nothing."""
+        within = -1
+        for begin, (closes_at, is_aborted) in self._closes.items():
+            if begin < position <= closes_at:
+                if is_aborted:
+                    raise InAborted(position, closes_at + 1)
+                within = closes_at
+        return Cursor(self._read(position), position, within)
+
+    def _read(self, position: int) -> bytes:
+        storage, end_offset = self._node.storage, self._node.controller.state.committed_end_offset
+        if position < self.start_offset:
+            raise Compacted(position, self.start_offset)
+        return storage.read(position, end_offset, READ_BYTES)
+
+    async def _begin(self, offset: int) -> Chunk | None:
+        """A transaction begins at `offset`: go into it where it was ended, or past it where it was aborted."""
+        close = await self._close_of(offset)
+        if close is None:
+            return None
+        closes_at, is_aborted = close
+        if is_aborted:
+            return Chunk(offset, closes_at + 1, (), more=False)
+        return Chunk(offset, offset + 1, (), more=True)
+
+    async def _close_of(self, offset: int) -> tuple[int, bool] | None:
+        """Where the transaction that begins at `offset` ends, and whether in vain; None while it is open."""
+        known = self._closes.get(offset)
+        if known is not None:
+            return known
+        position = offset + 1
+        end_offset = self._node.controller.state.committed_end_offset
+        while position < end_offset:
+            data = self._read(position)
+            if not data:
+                return None
+            for batch in batches(data, check=False):
+                async with self._turns.slice():
+                    close = None if batch.is_control else _close_in(data, batch, offset)
+                if close is not None:
+                    self._closes[offset] = close
+                    while len(self._closes) > TRANSACTIONS_KEPT:
+                        self._closes.popitem(last=False)
+                    return close
+                position = batch.last_offset + 1
+        return None
+
+    def _keep(self, chunk: Chunk) -> None:
+        self._chunks[chunk.start] = chunk
+        self._bytes += _size(chunk)
+        while len(self._chunks) > CHUNKS_KEPT or (self._bytes > CHUNK_BYTES_KEPT and len(self._chunks) > 1):
+            _, dropped = self._chunks.popitem(last=False)
+            self._bytes -= _size(dropped)
+
+
+def _size(chunk: Chunk) -> int:
+    return sum(len(change.packed) for change in chunk.changes)
+
+
+def _close_in(data: bytes, batch: Batch, offset: int) -> tuple[int, bool] | None:
+    body, at, end = uncompressed(data, batch)
+    records, _ = some_records(body, at, end, batch, batch.record_count)
+    for record in records:
+        if record.offset > offset and record.value is not None:
+            code = read_frame(record.value)[0]
+            if code in {END, ABORT}:
+                return record.offset, code == ABORT
+    return None

@@ -1,0 +1,82 @@
+"""Which changes a watcher wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.server.grpc.record_trees import TYPE_NAMES
+
+KEYS = ("types", "where")
+FIELDS_MAX = 16
+VALUES_MAX = 1000
+
+_TYPES = frozenset(TYPE_NAMES.values())
+
+
+class BadFilter(ValueError):
+    """A filter that cannot be read; the text says what would be accepted."""
+
+
+class Filter:
+    """types: names of records, None for all. where: field -> values; a record passes that has each of the fields, with
+    one of its values. A field that is a list has each value that is in the list.
+    """
+
+    __slots__ = ("types", "where")
+
+    def __init__(self, asked: Any) -> None:
+        """asked: None, or a map of `KEYS`. Raises BadFilter."""
+        if asked is None:
+            asked = {}
+        if not isinstance(asked, dict) or not set(asked) <= set(KEYS):
+            raise BadFilter(f"filter is {_shown(asked)}; a map with the keys {' and '.join(KEYS)} would be accepted")
+        self.types = _types(asked.get("types"))
+        self.where = _where(asked.get("where"))
+
+    def passes(self, type_: str, tree: dict[str, Any]) -> bool:
+        """Whether a record of this type is wanted. tree: its JSON tree."""
+        if self.types is not None and type_ not in self.types:
+            return False
+        for field, values in self.where.items():
+            found = tree.get(field)
+            if isinstance(found, list):
+                if not any(_is_in(item, values) for item in found):
+                    return False
+            elif not _is_in(found, values):
+                return False
+        return True
+
+
+def _is_in(value: Any, values: frozenset[Any]) -> bool:
+    """A field that is null or missing, or holds a map, has no value."""
+    return isinstance(value, str | int | float) and value in values
+
+
+def _types(asked: Any) -> frozenset[str] | None:
+    if asked is None:
+        return None
+    if not isinstance(asked, list) or not asked or not all(isinstance(name, str) for name in asked):
+        raise BadFilter(f"filter.types is {_shown(asked)}; a list of record types would be accepted")
+    unknown = sorted(set(asked) - _TYPES)
+    if unknown:
+        raise BadFilter(f"filter.types has {_shown(unknown[0])}; these are known: {', '.join(sorted(_TYPES))}")
+    return frozenset(asked)
+
+
+def _where(asked: Any) -> dict[str, frozenset[Any]]:
+    if asked is None:
+        return {}
+    if not isinstance(asked, dict) or len(asked) > FIELDS_MAX or not all(isinstance(field, str) for field in asked):
+        reason = f"a map of at most {FIELDS_MAX} fields to lists of values would be accepted"
+        raise BadFilter(f"filter.where is {_shown(asked)}; {reason}")
+    for field, values in asked.items():
+        is_list = isinstance(values, list) and 0 < len(values) <= VALUES_MAX
+        if not is_list or not all(isinstance(value, str | int | float) for value in values):
+            reason = f"a list of 1 to {VALUES_MAX} strings or numbers would be accepted"
+            raise BadFilter(f"filter.where.{_shown(field)} is {_shown(values)}; {reason}")
+    return {field: frozenset(values) for field, values in asked.items()}
+
+
+def _shown(asked: Any) -> str:
+    text = repr(asked)
+    return text if len(text) <= 80 else text[:80] + "…"

@@ -1,0 +1,78 @@
+"""The bodies of the service `kraft.v1.Metadata`: maps in msgpack, as docs/watch.md tells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgpack
+
+from controller.server.grpc.filters import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REQUEST_BYTES_MAX = 64 << 10
+OFFSET_MAX = (1 << 63) - 1
+
+_packer = msgpack.Packer(autoreset=False)
+
+
+class BadRequest(ValueError):
+    """A request that cannot be read; the text says what would be accepted."""
+
+
+class Asked:
+    """A request. from_offset: None for the image first; cluster_id: None where any is meant."""
+
+    __slots__ = ("cluster_id", "filter", "from_offset")
+
+    def __init__(self, body: bytes, keys: Sequence[str]) -> None:
+        """keys: that this method has. Raises BadRequest, BadFilter."""
+        asked = _read(body)
+        unknown = [key for key in asked if key not in keys]
+        if unknown:
+            raise BadRequest(f"the request has {_shown(unknown[0])}; these keys are known: {', '.join(keys)}")
+        self.from_offset: int | None = _checked(asked, "from_offset", int, f"an offset from 0 to {OFFSET_MAX}, or nil")
+        if self.from_offset is not None and not 0 <= self.from_offset <= OFFSET_MAX:
+            raise BadRequest(f"from_offset is {self.from_offset}; an offset from 0 to {OFFSET_MAX} would be accepted")
+        self.cluster_id: str | None = _checked(asked, "cluster_id", str, "a string, or nil")
+        self.filter = Filter(asked.get("filter"))
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    if not body:
+        return {}
+    try:
+        # Each bound is at most the size of the body, so nothing in it can make the reader ask for more memory.
+        asked = msgpack.unpackb(body, raw=False, strict_map_key=True)
+    except (ValueError, msgpack.exceptions.UnpackException) as error:
+        raise BadRequest(f"the request is no msgpack: {error}") from None
+    if not isinstance(asked, dict):
+        raise BadRequest(f"the request is {_shown(asked)}; a map would be accepted")
+    return asked
+
+
+def _checked(asked: dict[str, Any], key: str, kind: type, accepted: str) -> Any:
+    value = asked.get(key)
+    if value is not None and type(value) is not kind:
+        raise BadRequest(f"{key} is {_shown(value)}; {accepted} would be accepted")
+    return value
+
+
+def message(fields: dict[str, Any], changes: Sequence[bytes]) -> bytes:
+    """A message with changes, packed already. fields: what stands before them."""
+    packer = _packer
+    packer.pack_map_header(len(fields) + 1)
+    for key, value in fields.items():
+        packer.pack(key)
+        packer.pack(value)
+    packer.pack("changes")
+    packer.pack_array_header(len(changes))
+    head = packer.bytes()
+    packer.reset()
+    return b"".join([head, *changes])
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:80] + "…"

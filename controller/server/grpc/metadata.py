@@ -1,0 +1,217 @@
+"""The service `kraft.v1.Metadata`: Watch, Snapshot and Status (docs/watch.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import grpc
+import msgpack
+
+from controller.server.grpc.callers import may_watch, names_of
+from controller.server.grpc.changes import Changes, Compacted, InAborted
+from controller.server.grpc.filters import BadFilter
+from controller.server.grpc.image import Images
+from controller.server.grpc.messages import Asked, BadRequest, message
+from controller.server.grpc.status import status_of
+from controller.server.grpc.turns import Turns
+
+if TYPE_CHECKING:
+    from controller.node import Node
+    from controller.server.grpc.filters import Filter
+
+NAME = "kraft.v1.Metadata"
+# In the trailers: the offset with which to go on, of a watch that was ended.
+RESUME_OFFSET = "kraft-resume-offset"
+# In the trailers of an OUT_OF_RANGE: where the log of this node begins.
+START_OFFSET = "kraft-log-start-offset"
+# How often it is looked whether more is committed, while somebody waits for that. So the quorum is never stopped for
+# a watcher, not even by a call.
+POLL_S = 0.005
+# A watcher for whom nothing was is told its position in such an interval, so that it need not go through it all again.
+POSITION_S = 10.0
+
+Context = Any
+
+
+class Limits(NamedTuple):
+    """allowed: names of those who may watch. watchers_max: streams at a time. write_s_max: how long one message may
+    wait for a client to read.
+    """
+
+    allowed: tuple[str, ...]
+    watchers_max: int
+    write_s_max: float
+
+
+class Stalled(Exception):
+    """A client does not read what it is sent."""
+
+
+class Metadata:
+    """Serves one node's metadata. closing: done when the port closes."""
+
+    def __init__(self, node: Node, limits: Limits, closing: asyncio.Future[None]) -> None:
+        self._node = node
+        self._limits = limits
+        self._closing = closing
+        turns = Turns()
+        self._changes = Changes(node, turns)
+        self._images = Images(node, turns)
+        self._grown = asyncio.Event()
+        self._poll: asyncio.TimerHandle | None = None
+        self._end_offset = 0
+        self._waiting = 0
+        self.watchers = 0
+
+    async def status(self, body: bytes, context: Context) -> bytes:
+        await self._admit(context)
+        await self._read(body, context, ("cluster_id",))
+        found: bytes = msgpack.packb(status_of(self._node))
+        return found
+
+    async def snapshot(self, body: bytes, context: Context) -> None:
+        await self._admit(context)
+        asked = await self._read(body, context, ("cluster_id", "filter"))
+        await self._stream(context, asked, self._send_image)
+
+    async def watch(self, body: bytes, context: Context) -> None:
+        await self._admit(context)
+        asked = await self._read(body, context, ("cluster_id", "filter", "from_offset"))
+        await self._stream(context, asked, self._send_all)
+
+    # Before a stream.
+
+    async def _admit(self, context: Context) -> None:
+        names = names_of(context.auth_context())
+        if not may_watch(self._limits.allowed, names):
+            who = ", ".join(names) or "nobody by name"
+            self._node.note("watch_refused", {"peer": context.peer(), "client": who})
+            await self._abort(
+                context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {who}, which kraft.grpc.allow does not name"
+            )
+
+    async def _read(self, body: bytes, context: Context, keys: tuple[str, ...]) -> Asked:
+        try:
+            asked = Asked(body, keys)
+        except (BadRequest, BadFilter) as error:
+            await self._abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        own = self._node.controller.env.cluster_id
+        if asked.cluster_id not in {None, own}:
+            reason = f"cluster {asked.cluster_id!r} was asked for, and this node is of cluster {own!r}"
+            await self._abort(context, grpc.StatusCode.FAILED_PRECONDITION, reason)
+        return asked
+
+    async def _stream(self, context: Context, asked: Asked, send: Any) -> None:
+        if self.watchers >= self._limits.watchers_max:
+            reason = f"{self.watchers} streams are open, as many as kraft.grpc.watchers.max allows"
+            await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
+        self.watchers += 1
+        try:
+            await send(context, asked)
+        finally:
+            self.watchers -= 1
+
+    # Streams.
+
+    async def _send_all(self, context: Context, asked: Asked) -> None:
+        position = asked.from_offset
+        if position is None:
+            position = await self._send_image(context, asked)
+        await self._send_changes(context, asked.filter, position)
+
+    async def _send_image(self, context: Context, asked: Asked) -> int:
+        """The image; returns the offset it is as of."""
+        async with self._images.view() as view:
+            end_offset = view.end_offset
+            async for changes, more in self._images.chunks(view):
+                passed = [one.packed for one in changes if asked.filter.passes(one.type, one.tree)]
+                if passed or not more:
+                    fields = {"kind": "image", "next_offset": end_offset, "more": more}
+                    try:
+                        await self._write(context, message(fields, passed))
+                    except Stalled as error:
+                        await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+                if self._closing.done():
+                    await self._abort(context, grpc.StatusCode.UNAVAILABLE, "the node is stopping")
+        return end_offset
+
+    async def _send_changes(self, context: Context, wanted: Filter, position: int) -> NoReturn:
+        """Changes from `position` on, until one side ends it."""
+        loop = asyncio.get_running_loop()
+        told, told_s = position, loop.time()
+        # Whether what was told last is a part of something, and whether what was read last is.
+        is_open = is_within = False
+        while True:
+            if self._closing.done():
+                reason = f"the node is stopping; another goes on from offset {position}"
+                await self._abort(context, grpc.StatusCode.UNAVAILABLE, reason, position)
+            try:
+                chunk = await self._changes.after(position)
+                if chunk is None:
+                    await self._growth(POSITION_S)
+                else:
+                    passed = [one.packed for one in chunk.changes if wanted.passes(one.type, one.tree)]
+                    position, is_within = chunk.end, chunk.more
+                    if passed or (is_open and not is_within):
+                        await self._write(context, self._message("changes", position, passed, more=is_within))
+                        told, told_s, is_open = position, loop.time(), is_within
+                if told < position and not is_within and loop.time() - told_s >= POSITION_S:
+                    await self._write(context, self._message("position", position, []))
+                    told, told_s = position, loop.time()
+            except Compacted as error:
+                reason = f"{error}: take the image, and watch from its next_offset"
+                code = grpc.StatusCode.OUT_OF_RANGE
+                await self._abort(context, code, reason, None, (START_OFFSET, str(error.start)))
+            except InAborted as error:
+                reason = f"{error}, and came to nothing: forget what came since, and watch from offset {error.start}"
+                await self._abort(context, grpc.StatusCode.ABORTED, reason, error.start)
+            except Stalled as error:
+                # The message that waits goes before the status, so a client that reads on has it.
+                reason = f"{error}; it goes on from offset {position}"
+                self._node.note("watcher_cut_off", {"peer": context.peer(), "next_offset": position})
+                await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason, position)
+
+    def _message(self, kind: str, position: int, changes: list[bytes], *, more: bool = False) -> bytes:
+        fields = {"kind": kind, "next_offset": position, "more": more, "end_offset": self._changes.end_offset}
+        return message(fields, changes)
+
+    async def _write(self, context: Context, body: bytes) -> None:
+        """Raises Stalled."""
+        try:
+            await asyncio.wait_for(context.write(body), self._limits.write_s_max)
+        except TimeoutError:
+            raise Stalled(f"the client has not read for {self._limits.write_s_max:g} s and is cut off") from None
+
+    # Waiting.
+
+    async def _growth(self, seconds: float) -> None:
+        """Until more is committed, the port closes, or the time is over."""
+        if self._poll is None:
+            self._end_offset = self._changes.end_offset
+            self._grown.clear()
+            self._look()
+        self._waiting += 1
+        try:
+            await asyncio.wait_for(self._grown.wait(), seconds)
+        except TimeoutError:
+            return
+        finally:
+            self._waiting -= 1
+
+    def _look(self) -> None:
+        self._poll = None
+        if not self._waiting:
+            return
+        if self._changes.end_offset != self._end_offset or self._closing.done():
+            self._grown.set()
+        else:
+            self._poll = asyncio.get_running_loop().call_later(POLL_S, self._look)
+
+    async def _abort(
+        self, context: Context, code: grpc.StatusCode, text: str, resume: int | None = None, *trailers: tuple[str, str]
+    ) -> NoReturn:
+        if resume is not None:
+            trailers = (*trailers, (RESUME_OFFSET, str(resume)))
+        await context.abort(code, text, trailers)
+        raise AssertionError("aborted")

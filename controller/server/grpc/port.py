@@ -1,0 +1,162 @@
+"""The gRPC port: its server, its bounds, and which method is answered by what."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+# What gRPC's core has to say goes past our log, in lines of its own; what matters of it comes to us as errors.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+import grpc
+import grpc.aio
+
+from controller.server.grpc import health, metadata
+from controller.server.grpc.certificates import CertificateError, Certificates, Paths
+from controller.server.grpc.messages import REQUEST_BYTES_MAX
+from controller.server.http.probes import live, ready, started
+from controller.server.http.watchdog import Watchdog
+from raft.network.connection import address_text
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from controller.node import Node
+
+# Watches of the health service, which cost next to nothing, beside those of metadata.
+HEALTH_STREAMS_MAX = 64
+CLOSE_S = 0.3
+
+OPTIONS = [
+    ("grpc.so_reuseport", 0),  # a port that is taken is to be told
+    ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_metadata_size", 8 << 10),
+    ("grpc.max_concurrent_streams", 128),
+    ("grpc.server_handshake_timeout_ms", 10_000),
+    ("grpc.max_connection_idle_ms", 300_000),
+    # A client that is gone without a word holds no stream for longer than this.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+]
+
+
+class GrpcPort:
+    """Serves once `listen` is done; before `serve` gives it a node, whatever needs one is answered with UNAVAILABLE.
+
+    port: that it got. All of it runs on the loop of the node.
+    """
+
+    def __init__(self, limits: metadata.Limits, certificates: Paths | None, note: Callable[..., None]) -> None:
+        """certificates: None for no TLS; note: takes what is worth a line in the log.
+
+        Raises OSError where the certificate cannot be used.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._limits = limits
+        self._note = note
+        self._closing: asyncio.Future[None] = self._loop.create_future()
+        self._watchdog = Watchdog(self._loop)
+        self._node: Node | None = None
+        self._metadata: metadata.Metadata | None = None
+        self.port = 0
+        try:
+            self._certificates = None if certificates is None else Certificates(certificates, self._note_on_loop)
+        except CertificateError as error:
+            self._watchdog.close()
+            raise OSError(f"kraft.grpc.listener: {error}") from None
+        checks = {
+            "": self._is_ready,
+            "live": lambda: all(check.passed for check in live(self._watchdog)),
+            "started": self._is_started,
+            "ready": self._is_ready,
+            "leader": self._is_leader,
+            metadata.NAME: self._is_started,
+        }
+        self._health = health.Health(checks, self._closing)
+        self._server = grpc.aio.server(
+            options=OPTIONS, maximum_concurrent_rpcs=limits.watchers_max + HEALTH_STREAMS_MAX
+        )
+        self._server.add_generic_rpc_handlers(
+            (
+                _handler(health.NAME, {"Check": (self._health.check, False), "Watch": (self._health.watch, True)}),
+                _handler(
+                    metadata.NAME,
+                    {
+                        "Watch": (self._served("watch"), True),
+                        "Snapshot": (self._served("snapshot"), True),
+                        "Status": (self._served("status"), False),
+                    },
+                ),
+            )
+        )
+
+    async def listen(self, host: str, port: int) -> None:
+        """Take connections. host: empty for all addresses; port: 0 for any. Raises OSError, with the address."""
+        where = address_text(host or "::", port)
+        try:
+            if self._certificates is None:
+                self.port = self._server.add_insecure_port(where)
+            else:
+                self.port = self._server.add_secure_port(where, self._certificates.credentials())
+        except RuntimeError:
+            raise OSError(f"kraft.grpc.listener cannot listen on {address_text(host, port)}") from None
+        await self._server.start()
+
+    def serve(self, node: Node) -> None:
+        """Answer from this node, which is whole."""
+        self._node = node
+        self._metadata = metadata.Metadata(node, self._limits, self._closing)
+        self._watchdog.watch(node.storage)
+
+    async def close(self) -> None:
+        """Take no more calls, and tell those who watch where another goes on."""
+        self._watchdog.close()
+        if not self._closing.done():
+            self._closing.set_result(None)
+        await self._server.stop(CLOSE_S)
+
+    # Calls.
+
+    def _served(self, method: str) -> Callable[[bytes, Any], Awaitable[Any]]:
+        async def call(body: bytes, context: Any) -> Any:
+            if self._metadata is None or self._closing.done():
+                await context.abort(grpc.StatusCode.UNAVAILABLE, "the node is starting or stopping")
+            try:
+                return await getattr(self._metadata, method)(body, context)
+            except grpc.aio.AbortError:
+                raise
+            except Exception as error:  # whatever it is, the quorum goes on, and the client hears of it
+                self._note("watch_failed", {"method": method, "error": repr(error)})
+                await context.abort(grpc.StatusCode.INTERNAL, f"{method} failed: {error}")
+
+        return call
+
+    def _note_on_loop(self, name: str, fields: dict[str, Any]) -> None:
+        self._loop.call_soon_threadsafe(self._note, name, fields)
+
+    # Health.
+
+    def _is_started(self) -> bool:
+        return self._node is not None and all(check.passed for check in started(self._node))
+
+    def _is_leader(self) -> bool:
+        return self._node is not None and self._node.controller.is_active
+
+    def _is_ready(self) -> bool:
+        node = self._node
+        return node is not None and all(check.passed for check in ready(node, node.now_ms()))
+
+
+def _handler(name: str, methods: dict[str, tuple[Callable[..., Any], bool]]) -> grpc.GenericRpcHandler:
+    """Bytes in, bytes out: each method with whether it streams."""
+    return grpc.method_handlers_generic_handler(
+        name,
+        {
+            method: (grpc.unary_stream_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler)(call)
+            for method, (call, streams) in methods.items()
+        },
+    )

@@ -1,0 +1,50 @@
+"""Records as watchers see them: under the names of Kafka's JSON converters, and without the secrets that some hold."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from controller.config.definition import Type
+from controller.config.dynamic import node_type
+from controller.config.resources import DEFINITIONS, ResourceType, resource_type
+from records.json_form import to_json
+from records.registry import METADATA_RECORDS
+
+# Of a SCRAM credential these are enough to find the password by trying, or to pose as the user.
+_SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
+
+
+@cache
+def type_name(class_name: str) -> str:
+    """`TopicRecord` as `TOPIC_RECORD`."""
+    return "".join(f"_{letter}" if letter.isupper() else letter for letter in class_name)[1:].upper()
+
+
+TYPE_NAMES = {code: type_name(name) for code, (name, _) in METADATA_RECORDS.items()}
+
+
+def tree_of(record: Any, version: int) -> tuple[dict[str, Any], list[str]]:
+    """The record's JSON tree, and the keys in it whose values are not told: they stand there as None."""
+    tree = to_json(record, version)
+    hidden = _secrets(type(record).__name__, tree)
+    for key in hidden:
+        tree[key] = None
+    return tree, hidden
+
+
+def _secrets(name: str, tree: dict[str, Any]) -> list[str]:
+    if name == "UserScramCredentialRecord":
+        return list(_SCRAM_SECRETS)
+    if name == "ConfigRecord" and tree["value"] is not None and is_secret(tree["resourceType"], tree["name"]):
+        return ["value"]
+    return []
+
+
+def is_secret(code: int, key: str) -> bool:
+    """Whether DescribeConfigs would keep the value of this key to itself: of passwords, and of keys nobody knows."""
+    kind = resource_type(code)
+    if kind is ResourceType.BROKER:
+        return node_type(key) in {None, Type.PASSWORD}
+    known = DEFINITIONS[kind].get(key) if kind in DEFINITIONS else None
+    return known is None or known.type is Type.PASSWORD
