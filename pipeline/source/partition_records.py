@@ -1,0 +1,152 @@
+"""Records of partitions, many at once: where their fields lie in a buffer (KIP-631, KIP-858, KIP-966).
+
+`bulk_scan` finds columns within one batch. A log is mostly of small batches, so here records of all batches of a range,
+of any layout, are taken apart together. What is not plain (a varint of two bytes where one does, an unknown tag, a list
+of more than 126 entries) is left to the scalar decoder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.source.varints import big_endian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PARTITION, PARTITION_CHANGE = 3, 5
+VERSION_MAX = 2
+LISTS = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr", "directories")
+NUMBERS = ("leader", "leader_epoch", "partition_epoch", "recovery")
+# What stands where a record says nothing of a number. No record says so itself: the scalar decoder has those that do.
+ABSENT = -(1 << 31)
+
+# tag: (field, bytes of an entry), for lists; `recovery` and `leader` are numbers.
+_PARTITION_TAGS = {0: "recovery", 1: "elr", 2: "last_known_elr"}
+_CHANGE_TAGS = {
+    0: "isr", 1: "leader", 2: "replicas", 3: "removing", 4: "adding", 5: "recovery", 6: "elr", 7: "last_known_elr",
+    8: "directories",
+}  # fmt: skip
+_TAG_SINCE = {(PARTITION, 1): 2, (PARTITION, 2): 2, (PARTITION_CHANGE, 6): 2, (PARTITION_CHANGE, 7): 2}
+_TAG_SINCE[PARTITION_CHANGE, 8] = 1
+_NUMBER_BYTES = {"leader": 4, "recovery": 1}
+
+
+class PartitionRows:
+    """Fields of n records. For each list its first byte and its count, -1 where the record says nothing of it.
+
+    plain: which rows are right; the others are to be decoded by themselves.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.plain = np.ones(count, bool)
+        self.topic_at = np.zeros(count, np.int64)
+        self.partition = np.zeros(count, np.int32)
+        self.at = {name: np.zeros(count, np.int64) for name in LISTS}
+        self.count = {name: np.full(count, -1, np.int64) for name in LISTS}
+        self.number = {name: np.full(count, ABSENT, np.int32) for name in NUMBERS}
+
+
+def take_apart(
+    buffer: NDArray[np.uint8],
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    record_type: NDArray[Any],
+    version: NDArray[Any],
+) -> PartitionRows:
+    """The records behind their frames, from `start` to `end` (exclusive); record_type: 3 or 5; version: 0 to 2."""
+    rows = PartitionRows(len(start))
+    rows.plain &= end - start >= 21
+    rows.partition[:] = big_endian(buffer, start, 4)
+    rows.topic_at[:] = start + 4
+    at = start + 20
+    whole = np.flatnonzero(record_type == PARTITION)
+    if len(whole):
+        at[whole] = _body(buffer, rows, whole, at[whole], version[whole])
+    _tags(buffer, rows, at, record_type, version)
+    rows.plain &= at == end
+    return rows
+
+
+def _body(
+    buffer: NDArray[np.uint8], rows: PartitionRows, who: NDArray[np.int64], at: NDArray[np.int64], version: NDArray[Any]
+) -> NDArray[np.int64]:
+    """The fields of a PartitionRecord that have no tag; the positions behind them."""
+    for name in ("replicas", "isr", "removing", "adding"):
+        at = _list(buffer, rows, name, who, at)
+    for name in ("leader", "leader_epoch", "partition_epoch"):
+        rows.number[name][who] = big_endian(buffer, at, 4)
+        at = at + 4
+    rows.number["recovery"][who] = 0
+    later = np.flatnonzero(version >= 1)
+    if len(later):
+        at[later] = _list(buffer, rows, "directories", who[later], at[later])
+    return at
+
+
+def _list(
+    buffer: NDArray[np.uint8], rows: PartitionRows, name: str, who: NDArray[np.int64], at: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """A compact array; the positions behind it."""
+    head = buffer[np.minimum(at, len(buffer) - 1)].astype(np.int64)
+    rows.plain[who[(head == 0) | (head > 127)]] = False
+    count = np.where(head > 127, 0, np.maximum(head - 1, 0))
+    rows.at[name][who] = at + 1
+    rows.count[name][who] = count
+    return at + 1 + count * (16 if name == "directories" else 4)
+
+
+def _tags(
+    buffer: NDArray[np.uint8],
+    rows: PartitionRows,
+    at: NDArray[np.int64],
+    record_type: NDArray[Any],
+    version: NDArray[Any],
+) -> None:
+    """The tagged fields; moves `at` behind them."""
+    limit = len(buffer) - 1
+    left = buffer[np.minimum(at, limit)].astype(np.int64)
+    at += 1
+    rows.plain &= left <= len(_CHANGE_TAGS)
+    left[~rows.plain] = 0
+    last = np.full(len(at), -1, np.int64)
+    who = np.flatnonzero(left)
+    while len(who):
+        here = at[who]
+        tag = buffer[np.minimum(here, limit)].astype(np.int64)
+        size = buffer[np.minimum(here + 1, limit)].astype(np.int64)
+        rows.plain[who[(tag <= last[who]) | (size > 127)]] = False
+        last[who] = tag
+        after = here + 2 + size
+        known = np.zeros(len(who), bool)
+        for kind, tags in ((PARTITION, _PARTITION_TAGS), (PARTITION_CHANGE, _CHANGE_TAGS)):
+            of_kind = record_type[who] == kind
+            for number, name in tags.items():
+                mine = of_kind & (tag == number) & (version[who] >= _TAG_SINCE.get((kind, number), 0))
+                if mine.any():
+                    known |= mine
+                    _tagged(buffer, rows, name, who[mine], here[mine] + 2, after[mine])
+        rows.plain[who[~known]] = False
+        at[who] = after
+        left[who] -= 1
+        who = who[(left[who] > 0) & rows.plain[who]]
+
+
+def _tagged(
+    buffer: NDArray[np.uint8],
+    rows: PartitionRows,
+    name: str,
+    who: NDArray[np.int64],
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+) -> None:
+    if (size := _NUMBER_BYTES.get(name)) is not None:
+        value = big_endian(buffer, at, size)
+        says_nothing = value == (-2 if name == "leader" else -1)
+        rows.plain[who[says_nothing | (after - at != size)]] = False
+        rows.number[name][who] = value
+    else:
+        end = _list(buffer, rows, name, who, at)
+        rows.plain[who[end != after]] = False

@@ -1,0 +1,107 @@
+"""Reading ranges: the rows of each as Arrow batches, of what is asked for alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.source.columns import batch_of, batch_of_findings
+from pipeline.source.ranges import Finding
+from pipeline.source.rows import rows_of
+from records.batch import CorruptBatch, read_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from pipeline.source.ranges import Range
+    from pipeline.source.rows import Rows
+
+# Bytes that are taken apart together: more of them win nothing, and leave the caches.
+PIECE_BYTES = 1 << 20
+_EVERY = (0, (1 << 63) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of the records is asked for. Offsets: low inclusive, high exclusive. types: None for all.
+
+    A row that is no record has no type, and is not wanted where types are.
+    """
+
+    offsets: tuple[int, int] = _EVERY
+    types: frozenset[int] | None = None
+
+    def of(self, rows: Rows, source: Range) -> NDArray[np.bool_] | None:
+        """Which rows are wanted; None for all of them."""
+        if source.checkpoint_end_offset >= 0:
+            keep = np.full(len(rows), self.offsets[0] <= source.checkpoint_end_offset - 1 < self.offsets[1])
+        else:
+            keep = (rows.offset >= self.offsets[0]) & (rows.offset < min(self.offsets[1], source.until))
+        if self.types is not None:
+            keep &= np.isin(rows.type, list(self.types))
+        return None if keep.all() else keep
+
+
+def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
+    """The records of a range as pyarrow.RecordBatches, in order.
+
+    A file that is not what it was when the range was cut gives one row that says so.
+    """
+    try:
+        data = _bytes_of(source)
+        first = read_header(data)
+        if first is None or first.base_offset != source.base_offset:
+            held = "nothing" if first is None else f"offset {first.base_offset}"
+            raise ChangedFile(f"{held} stands where the batch of offset {source.base_offset} was")
+        yield from decode(data, source, schema, wanted)
+    except (OSError, CorruptBatch, ChangedFile) as error:
+        yield batch_of_findings([_changed(source, str(error))], schema)
+
+
+class ChangedFile(Exception):
+    """A file is not what it was."""
+
+
+def decode(data: bytes, source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
+    """The records of whole batches; raises CorruptBatch where the bytes are none."""
+    position = 0
+    while position < len(data):
+        begin, batches = position, []
+        while position < len(data) and position - begin < PIECE_BYTES:
+            batch = read_header(data, position)
+            if batch is None:
+                raise ChangedFile(f"at byte {source.start + position} no batch ends that ended there before")
+            batches.append(batch._replace(position=position - begin))
+            position += batch.size
+        rows = rows_of(data[begin:position], batches, file_position=source.start + begin)
+        found = batch_of(rows, wanted.of(rows, source), source, schema)
+        if found.num_rows:
+            yield found
+
+
+def _bytes_of(source: Range) -> bytes:
+    descriptor = os.open(source.path, os.O_RDONLY)
+    try:
+        size = source.end - source.start
+        out = bytearray()
+        while len(out) < size:
+            part = os.pread(descriptor, min(size - len(out), 1 << 30), source.start + len(out))
+            if not part:
+                raise ChangedFile(f"it ends at byte {source.start + len(out)}, and was to be read to {source.end}")
+            out += part
+        return bytes(out)
+    finally:
+        os.close(descriptor)
+
+
+def _changed(source: Range, problem: str) -> Finding:
+    line = f"{source.path}, byte {source.start}: it changed while it was read: {problem}"
+    return Finding(
+        source.cluster_id, source.node_id, source.path, source.start, source.base_offset, "changed", line,
+        source.checkpoint_end_offset,
+    )  # fmt: skip

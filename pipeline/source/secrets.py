@@ -1,0 +1,50 @@
+"""Records without their secrets: what the tables hold is handed around, and kept for long.
+
+A config of a broker is a secret where its type is password, or where the key is not known, as DescribeConfigs has it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from controller.config.definition import Type
+from controller.config.dynamic import node_type
+from records.metadata.configs import ConfigRecord
+from records.metadata.security import UserScramCredentialRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HIDDEN = "[hidden]"
+_BROKER = 4
+
+
+@lru_cache(maxsize=4096)
+def is_secret(resource_type: int, name: str) -> bool:
+    """Whether the value of a config is one; resource_type: as in ConfigRecord."""
+    return resource_type == _BROKER and node_type(name) in {None, Type.PASSWORD}
+
+
+def _config(record: ConfigRecord) -> ConfigRecord:
+    if record.value is None or not is_secret(record.resource_type, record.name):
+        return record
+    return ConfigRecord(
+        resource_type=record.resource_type, resource_name=record.resource_name, name=record.name, value=HIDDEN
+    )
+
+
+def _scram(record: UserScramCredentialRecord) -> UserScramCredentialRecord:
+    return UserScramCredentialRecord(
+        name=record.name, mechanism=record.mechanism, salt=b"", stored_key=b"", server_key=b"",
+        iterations=record.iterations,
+    )  # fmt: skip
+
+
+_RULES: dict[type[Any], Callable[[Any], Any]] = {ConfigRecord: _config, UserScramCredentialRecord: _scram}
+
+
+def without_secrets(record: Any) -> Any:
+    """The record with what is secret taken out; the record itself where there is nothing."""
+    rule = _RULES.get(type(record))
+    return record if rule is None else rule(record)

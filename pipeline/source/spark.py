@@ -1,0 +1,227 @@
+"""The data source `kraft_metadata` for Spark: what is asked for, cut into tasks (see pipeline/DESIGN.md).
+
+Adapters alone: what they call neither knows Spark nor needs it. A reader that takes filters fails where Spark's setting
+for that is off, which is the default; so there are two, and an option says which.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, SupportsTriggerAvailableNow
+
+from pipeline.source.columns import batch_of_findings, schema_of
+from pipeline.source.logs import before, logs_of, number_of, progress_of
+from pipeline.source.reading import Wanted
+from pipeline.source.selection import Selection
+from pipeline.tables.schemas import RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import Filter
+    from pyspark.sql.streaming.datasource import ReadLimit
+    from pyspark.sql.types import StructType
+
+    from pipeline.source.ranges import Finding, Plan
+
+FORMAT = "kraft_metadata"
+# No option says more than this of a partition's findings: a task gets them all.
+_FINDINGS_PER_TASK = 10_000
+
+
+class RangePartition(InputPartition):
+    """A task that reads one range."""
+
+    def __init__(self, source: Any, wanted: Wanted) -> None:
+        super().__init__(source)
+        self.source = source
+        self.wanted = wanted
+
+
+class FindingPartition(InputPartition):
+    """A task that tells what was found while the work was cut."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__(None)
+        self.findings = findings
+
+
+class KraftMetadataSource(DataSource):
+    """Metadata logs as a table, batch and streaming; columns: those of the table `records`, or some of them."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return RECORDS.ddl
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        cls = FilteringReader if self.options.get("push", "false") == "true" else Reader
+        return cls(dict(self.options), tuple(schema.fieldNames()))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        return StreamReader(dict(self.options), tuple(schema.fieldNames()))
+
+
+def register(session: SparkSession) -> None:
+    """Make the format known to a session; not needed where the package `pyspark_kraft` is installed."""
+    session.dataSource.register(KraftMetadataSource)
+
+
+class Reader(DataSourceReader):
+    """Reads all that there is when the first action runs."""
+
+    def __init__(self, options: dict[str, str], names: tuple[str, ...]) -> None:
+        self.options = options
+        self.names = names
+        self.selection = Selection()
+        schema_of(names)  # an unknown column is told here, not in a task
+        logs_of(options)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        progress = progress_of(self.options.get("from", ""))
+        plans, skipped = logs_of(self.options).plans(progress, is_live=False)
+        found: list[InputPartition] = []
+        findings = list(skipped) if self.selection.wants_findings else []
+        for plan in plans:
+            ranges, told = self.selection.of(plan)
+            findings += told
+            found += [RangePartition(range_, self.selection.wanted) for range_ in ranges]
+        return [*_finding_partitions(findings), *found]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        return _read(partition, self.names)
+
+
+class FilteringReader(Reader):
+    """Takes the filters that it can decide itself, and hands the others back."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        for given in filters:
+            name, sign, values = _simple(given)
+            if not self.selection.take(name, sign, values):
+                yield given
+
+
+def _simple(given: Filter) -> tuple[str, str, list[Any]]:
+    """Column, sign and values of a filter; an empty column where it is none of those that are understood."""
+    signs = {
+        EqualTo: "=",
+        In: "=",
+        GreaterThan: ">",
+        GreaterThanOrEqual: ">=",
+        LessThan: "<",
+        LessThanOrEqual: "<=",
+    }
+    sign = signs.get(type(given))
+    if sign is None or len(given.attribute) != 1:  # type: ignore[attr-defined]
+        return "", "", []
+    values = list(given.value) if isinstance(given, In) else [given.value]  # type: ignore[attr-defined]
+    return given.attribute[0], sign, [_as_ms(value) if isinstance(value, datetime) else value for value in values]  # type: ignore[attr-defined]
+
+
+def _as_ms(value: datetime) -> int:
+    """A time in ms, rounded down."""
+    value = value if value.tzinfo is not None else value.astimezone().astimezone(UTC)
+    return int(value.timestamp() * 1000)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads what has come since; its offsets are the next offset of each cluster, with the epoch of the last record."""
+
+    def __init__(self, options: dict[str, str], names: tuple[str, ...]) -> None:
+        self.options = options
+        self.names = names
+        self.fixed: list[Plan] | None = None
+        schema_of(names)
+        self.logs = logs_of(options)
+        self.bytes_max = number_of(options, "maxbytespertrigger", 0)
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return dict(progress_of(self.options.get("from", "")))
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxBytes(self.bytes_max) if self.bytes_max else ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self.fixed = self.logs.plans({}, is_live=True)[0]
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        plans, _ = self.logs.plans(start, is_live=True)
+        last = {plan.cluster_id: plan.end_offset for plan in self.fixed or plans}
+        found = {key: dict(value) for key, value in start.items()}
+        left = limit.maxBytes if isinstance(limit, ReadMaxBytes) else None
+        for plan in plans:
+            begin = start.get(plan.cluster_id, {}).get("offset", 0)
+            end = min(plan.end_offset, last.get(plan.cluster_id, 0))
+            if left is not None:
+                end, left = _limited(plan, end, left)
+            if end > begin:
+                found[plan.cluster_id] = {"offset": end, "epoch": plan.epoch_at(end)}
+        return found
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        plans, skipped = self.logs.plans(start, is_live=True)
+        found: list[InputPartition] = []
+        findings = list(skipped) if not start else []
+        for plan in plans:
+            until = end.get(plan.cluster_id, {}).get("offset", 0)
+            if until <= start.get(plan.cluster_id, {}).get("offset", 0):
+                continue
+            ranges, told = before(plan, until)
+            findings += told
+            found += [RangePartition(range_, Wanted()) for range_ in ranges]
+        return [*_finding_partitions(findings), *found]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        return _read(partition, self.names)
+
+
+def _limited(plan: Plan, end: int, left: int) -> tuple[int, int]:
+    """How far so many bytes reach, and what is left of them; always at least one range."""
+    for number, part in enumerate(plan.ranges):
+        if part.end_offset > end or part.checkpoint_end_offset >= 0:
+            continue
+        left -= part.end - part.start
+        if left <= 0 and number + 1 < len(plan.ranges):
+            return part.end_offset, 0
+    return end, max(left, 1)
+
+
+def _finding_partitions(findings: list[Finding]) -> list[InputPartition]:
+    step = _FINDINGS_PER_TASK
+    return [FindingPartition(findings[start : start + step]) for start in range(0, len(findings), step)]
+
+
+def _read(partition: InputPartition | None, names: Sequence[str]) -> Iterator[Any]:
+    """The rows of a task. Spark asks for a partition that is None where there are none."""
+    if isinstance(partition, RangePartition):
+        return iter(partition.source.read(schema_of(names), partition.wanted))
+    if isinstance(partition, FindingPartition):
+        return iter([batch_of_findings(partition.findings, schema_of(names))])
+    return iter(())
+
+
+def records(session: SparkSession, options: Mapping[str, str], *, columns: Sequence[str] | None = None) -> Any:
+    """A DataFrame of what the options ask for, read anew; columns: those wanted, in this order."""
+    reader = session.read.format(FORMAT).options(**{"push": "true", **options})
+    if columns is not None:
+        types = {column.name: column.type for column in RECORDS.columns}
+        reader = reader.schema(", ".join(f"`{name}` {types[name]}" for name in columns))
+    return reader.load()

@@ -1,0 +1,65 @@
+"""Varints and numbers at many positions of a buffer at once.
+
+A buffer is uint8 with `PADDING` bytes behind its end, so that to read a little beyond it is no fault; who asks compares
+the positions that come back with where the thing had to end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PADDING = 64
+_VARINT_BYTES_MAX = 10
+
+
+def padded(data: bytes) -> NDArray[np.uint8]:
+    """A buffer that holds the data."""
+    out = np.zeros(len(data) + PADDING, np.uint8)
+    out[: len(data)] = np.frombuffer(data, np.uint8)
+    return out
+
+
+def unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The unsigned varints that begin at these positions, and the positions behind them."""
+    limit = len(buffer) - 1
+    byte = buffer[np.minimum(at, limit)].astype(np.int64)
+    value = byte & 0x7F
+    after = at + 1
+    more = np.flatnonzero(byte > 0x7F)
+    shift = 7
+    for _ in range(_VARINT_BYTES_MAX - 1):
+        if not len(more):
+            break
+        byte = buffer[np.minimum(after[more], limit)].astype(np.int64)
+        value[more] |= (byte & 0x7F) << shift
+        after[more] += 1
+        more = more[byte > 0x7F]
+        shift += 7
+    return value, after
+
+
+def signed(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The zigzag varints that begin at these positions, and the positions behind them."""
+    raw, after = unsigned(buffer, at)
+    return (raw >> 1) & 0x7FFFFFFFFFFFFFFF ^ -(raw & 1), after
+
+
+def big_endian(buffer: NDArray[np.uint8], at: NDArray[np.int64], size: int) -> NDArray[Any]:
+    """The signed numbers of 1 or 4 bytes at these positions."""
+    limit = len(buffer) - size
+    every = np.ndarray((limit + 1,), f">i{size}", buffer, 0, (1,))
+    found: NDArray[Any] = every[np.clip(at, 0, limit)].astype(f"i{size}")
+    return found
+
+
+def spread(starts: NDArray[np.int64], counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    """For each start the positions start, start + step …, as many as its count says, one after the other."""
+    total = int(counts.sum())
+    ends = np.cumsum(counts)
+    within = np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
+    return np.repeat(starts, counts) + within * step

@@ -1,0 +1,114 @@
+"""A column of lists of broker ids: lists that are the same are kept once, and to take some of them moves no list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.source.varints import spread
+from pipeline.tables.arrow import TYPES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Lists:
+    """n lists. values: int32, in which each list lies at `start`, `count` long; a count of -1 is no list."""
+
+    __slots__ = ("count", "start", "values")
+
+    def __init__(self, values: NDArray[np.int32], start: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+        self.values = values
+        self.start = start
+        self.count = count
+
+    @classmethod
+    def of(cls, array: Any) -> Lists:
+        """The lists of an Arrow array of list<int32>."""
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+        count = np.diff(offsets)
+        if array.null_count:
+            count = np.where(array.is_null().to_numpy(zero_copy_only=False), -1, count)
+        return cls(array.values.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), offsets[:-1], count)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The lengths; that of no list is 0."""
+        return np.maximum(self.count, 0)
+
+    def take(self, rows: NDArray[np.int64]) -> Lists:
+        return Lists(self.values, self.start[rows], self.count[rows])
+
+    def or_empty(self) -> Lists:
+        """The same, with an empty list where there is none."""
+        return Lists(self.values, self.start, self.sizes)
+
+    def first(self) -> NDArray[np.int64]:
+        """The first entry of each; -1 of an empty one."""
+        has = self.count > 0
+        found = np.full(len(self), -1, np.int64)
+        found[has] = self.values[self.start[has]]
+        return found
+
+    def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The row of each entry, and the entry, in order."""
+        sizes = self.sizes
+        return np.repeat(np.arange(len(self)), sizes), self.values[spread(self.start, sizes, 1)]
+
+    def equals(self, other: Lists) -> NDArray[np.bool_]:
+        """Which lists are equal, entry by entry."""
+        same = self.sizes == other.sizes
+        rows = np.flatnonzero(same)
+        mine, theirs = self.take(rows), other.take(rows)
+        which, values = mine.flat()
+        differs = values != theirs.flat()[1]
+        same[rows[which[differs]]] = False
+        return same
+
+    def same_members(self, other: Lists) -> NDArray[np.bool_]:
+        """Which lists have the same entries, in whatever order."""
+        return (self.without(other).count == 0) & (other.without(self).count == 0)
+
+    def without(self, other: Lists, *, ascending: bool = False) -> Lists:
+        """The entries of each list that are not in the other, in their order."""
+        rows, values = self.flat()
+        other_rows, other_values = other.flat()
+        stays = ~np.isin(_keys(rows, values), _keys(other_rows, other_values))
+        rows, values = rows[stays], values[stays]
+        if ascending:
+            order = np.lexsort((values, rows))
+            values = values[order]
+        count = np.bincount(rows, minlength=len(self)).astype(np.int64)
+        return Lists(values, np.cumsum(count) - count, count)
+
+    def arrow(self) -> Any:
+        """As an Arrow array."""
+        sizes = self.sizes
+        offsets = np.zeros(len(self) + 1, np.int32)
+        np.cumsum(sizes, out=offsets[1:])
+        values = self.values[spread(self.start, sizes, 1)]
+        absent = self.count < 0
+        mask = pa.array(absent) if absent.any() else None
+        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=TYPES["array<int>"], mask=mask)
+
+
+def _keys(rows: NDArray[np.int64], values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """A number for each entry of each row."""
+    return rows << 32 | (values.astype(np.int64) & 0xFFFFFFFF)
+
+
+def concat(parts: list[Lists]) -> Lists:
+    """One column after the other."""
+    shifts = np.cumsum([0, *(len(part.values) for part in parts[:-1])])
+    return Lists(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.start + shift for part, shift in zip(parts, shifts, strict=True)]),
+        np.concatenate([part.count for part in parts]),
+    )

@@ -1,0 +1,372 @@
+"""The tables of partitions, from their history; and the state that the next run goes on from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.tables.arrow import arrow_schema
+from pipeline.tables.history import LISTS, History, history_of
+from pipeline.tables.lists import Lists
+from pipeline.tables.runs import Runs, numbers, times
+from pipeline.tables.schemas import (
+    ISR_CHANGES,
+    LEADERSHIP,
+    PARTITION_FIELDS,
+    PARTITION_KEY,
+    REASSIGNMENTS,
+    UNAVAILABILITY,
+    UNDER_REPLICATION,
+    Column,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from pipeline.tables.history import Events
+
+# What a run leaves of each partition: what it is, and since when what has not ended has been so.
+CARRIED = (
+    Column("tenure_offset", "bigint", "when the leader epoch began"),
+    Column("tenure_time", "timestamp", "the same"),
+    Column("tenure_previous", "int", "the leader before it"),
+    Column("tenure_preferred", "boolean", "as in leadership"),
+    Column("tenure_unclean", "boolean", "as in leadership"),
+    Column("some_leader", "int", "the last leader that was one, -1 where there was none"),
+    Column("offline_offset", "bigint", "when it lost its leader"),
+    Column("offline_time", "timestamp", "the same"),
+    Column("short_offset", "bigint", "when it became under-replicated"),
+    Column("short_time", "timestamp", "the same"),
+    Column("short_due", "int", "replicas due then"),
+    Column("short_min", "int", "the smallest ISR since"),
+    Column("moving_offset", "bigint", "when its reassignment began"),
+    Column("moving_time", "timestamp", "the same"),
+    Column("moving_before", "array<int>", "the replicas before"),
+)
+STATE_COLUMNS = (
+    *PARTITION_KEY,
+    Column("offset", "bigint", "of its last record"),
+    Column("time", "timestamp", "the same"),
+    *PARTITION_FIELDS,
+    *CARRIED,
+)
+PARTITION_TABLES = (LEADERSHIP, ISR_CHANGES, UNAVAILABILITY, UNDER_REPLICATION, REASSIGNMENTS)
+STATE = "state"
+OPEN = "open_"  # before the name of a table: its intervals that last
+
+# All columns that one of these tables has: a run gives rows of all of them together, and `part` says of which each is.
+PART = Column("part", "string", "the table, `open_` and the table, or state")
+_BY_NAME = {
+    column.name: column for table in PARTITION_TABLES for column in table.columns
+} | {column.name: column for column in STATE_COLUMNS}  # fmt: skip
+WIDE = (PART, *_BY_NAME.values())
+WIDE_SCHEMA = arrow_schema(WIDE)
+
+
+def fold(table: Any, events: Events) -> Any:
+    """What a run makes of the records of partitions of one cluster, and of the states before: a pyarrow.Table of WIDE.
+
+    table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states.
+    """
+    history = history_of(table, events)
+    found = _Fold(table, history, events)
+    parts: list[Any] = []
+    for name, (columns, closed) in found.tables().items():
+        parts.append(_wide(name, columns, closed))
+        if name != ISR_CHANGES.name:
+            parts.append(_wide(OPEN + name, columns, ~closed))
+    parts.append(_wide(STATE, found.state(), None))
+    return pa.concat_tables(parts)
+
+
+def _wide(part: str, columns: Mapping[str, Any], rows: NDArray[np.bool_] | None) -> Any:
+    count = len(next(iter(columns.values())))
+    size = count if rows is None else int(rows.sum())
+    arrays = []
+    for field in WIDE_SCHEMA:
+        if field.name == "part":
+            arrays.append(pa.repeat(pa.scalar(part), size))
+        elif field.name not in columns:
+            arrays.append(pa.nulls(size, field.type))
+        else:
+            column = columns[field.name]
+            if rows is not None and size < count:
+                column = column.filter(pa.array(rows))
+            arrays.append(column if column.type == field.type else column.cast(field.type))
+    return pa.Table.from_arrays(arrays, schema=WIDE_SCHEMA)
+
+
+class _Fold:
+    """A history with what was carried into it."""
+
+    def __init__(self, table: Any, history: History, events: Events) -> None:
+        self.table = table
+        self.history = history
+        self.events = events
+        self.replicas = history.lists["replicas"]
+        self.isr = history.lists["isr"]
+        self.due = self.replicas.sizes - history.lists["adding"].sizes
+        self.key_row = history.row[history.first] if len(history) else np.zeros(0, np.int64)
+        self.names = self._names()
+        self.some_leader = self._some_leader()
+        self.leadership = Runs(history, np.ones(len(history), bool), self._new_epochs())
+        self.offline = Runs(history, history.leader == -1)
+        self.short = Runs(history, self.isr.sizes < self.due)
+        moves = history.lists["adding"].sizes + history.lists["removing"].sizes
+        self.moving = Runs(history, moves > 0)
+
+    def tables(self) -> dict[str, tuple[dict[str, Any], NDArray[np.bool_]]]:
+        """By name the columns, and which rows are of intervals that have ended."""
+        changes = self._isr_changes()
+        every = np.ones(len(changes["offset"]), bool)
+        return {
+            LEADERSHIP.name: (self._leadership(), self.leadership.closed),
+            ISR_CHANGES.name: (changes, every),
+            UNAVAILABILITY.name: (self._unavailability(), self.offline.closed),
+            UNDER_REPLICATION.name: (self._under_replication(), self.short.closed),
+            REASSIGNMENTS.name: (self._reassignments(), self.moving.closed),
+        }
+
+    # What the rows of states carry, by row of the history.
+
+    def _carried(self, name: str, otherwise: int = -1) -> NDArray[np.int64]:
+        history = self.history
+        found = np.full(len(history), otherwise, np.int64)
+        if name in self.table.column_names and history.is_state.any():
+            column = self.table[name].combine_chunks()
+            if pa.types.is_timestamp(column.type):
+                column = column.cast(pa.int64())
+            states = history.is_state
+            taken = column.take(pa.array(history.row[states]))
+            found[states] = pc.fill_null(taken.cast(pa.int64()), otherwise).to_numpy(zero_copy_only=False)
+        return found
+
+    def _names(self) -> Any:
+        """The topic's name of each partition: as the state has it, else as its record named it."""
+        ids = self.table["topic_id"].combine_chunks().take(pa.array(self.key_row))
+        encoded = pc.dictionary_encode(ids)
+        named = pa.array([self.events.names.get(topic_id) for topic_id in encoded.dictionary.to_pylist()], pa.string())
+        told = pa.DictionaryArray.from_arrays(encoded.indices, named).cast(pa.string())
+        if "topic" not in self.table.column_names:
+            return told
+        return pc.coalesce(self.table["topic"].combine_chunks().take(pa.array(self.key_row)), told)
+
+    def _some_leader(self) -> NDArray[np.int64]:
+        """After each row the last leader that was one; -1 where there was none."""
+        history = self.history
+        carried = self._carried("some_leader")
+        value = np.where(history.leader >= 0, history.leader, carried)
+        known = history.first | (history.leader >= 0)
+        index = np.arange(len(history))
+        found: NDArray[np.int64] = (
+            value[np.maximum.accumulate(np.where(known, index, 0))] if len(index) else index.astype(np.int64)
+        )
+        return found
+
+    def _new_epochs(self) -> NDArray[np.bool_]:
+        epoch = self.history.leader_epoch
+        found = np.zeros(len(epoch), bool)
+        found[1:] = epoch[1:] != epoch[:-1]
+        return found
+
+    def _key(self, group: NDArray[np.int64]) -> dict[str, Any]:
+        """The columns that name the partitions."""
+        rows = pa.array(self.key_row[group])
+        found = {name: self.table[name].combine_chunks().take(rows) for name in ("cluster", "topic_id", "partition")}
+        return {**found, "topic": self.names.take(pa.array(group))}
+
+    # The tables.
+
+    def _tenure(self) -> dict[str, NDArray[np.int64]]:
+        """What a tenure is told with, of each, -1 for unknown."""
+        history, runs = self.history, self.leadership
+        before = np.full(len(history), -2, np.int64)
+        before[1:] = np.where(history.first[1:], -2, history.leader[:-1])
+        preferred = (self.replicas.first() == history.leader) & (history.leader >= 0)
+        return {
+            "previous": runs.at_start(before, self._carried("tenure_previous", -2)),
+            "preferred": runs.at_start(preferred.astype(np.int64), self._carried("tenure_preferred")),
+            "unclean": runs.at_start(
+                (history.sets_recovering & (history.leader >= 0)).astype(np.int64), self._carried("tenure_unclean")
+            ),
+        }
+
+    def _leadership(self) -> dict[str, Any]:
+        history, runs = self.history, self.leadership
+        tenure = self._tenure()
+        return {
+            **self._key(runs.group),
+            "leader": numbers(history.leader[runs.start]),
+            "leader_epoch": numbers(history.leader_epoch[runs.start]),
+            "previous_leader": numbers(tenure["previous"], tenure["previous"] == -2),
+            "preferred": pa.array(tenure["preferred"] == 1),
+            "unclean": pa.array(tenure["unclean"] == 1),
+            **runs.interval(self._carried("tenure_offset"), self._carried("tenure_time", 0)),
+            "end_reason": runs.reasons("elected"),
+        }
+
+    def _isr_changes(self) -> dict[str, Any]:
+        history = self.history
+        rows = np.flatnonzero(~history.first)
+        before, after = self.isr.take(rows - 1), self.isr.take(rows)
+        changed = ~before.equals(after)
+        rows, before, after = rows[changed], before.take(np.flatnonzero(changed)), after.take(np.flatnonzero(changed))
+        return {
+            **self._key(history.group[rows]),
+            "offset": pa.array(history.offset[rows]),
+            "time": times(history.time_us[rows]),
+            "leader": numbers(history.leader[rows]),
+            "leader_epoch": numbers(history.leader_epoch[rows]),
+            "partition_epoch": numbers(history.partition_epoch[rows]),
+            "replica_count": numbers(self.replicas.sizes[rows]),
+            "isr_before": before.arrow(),
+            "isr": after.arrow(),
+            "shrunk": before.without(after, ascending=True).arrow(),
+            "grown": after.without(before, ascending=True).arrow(),
+        }
+
+    def _unavailability(self) -> dict[str, Any]:
+        history, runs = self.history, self.offline
+        last = self.some_leader[runs.start]
+        following = runs.at_end(history.leader)
+        return {
+            **self._key(runs.group),
+            **runs.interval(self._carried("offline_offset"), self._carried("offline_time", 0)),
+            "last_leader": numbers(last, last < 0),
+            "next_leader": numbers(following, following < 0),
+            "unclean": pa.array(runs.at_end(history.sets_recovering, False), mask=~runs.closed),
+            "end_reason": runs.reasons("elected"),
+        }
+
+    def _isr_min(self) -> NDArray[np.int64]:
+        runs = self.short
+        if not len(runs):
+            return np.zeros(0, np.int64)
+        sizes = np.append(self.isr.sizes, 1 << 30)
+        edges = np.stack((runs.start, runs.last + 1), axis=1).ravel()
+        smallest = np.minimum.reduceat(sizes, edges)[::2]
+        carried = self._carried("short_min", 1 << 30)[runs.start]
+        return np.where(runs.carried, np.minimum(smallest, carried), smallest)
+
+    def _under_replication(self) -> dict[str, Any]:
+        runs = self.short
+        return {
+            **self._key(runs.group),
+            **runs.interval(self._carried("short_offset"), self._carried("short_time", 0)),
+            "replica_count": numbers(runs.at_start(self.due, self._carried("short_due", 0))),
+            "isr_min": numbers(self._isr_min()),
+            "end_reason": runs.reasons("replicated"),
+        }
+
+    def _moving_before(self) -> Lists:
+        """The replicas before each reassignment: those of the row before, or what the state carries."""
+        history, runs = self.history, self.moving
+        plain = np.where(history.first[runs.start], runs.start, runs.start - 1)
+        found = self.replicas.take(plain)
+        fresh = history.first[runs.start]
+        if fresh.any():
+            without = found.without(history.lists["adding"].take(runs.start))
+            found = _chosen(fresh, without, found)
+        if "moving_before" in self.table.column_names and runs.carried.any():
+            carried = Lists.of(self.table["moving_before"]).take(np.maximum(history.row[runs.start], 0))
+            found = _chosen(runs.carried, carried, found)
+        return found
+
+    def _reassignments(self) -> dict[str, Any]:
+        history, runs = self.history, self.moving
+        target = self.replicas.take(runs.last).without(history.lists["removing"].take(runs.last))
+        after = self.replicas.take(np.maximum(runs.ender, 0))
+        after = Lists(after.values, after.start, np.where(runs.ender >= 0, after.count, -1))
+        outcome = np.where(runs.removed, 2, np.where(after.same_members(target), 0, 1)).astype(np.int8)
+        words = pa.array(["completed", "cancelled", "deleted"])
+        return {
+            **self._key(runs.group),
+            **runs.interval(self._carried("moving_offset"), self._carried("moving_time", 0)),
+            "replicas_before": self._moving_before().arrow(),
+            "target": target.arrow(),
+            "replicas_after": after.arrow(),
+            "outcome": pa.DictionaryArray.from_arrays(pa.array(outcome, mask=~runs.closed), words).cast(pa.string()),
+        }
+
+    # What is left for the next run.
+
+    def state(self) -> dict[str, Any]:
+        """The partitions that there are at the end."""
+        history = self.history
+        last = np.append(history.first[1:], True) if len(history) else np.zeros(0, bool)
+        rows = np.flatnonzero(last)
+        rows = rows[history.end_offset[history.group[rows]] < 0]
+        group = history.group[rows]
+        directories = self.table["directories"].combine_chunks().take(pa.array(history.directories_row[rows]))
+        tenure = self._tenure()
+        begun = self.leadership.interval(self._carried("tenure_offset"), self._carried("tenure_time", 0))
+        place = _place(self.leadership, group, len(history.end_offset))
+        previous = tenure["previous"][place]
+        return {
+            **self._key(group),
+            "offset": pa.array(history.offset[rows]),
+            "time": times(history.time_us[rows]),
+            **{name: history.lists[name].take(rows).arrow() for name in LISTS},
+            **{
+                name: numbers(getattr(history, name)[rows])
+                for name in ("leader", "leader_epoch", "partition_epoch", "recovery")
+            },
+            "directories": directories,
+            "tenure_offset": begun["start_offset"].take(pa.array(place)),
+            "tenure_time": begun["start_time"].take(pa.array(place)),
+            "tenure_previous": numbers(previous, previous == -2),
+            "tenure_preferred": pa.array(tenure["preferred"][place] == 1),
+            "tenure_unclean": pa.array(tenure["unclean"][place] == 1),
+            "some_leader": numbers(self.some_leader[rows]),
+            **self._begun(self.offline, group, "offline"),
+            **self._begun(self.short, group, "short"),
+            **self._of_open(
+                self.short,
+                group,
+                {
+                    "short_due": numbers(self.short.at_start(self.due, self._carried("short_due", 0))),
+                    "short_min": numbers(self._isr_min()),
+                },
+            ),
+            **self._begun(self.moving, group, "moving"),
+            **self._of_open(self.moving, group, {"moving_before": self._moving_before().arrow()}),
+        }
+
+    def _begun(self, runs: Runs, group: NDArray[np.int64], name: str) -> dict[str, Any]:
+        """When what lasts began, by partition."""
+        found = runs.interval(self._carried(f"{name}_offset"), self._carried(f"{name}_time", 0))
+        columns = {f"{name}_offset": found["start_offset"], f"{name}_time": found["start_time"]}
+        return self._of_open(runs, group, columns)
+
+    def _of_open(self, runs: Runs, group: NDArray[np.int64], columns: dict[str, Any]) -> dict[str, Any]:
+        """Columns of intervals, of the one that lasts in each of these partitions; null where none does."""
+        place = _place(runs, group, len(self.history.end_offset))
+        none = place < 0
+        taken = pa.array(np.maximum(place, 0), mask=none)
+        return {
+            name: column.take(taken) if len(column) else pa.nulls(len(group), column.type)
+            for name, column in columns.items()
+        }
+
+
+def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The number of the interval that lasts in each of these partitions; -1 where none does."""
+    found = np.full(count, -1, np.int64)
+    lasts = np.flatnonzero(~runs.closed)
+    found[runs.group[lasts]] = lasts
+    return found[group]
+
+
+def _chosen(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:
+    """Of each row one of two lists."""
+    shift = len(those.values)
+    return Lists(
+        np.concatenate((those.values, these.values)),
+        np.where(which, these.start + shift, those.start),
+        np.where(which, these.count, those.count),
+    )
