@@ -182,10 +182,13 @@ class OsFiles:
 
     def unlock(self, path: str, handle: int) -> None:
         found = os.fstat(handle)
+        inode = (found.st_dev, found.st_ino)
         try:
-            os.unlink(path)
+            # Somebody may have removed it, and a node that is ours no more may have made another.
+            if _inode(path) == inode:
+                os.unlink(path)
         finally:
-            _LOCKED.discard((found.st_dev, found.st_ino))
+            _LOCKED.discard(inode)
             os.close(handle)
 
 

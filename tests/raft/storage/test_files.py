@@ -206,3 +206,17 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(
 def test_a_directory_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"Failed to acquire lock on file \.lock in .*/gone: .*No such file"):
         DirectoryLock(FILES, str(tmp_path / "gone"))
+
+
+def test_letting_go_of_a_lock_leaves_what_is_not_its_file(tmp_path: Path) -> None:
+    """An operator may have removed it; what has its name by then is another's."""
+    first = DirectoryLock(FILES, str(tmp_path))
+    (tmp_path / ".lock").unlink()
+    first.release()
+    second = DirectoryLock(FILES, str(tmp_path))
+    (tmp_path / ".lock").unlink()
+    (tmp_path / ".lock").write_text("another's")
+
+    second.release()
+
+    assert (tmp_path / ".lock").read_text() == "another's"
