@@ -6,6 +6,7 @@ raft: the raft core over its real storage, with registers for a state machine. A
     read(text) -> plan                              a plan from its JSON; raises ValueError
     show(plan) -> text                              and back
     play(plan, written=None) -> Outcome, entries    live it through; written: is told all bytes of the trace
+    plainer(plan) -> plans                          that are plainer in one thing, for the shrinker
     FIELDS                                          by name of a message, the names of what its gist says
 
 Nothing that may carry a mutant is imported before `load`.
@@ -17,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from simulations.outcome import Outcome
     from simulations.trace import Entry
@@ -35,6 +36,8 @@ class Level(Protocol):
     def read(self, text: str) -> Any: ...
 
     def show(self, plan: Any) -> str: ...
+
+    def plainer(self, plan: Any) -> Iterable[Any]: ...
 
     def play(self, plan: Any, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]: ...
 

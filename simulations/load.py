@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simulations.streams import between
@@ -27,7 +28,7 @@ class Clients:
     def __init__(self, world: World, ledger: Ledger, load: Load, luck: Random) -> None:
         self._world = world
         self._ledger = ledger
-        self._load = load
+        self._load = replace(load)  # its pace may change, and the plan stays as it is
         self._luck = luck
         self.writes = 0
         self._is_over = False

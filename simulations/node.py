@@ -55,7 +55,8 @@ def endpoint(node_id: int) -> Endpoint:
 
 
 class Node:
-    """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where none runs.
+    """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where
+    none runs.
 
     config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
     speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does

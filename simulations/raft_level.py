@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.faults.table import KINDS
 from simulations.messages import FIELDS
-from simulations.plans import from_json as read
+from simulations.plans import from_json
 from simulations.plans import to_json as show
 from simulations.runs import Run
+from simulations.shrinking import plainer
 from simulations.swarm import draw
+from simulations.triggers import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +20,18 @@ if TYPE_CHECKING:
     from simulations.plans import Plan
     from simulations.trace import Entry
 
-__all__ = ["FIELDS", "draw", "play", "read", "show"]
+__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+
+
+def read(text: str) -> Plan:
+    """The plan that a text says; raises ValueError where it is none, or names what is not there."""
+    plan = from_json(text)
+    for fault in plan.faults:
+        if fault.kind not in KINDS:
+            raise ValueError(f"no fault {fault.kind!r}; known are {', '.join(KINDS)}")
+        if fault.when and fault.when not in STATES:
+            raise ValueError(f"no state {fault.when!r}; known are {', '.join(STATES)}")
+    return plan
 
 
 def play(plan: Plan, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]:

@@ -40,8 +40,8 @@ class State(NamedTuple):
 
 
 def write_value(register: int, number: int, size: int) -> bytes:
-    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves, and
-    a start cannot know it from one that was meant.
+    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves,
+    and a start cannot know it from one that was meant.
     """
     return _WRITE.pack(register, number) + b"." * size
 

@@ -10,6 +10,7 @@ import resource
 import signal
 import time
 import traceback
+from itertools import chain
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -26,12 +27,17 @@ MEMORY_BYTES_MAX = 4 << 30
 
 
 class Task(NamedTuple):
-    """Seeds to be lived through, one after the other. until_broken: stop at the first that is not well."""
+    """Seeds, or plans in JSON with their names, to be lived through one after the other.
+
+    until_broken: stop at the first that is not well.
+    """
 
     seeds: tuple[int, ...]
     level: str = "raft"
     mutant_id: str = ""
     until_broken: bool = False
+    plans: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
@@ -51,9 +57,9 @@ def perform(task: Task) -> Row:
     outcomes: list[Outcome] = []
     try:
         level = load(task.level, task.mutant_id)
-        for seed in task.seeds:
+        for plan in chain(map(level.draw, task.seeds), map(level.read, task.plans)):
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
-            outcome, _ = level.play(level.draw(seed))
+            outcome, _ = level.play(plan)
             outcomes.append(outcome)
             if task.until_broken and not outcome.is_well:
                 break

@@ -65,7 +65,7 @@ def test_a_high_watermark_within_a_batch_is_seen() -> None:
     found.machine.write([1, 2, 3], 1_000_000, 0)
     live(run, 20)
 
-    with pytest.raises(Violation, match="S0[78]|S10"):
+    with pytest.raises(Violation, match=r"S0[78]|S10"):
         run.watch.performs(found, HighWatermark(found.replica.log.end - 1))
 
 

@@ -37,7 +37,7 @@ def test_a_leader_without_the_votes_of_a_majority_is_seen() -> None:
     follower = followers(run)[0]
     follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
 
-    with pytest.raises(Violation, match="S01: node . leads epoch 7, for which only"):
+    with pytest.raises(Violation, match=r"S01: node . leads epoch 7, for which only"):
         run.watch.stepped(follower, "input:Answered", None, [])
 
 
@@ -59,7 +59,7 @@ def test_a_second_vote_in_an_epoch_is_seen() -> None:
     run.watch.elections.votes[voter.node.id, 0, epoch] = 77
     granted = frame("VoteAnswer", 0, epoch, -1, 1, stamp=(epoch, leader(run).node.id, epoch, 10_000, 0))
 
-    with pytest.raises(Violation, match="S02: node . votes for 77 and for"):
+    with pytest.raises(Violation, match=r"S02: node . votes for 77 and for"):
         run.watch.leaves(connection_to(run, voter), granted, True)
 
 

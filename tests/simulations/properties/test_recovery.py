@@ -7,7 +7,7 @@ import pytest
 from raft.storage.errors import StorageError
 from simulations.process import DIRECTORY
 from simulations.violation import Violation
-from tests.simulations.building import followers, live, lived
+from tests.simulations.building import followers, lived
 
 
 def test_a_start_that_lacks_what_was_flushed_is_seen() -> None:
@@ -45,7 +45,6 @@ def test_a_start_from_what_a_power_failure_would_take_is_seen() -> None:
 
     with pytest.raises(Violation, match="S18"):
         node.start()
-        live(run, 100)
 
 
 def test_a_refusal_to_start_from_what_a_crash_left_is_seen() -> None:
