@@ -22,6 +22,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller": ("records", "raft", "controller"),
     "simulations": ("records", "raft", "controller", "simulations"),
     "pipeline": ("records", "raft.network", "pipeline", "simulations"),
+    # What is planned for is the state that the controller acts on, as its own replay gives it.
+    "pipeline.planner.image": ("records", "controller", "pipeline"),
 }
 
 # The cores know neither clock nor luck nor the outside: `records`, and the top levels and `control` of the others.
@@ -33,8 +35,8 @@ FORBIDDEN_IN_CORES = {
 
 # Parts of the packages that are edges.
 EDGES = (
-    "records.__main__", "raft.storage", "raft.network", "controller.node", "controller.server", "controller.tools",
-    "controller.ctl", "controller.offline", "controller.config", "simulations", "pipeline",
+    "records.__main__", "raft.storage", "raft.network", "controller.client", "controller.node", "controller.server",
+    "controller.tools", "controller.ctl", "controller.offline", "controller.config", "simulations", "pipeline",
 )  # fmt: skip
 
 LINES_MAX = 450

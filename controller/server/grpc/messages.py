@@ -22,9 +22,11 @@ class BadRequest(ValueError):
 
 
 class Asked:
-    """A request. from_offset: None for the image first; cluster_id: None where any is meant."""
+    """A request. from_offset: None for the image first; cluster_id: None where any is meant; allow_stale: whether a
+    node may serve it that is out of touch with the quorum.
+    """
 
-    __slots__ = ("cluster_id", "filter", "from_offset")
+    __slots__ = ("allow_stale", "cluster_id", "filter", "from_offset")
 
     def __init__(self, body: bytes, keys: Sequence[str]) -> None:
         """keys: that this method has. Raises BadRequest, BadFilter."""
@@ -36,6 +38,7 @@ class Asked:
         if self.from_offset is not None and not 0 <= self.from_offset <= OFFSET_MAX:
             raise BadRequest(f"from_offset is {self.from_offset}; an offset from 0 to {OFFSET_MAX} would be accepted")
         self.cluster_id: str | None = _checked(asked, "cluster_id", str, "a string, or nil")
+        self.allow_stale: bool = bool(_checked(asked, "allow_stale", bool, "true, false or nil"))
         self.filter = Filter(asked.get("filter"))
 
 

@@ -15,10 +15,10 @@ from controller.server.grpc.image import Images
 from controller.server.grpc.messages import Asked, BadRequest, message
 from controller.server.grpc.status import status_of
 from controller.server.grpc.turns import Turns
+from controller.server.http.probes import ready
 
 if TYPE_CHECKING:
     from controller.node import Node
-    from controller.server.grpc.filters import Filter
 
 NAME = "kraft.v1.Metadata"
 # In the trailers: the offset with which to go on, of a watch that was ended.
@@ -28,8 +28,13 @@ START_OFFSET = "kraft-log-start-offset"
 # How often it is looked whether more is committed, while somebody waits for that. So the quorum is never stopped for
 # a watcher, not even by a call.
 POLL_S = 0.005
-# A watcher for whom nothing was is told its position in such an interval, so that it need not go through it all again.
+# A watcher for whom nothing was is told its position in such an interval: so it need not go through all of that again,
+# and knows that somebody is there.
 POSITION_S = 10.0
+# A node that has been out of touch with the quorum for so long leaves its watchers to another: what it tells is true,
+# but may be old. (Who sets `allow_stale` has it so.)
+STALE_S = 5.0
+TOUCH_S = 0.5
 
 Context = Any
 
@@ -62,6 +67,9 @@ class Metadata:
         self._poll: asyncio.TimerHandle | None = None
         self._end_offset = 0
         self._waiting = 0
+        self._loop = asyncio.get_running_loop()
+        self._touched_s = self._loop.time()
+        self._touching = self._loop.call_later(TOUCH_S, self._touch)
         self.watchers = 0
 
     async def status(self, body: bytes, context: Context) -> bytes:
@@ -77,7 +85,7 @@ class Metadata:
 
     async def watch(self, body: bytes, context: Context) -> None:
         await self._admit(context)
-        asked = await self._read(body, context, ("cluster_id", "filter", "from_offset"))
+        asked = await self._read(body, context, ("allow_stale", "cluster_id", "filter", "from_offset"))
         await self._stream(context, asked, self._send_all)
 
     # Before a stream.
@@ -116,9 +124,10 @@ class Metadata:
 
     async def _send_all(self, context: Context, asked: Asked) -> None:
         position = asked.from_offset
+        await self._check_going(context, asked, position)
         if position is None:
             position = await self._send_image(context, asked)
-        await self._send_changes(context, asked.filter, position)
+        await self._send_changes(context, asked, position)
 
     async def _send_image(self, context: Context, asked: Asked) -> int:
         """The image; returns the offset it is as of."""
@@ -136,29 +145,27 @@ class Metadata:
                     await self._abort(context, grpc.StatusCode.UNAVAILABLE, "the node is stopping")
         return end_offset
 
-    async def _send_changes(self, context: Context, wanted: Filter, position: int) -> NoReturn:
+    async def _send_changes(self, context: Context, asked: Asked, position: int) -> NoReturn:
         """Changes from `position` on, until one side ends it."""
-        loop = asyncio.get_running_loop()
-        told, told_s = position, loop.time()
+        loop, wanted = self._loop, asked.filter
+        told_s = loop.time()
         # Whether what was told last is a part of something, and whether what was read last is.
         is_open = is_within = False
         while True:
-            if self._closing.done():
-                reason = f"the node is stopping; another goes on from offset {position}"
-                await self._abort(context, grpc.StatusCode.UNAVAILABLE, reason, position)
+            await self._check_going(context, asked, position)
             try:
                 chunk = await self._changes.after(position)
                 if chunk is None:
-                    await self._growth(POSITION_S)
+                    await self._growth(TOUCH_S)
                 else:
                     passed = [one.packed for one in chunk.changes if wanted.passes(one.type, one.tree)]
                     position, is_within = chunk.end, chunk.more
                     if passed or (is_open and not is_within):
                         await self._write(context, self._message("changes", position, passed, more=is_within))
-                        told, told_s, is_open = position, loop.time(), is_within
-                if told < position and not is_within and loop.time() - told_s >= POSITION_S:
+                        told_s, is_open = loop.time(), is_within
+                if not is_within and loop.time() - told_s >= POSITION_S:
                     await self._write(context, self._message("position", position, []))
-                    told, told_s = position, loop.time()
+                    told_s = loop.time()
             except Compacted as error:
                 reason = f"{error}: take the image, and watch from its next_offset"
                 code = grpc.StatusCode.OUT_OF_RANGE
@@ -171,6 +178,25 @@ class Metadata:
                 reason = f"{error}; it goes on from offset {position}"
                 self._node.note("watcher_cut_off", {"peer": context.peer(), "next_offset": position})
                 await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason, position)
+
+    async def _check_going(self, context: Context, asked: Asked, position: int | None) -> None:
+        """Ends the stream of a node that leaves, or is left alone."""
+        if self._closing.done():
+            reason = "the node is stopping"
+        elif not asked.allow_stale and self._loop.time() - self._touched_s > STALE_S:
+            reason = "the node is out of touch with the quorum"
+        else:
+            return
+        await self._abort(context, grpc.StatusCode.UNAVAILABLE, f"{reason}; another goes on", position)
+
+    def _touch(self) -> None:
+        """See whether the node is in touch with the quorum, as it should be all the time."""
+        if all(check.passed for check in ready(self._node, self._node.now_ms()) if check.name == "joined"):
+            self._touched_s = self._loop.time()
+        self._touching = self._loop.call_later(TOUCH_S, self._touch)
+
+    def close(self) -> None:
+        self._touching.cancel()
 
     def _message(self, kind: str, position: int, changes: list[bytes], *, more: bool = False) -> bytes:
         fields = {"kind": kind, "next_offset": position, "more": more, "end_offset": self._changes.end_offset}
@@ -206,7 +232,7 @@ class Metadata:
         if self._changes.end_offset != self._end_offset or self._closing.done():
             self._grown.set()
         else:
-            self._poll = asyncio.get_running_loop().call_later(POLL_S, self._look)
+            self._poll = self._loop.call_later(POLL_S, self._look)
 
     async def _abort(
         self, context: Context, code: grpc.StatusCode, text: str, resume: int | None = None, *trailers: tuple[str, str]

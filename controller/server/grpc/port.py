@@ -118,6 +118,8 @@ class GrpcPort:
         if not self._closing.done():
             self._closing.set_result(None)
         await self._server.stop(CLOSE_S)
+        if self._metadata is not None:
+            self._metadata.close()
 
     # Calls.
 

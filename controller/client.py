@@ -1,0 +1,210 @@
+"""A client of the watch service: it goes on through whatever ends a stream, on whichever node there is (docs/watch.md).
+
+    with Client(["controller-1:9646", "controller-2:9646"]) as client:
+        for update in client.watch():
+            if update.begins:
+                known.clear()
+            apply(update.changes)
+            if not update.more:
+                save(update.next_offset)
+
+It needs `pip install 'kraft-quorum[grpc]'`, and nothing else of this project.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import grpc
+import msgpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SERVICE = "kraft.v1.Metadata"
+BACKOFF_S_MIN = 0.05
+BACKOFF_S_MAX = 2.0
+MESSAGE_BYTES_MAX = 64 << 20
+
+OPTIONS = [
+    ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+    # A node that is gone without a word is found out by these.
+    ("grpc.keepalive_time_ms", 15_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    # Each attempt looks names up, reads certificates and connects by itself.
+    ("grpc.use_local_subchannel_pool", 1),
+]
+
+# Trying another node, or again, does not help: the request is wrong, or not for this client.
+FINAL = {
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.UNIMPLEMENTED,
+}
+# What was watched cannot be gone on with: the log begins later, or what was told came to nothing.
+GONE = {grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.ABORTED}
+
+
+class Update(NamedTuple):
+    """What came in one message.
+
+    kind: `image`, `changes`, or `position` where nothing was for this filter. changes: maps, as docs/watch.md tells.
+    next_offset: with which to go on when this was dealt with. more: what follows belongs to the same batch, transaction
+    or image; a state that is never seen half changed is made by taking all up to one without `more` together.
+    begins: an image begins, and what was known before is void.
+    """
+
+    kind: str
+    changes: list[dict[str, Any]]
+    next_offset: int
+    more: bool
+    begins: bool = False
+
+
+class Files(NamedTuple):
+    """PEM files for TLS. ca: of the authority that signed the nodes' certificates; chain and key: this client's own."""
+
+    ca: str
+    chain: str | None = None
+    key: str | None = None
+
+
+class WatchFailed(Exception):
+    """A call that came to nothing. code: gRPC's; INVALID_ARGUMENT, PERMISSION_DENIED and the like stay so."""
+
+    def __init__(self, target: str, error: grpc.RpcError) -> None:
+        self.code = error.code()
+        super().__init__(f"{target}: {self.code.name}: {error.details()}")
+
+
+class Client:
+    """Asks one of several nodes of a quorum, and the next one where that comes to nothing.
+
+    targets: `host:port` of their watch services. tls: None for none. cluster_id: of the only cluster that is meant.
+    """
+
+    def __init__(self, targets: Sequence[str], *, tls: Files | None = None, cluster_id: str | None = None) -> None:
+        assert not isinstance(targets, str), "a list of targets is wanted"
+        assert targets, "there must be one target at least"
+        self._targets = list(targets)
+        self._tls = tls
+        self._request: dict[str, Any] = {} if cluster_id is None else {"cluster_id": cluster_id}
+        self._channel: grpc.Channel | None = None
+        self.target = self._targets[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is under way; the client can be used again."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    def status(self, timeout_s: float = 5.0) -> dict[str, Any]:
+        """The quorum as the first node sees it that answers. Raises WatchFailed where none does."""
+        for attempt in range(len(self._targets)):
+            try:
+                call = self._open().unary_unary(f"/{SERVICE}/Status", msgpack.packb, msgpack.unpackb)
+                found: dict[str, Any] = call(self._request, timeout=timeout_s)
+            except grpc.RpcError as error:
+                if error.code() in FINAL or attempt + 1 == len(self._targets):
+                    raise WatchFailed(self.target, error) from None
+                self._move_on()
+            else:
+                return found
+        raise AssertionError("unreachable")
+
+    def snapshot(self, wanted: dict[str, Any] | None = None) -> Iterator[Update]:
+        """The image, once: updates of kind `image`. wanted: the filter. Raises WatchFailed where it breaks off."""
+        try:
+            yield from self._updates("Snapshot", {**self._request, "filter": wanted})
+        except grpc.RpcError as error:
+            raise WatchFailed(self.target, error) from None
+
+    def watch(
+        self,
+        from_offset: int | None = None,
+        wanted: dict[str, Any] | None = None,
+        *,
+        allow_stale: bool = False,
+        patience_s: float | None = None,
+    ) -> Iterator[Update]:
+        """Changes from an offset on, without end, gap or repetition; the image first where the offset is None, or where
+        the log no longer has what follows it.
+
+        wanted: the filter. allow_stale: also from a node that is cut off from the quorum. patience_s: how long to try
+        where no node answers; None for ever. Raises WatchFailed.
+        """
+        whole = told = from_offset
+        is_open = False
+        backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
+        while True:
+            request = {**self._request, "from_offset": whole, "filter": wanted, "allow_stale": allow_stale}
+            try:
+                for update in self._updates("Watch", request):
+                    backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
+                    if update.kind == "changes" and told is not None:
+                        # After an end in the middle of a batch, what was told of it comes again.
+                        update = update._replace(changes=[one for one in update.changes if one["offset"] >= told])
+                    if update.kind != "changes" or update.changes or (is_open and not update.more):
+                        is_open = update.more
+                        yield update
+                    if not update.more:
+                        whole = update.next_offset
+                    told = max(update.next_offset, told or 0)
+                raise AssertionError("a watch does not end by itself")
+            except grpc.RpcError as error:
+                if error.code() in FINAL:
+                    raise WatchFailed(self.target, error) from None
+                if error.code() in GONE:
+                    whole, is_open = None, False
+                elif patience_s is not None and time.monotonic() - since_s > patience_s:
+                    raise WatchFailed(self.target, error) from None
+            if whole is None:
+                told = None
+            self._move_on()
+            time.sleep(backoff_s * random.uniform(0.5, 1.0))
+            backoff_s = min(backoff_s * 2, BACKOFF_S_MAX)
+
+    def _updates(self, method: str, request: dict[str, Any]) -> Iterator[Update]:
+        call = self._open().unary_stream(f"/{SERVICE}/{method}", msgpack.packb, msgpack.unpackb)(request)
+        begins = True
+        try:
+            for message in call:
+                kind = message["kind"]
+                yield Update(
+                    kind, message["changes"], message["next_offset"], message["more"], begins and kind == "image"
+                )
+                begins = False
+        finally:
+            call.cancel()
+
+    def _open(self) -> grpc.Channel:
+        if self._channel is None:
+            if self._tls is None:
+                self._channel = grpc.insecure_channel(self.target, OPTIONS)
+            else:
+                self._channel = grpc.secure_channel(self.target, _credentials(self._tls), OPTIONS)
+        return self._channel
+
+    def _move_on(self) -> None:
+        """To the next node, over a new connection."""
+        self.close()
+        self.target = self._targets[(self._targets.index(self.target) + 1) % len(self._targets)]
+
+
+def _credentials(files: Files) -> grpc.ChannelCredentials:
+    return grpc.ssl_channel_credentials(
+        Path(files.ca).read_bytes(),
+        None if files.key is None else Path(files.key).read_bytes(),
+        None if files.chain is None else Path(files.chain).read_bytes(),
+    )
