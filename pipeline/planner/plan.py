@@ -79,6 +79,13 @@ def _targets(cluster: Cluster, drained: frozenset[int], rack_aware: bool) -> lis
     for broker in targets:
         if broker.fenced:
             raise BadCluster(f"broker {broker.id} is fenced, so nothing can move to it: start it, or drain it too")
+    factors = (cluster.replicas != NO_REPLICA).sum(axis=1)
+    if len(cluster) and (most := int(factors.max())) > len(targets):
+        name = cluster.name(int(factors.argmax()))
+        raise BadCluster(
+            f"partition {name} has {most} replicas, and there are {len(targets)} brokers that may hold them: "
+            f"{[broker.id for broker in targets]}"
+        )
     without = [broker.id for broker in targets if broker.rack is None]
     if rack_aware and without and len(without) < len(targets):
         raise BadCluster(f"some brokers have a rack, and {without} have none: plan without racks, or give them one")

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.planner.cluster import BadCluster
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,12 +22,8 @@ def rack_bounds(factor: int, rack_sizes: NDArray[np.int64]) -> tuple[NDArray[np.
     """The least and the most replicas of one partition in each rack.
 
     factor: the replication factor. rack_sizes: brokers of each rack. Racks fill evenly, like vessels of their sizes.
-    Raises BadCluster where there are fewer brokers than replicas.
     """
-    if factor > rack_sizes.sum():
-        raise BadCluster(
-            f"a partition has {factor} replicas, and there are {rack_sizes.sum()} brokers that may hold them"
-        )
+    assert factor <= rack_sizes.sum(), (factor, rack_sizes)
     level = 0
     while np.minimum(rack_sizes, level + 1).sum() <= factor:
         level += 1

@@ -1,0 +1,130 @@
+"""`kraft-pipeline plan`: from a copy of the metadata log to the file that the stock reassign tool executes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.planner.cluster import BadCluster
+from pipeline.planner.image import image_of
+from pipeline.planner.plan import plan
+from pipeline.planner.reassignment_json import current, proposed
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pipeline.planner.image import Image
+    from pipeline.planner.plan import Plan
+
+HELP = "plan the fewest moves that make racks and brokers even, as a file for kafka-reassign-partitions"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "source", help="a node's directory, a folder of the nodes of one cluster, or a copy of the metadata log"
+    )
+    parser.add_argument("--cluster-id", metavar="ID", help="of a directory that does not say it")
+    parser.add_argument("--drain", type=_ids, default=(), metavar="ID,…", help="brokers that are to hold nothing")
+    parser.add_argument("--topics", metavar="NAME,…", help="plan for these topics alone")
+    parser.add_argument("--disable-rack-aware", action="store_true", help="take no notice of racks")
+    parser.add_argument(
+        "--tolerance", type=_part, default=0.0, metavar="PART",
+        help="how far off its share a broker may be, as a part of it: 0.1 moves less, 0 makes them even (default)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of the luck that chooses among equals (default 0)")
+    parser.add_argument("--out", metavar="FILE", help="where to write the plan (default: the output)")
+    parser.add_argument("--rollback", metavar="FILE", help="where to write the same partitions as they are now")
+    parser.add_argument(
+        "--partitions-per-file", type=_count, default=0, metavar="N",
+        help="cut the plan into files of so many partitions, FILE.1, FILE.2 …, to be executed one after another",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Plan, write the files, and tell in a few lines what they do. Exit code 1 where no plan can be made."""
+    if arguments.partitions_per_file and not arguments.out:
+        _say("--partitions-per-file needs --out FILE: several files do not fit into one output")
+        return 1
+    try:
+        image = image_of(arguments.source, arguments.cluster_id, _progress)
+        cluster = image.cluster
+        if arguments.topics is not None:
+            cluster = cluster.only(arguments.topics.split(","))
+        found = plan(
+            cluster, drain=arguments.drain, rack_aware=not arguments.disable_rack_aware,
+            tolerance=arguments.tolerance, seed=arguments.seed,
+            progress=lambda made, least: _progress(f"{made:,} of some {least:,} moves"),
+        )  # fmt: skip
+        _progress("")
+        _write(found, arguments)
+    except (BadCluster, OSError) as error:
+        _progress("")
+        _say(f"no plan: {error}")
+        return 1
+    for line in told(image, found):
+        _say(line)
+    return 0
+
+
+def told(image: Image, found: Plan) -> list[str]:
+    """What a plan does, in lines."""
+    cluster = found.cluster
+    before = [found.load_before[broker] for broker in found.load_after]
+    after = list(found.load_after.values())
+    lines = [
+        (
+            f"Cluster {image.cluster_id} as of offset {image.end_offset - 1} in {image.directory}: "
+            f"{len(cluster):,} partitions, {len(cluster.brokers)} brokers."
+        ),
+        f"{found.moves:,} replicas move, of {len(found.rows):,} partitions; at least {found.moves_min:,} must.",
+        f"Replicas of a broker: {min(before):,} to {max(before):,} now, {min(after):,} to {max(after):,} then.",
+        f"Partitions not spread over racks as they could be: {found.uneven_before:,} now, {found.uneven_after:,} then.",
+    ]
+    if image.reassigning:
+        lines.append(
+            f"{image.reassigning:,} partitions are being reassigned: they were counted where they are going. "
+            "The plan must wait for them, or be executed with --additional."
+        )
+    return lines
+
+
+def _write(found: Plan, arguments: Namespace) -> None:
+    if arguments.rollback:
+        Path(arguments.rollback).write_text(current(found) + "\n")
+    for number, text in enumerate(proposed(found, arguments.partitions_per_file), start=1):
+        if not arguments.out:
+            print(text)
+        else:
+            name = f"{arguments.out}.{number}" if arguments.partitions_per_file else arguments.out
+            Path(name).write_text(text + "\n")
+
+
+def _progress(line: str) -> None:
+    """One line on a terminal that is written over; nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in text.split(","))
+
+
+def _part(text: str) -> float:
+    found = float(text)
+    if not 0 <= found < 1:
+        raise ValueError(text)
+    return found
+
+
+def _count(text: str) -> int:
+    found = int(text)
+    if found < 1:
+        raise ValueError(text)
+    return found
