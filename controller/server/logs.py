@@ -12,7 +12,7 @@ from controller.loggers import ROOT, Loggers
 from controller.server.events import EVENTS, LOGGERS, Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
 
@@ -31,6 +31,7 @@ class Log:
 
     loggers: their levels, the very ones that DescribeConfigs tells. shown: the names of the events that are written. A
     line that cannot be written is left out: a full disk behind stderr is no reason for a quorum to lose a node.
+    seen_by: who else gets each event that is written, its fields as they are.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Log:
         self._warned: dict[str, _Window] = {}
         self.loggers = Loggers({ROOT: level, **dict.fromkeys(LOGGERS)})
         self.shown: frozenset[str] = frozenset()
+        self.seen_by: list[Callable[[Event, Mapping[str, Any]], None]] = []
         self._choose()
 
     def set_level(self, logger: str, level: str | None) -> None:
@@ -73,6 +75,8 @@ class Log:
                 return
             if left_out:
                 fields["left_out"] = left_out
+        for see in self.seen_by:
+            see(row, fields)
         try:
             self._write.msg(event, level=row.level.lower(), logger=row.logger, **fields)
         except (OSError, ValueError):  # a pipe without a reader, a full disk, a stream that is closed
@@ -104,12 +108,16 @@ class _Window:
         return max(before - WARNINGS_MAX, 0)
 
 
-def _without_secrets(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
-    """No event has a field for a secret; should one ever get it, its value is not written."""
-    for key in event:
+def without_secrets(fields: dict[str, Any]) -> dict[str, Any]:
+    """No event has a field for a secret; should one ever get it, its value is not written. Changes what it is given."""
+    for key in fields:
         if _SECRET.search(key):
-            event[key] = HIDDEN
-    return event
+            fields[key] = HIDDEN
+    return fields
+
+
+def _without_secrets(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    return without_secrets(event)
 
 
 def _exception_in_a_line(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:

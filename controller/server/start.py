@@ -192,16 +192,16 @@ def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...
     )
 
 
-async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig) -> HttpPort | None:
+async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> HttpPort | None:
     """The HTTP port, listening, where one is configured; nothing of it is imported where not. Raises OSError."""
     address = config.text("kraft.http.listener")
     if address is None:
         return None
     from controller.server.http.port import HttpPort
 
-    http = HttpPort(loop, config.number("kraft.http.connections.max"))
+    http = HttpPort(loop, config, log)
     try:
-        await http.listen(address)
+        await http.listen()
     except OSError:
         http.close()
         raise
@@ -246,7 +246,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     executor = FlushThread()
     http = grpc = None
     try:
-        http = await open_http(loop, config)
+        http = await open_http(loop, config, log)
         grpc = await open_grpc(config, log)
         # The listeners first: a taken port is found before the log is touched. Nothing is read from a connection
         # before this function waits, and by then the node is whole.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 import h11
@@ -90,7 +91,10 @@ class HttpConnection(asyncio.Protocol):
         if is_last:
             headers.append(("Connection", "close"))
         is_head = self._asked is not None and self._asked.is_head
-        sent = self._http.send(h11.Response(status_code=answer.status, headers=headers)) or b""
+        sent = (
+            self._http.send(h11.Response(status_code=answer.status, headers=headers, reason=_reason(answer.status)))
+            or b""
+        )
         if answer.body and not is_head:
             sent += self._http.send(h11.Data(data=answer.body)) or b""
         sent += self._http.send(h11.EndOfMessage()) or b""
@@ -98,22 +102,23 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write(sent)
         self._go_on()
 
-    def stream(self) -> None:
-        """Answer with events from now on: `send` gives them. A HEAD has its answer with that."""
+    def stream(self) -> bool:
+        """Answer with events from now on, by `send`; False where none are wanted: after a HEAD, or by nobody."""
         if self._transport is None:
-            return
+            return False
         assert self._asked is not None
-        head = h11.Response(status_code=200, headers=_headers("text/event-stream", ()))
+        head = h11.Response(status_code=200, headers=_headers("text/event-stream", ()), reason=_reason(200))
         sent = self._http.send(head) or b""
         if self._asked.is_head:
             self._transport.write(sent + (self._http.send(h11.EndOfMessage()) or b""))
             self._asked = None
             self._go_on()
-            return
+            return False
         self.is_streaming = True
         self._asked = None
         self.deadline_s = math.inf
         self._transport.write(sent)
+        return True
 
     def send(self, data: bytes) -> bool:
         """Give a reader of events more; False where it was cut off, as it left too much unread."""
@@ -181,6 +186,10 @@ class HttpConnection(asyncio.Protocol):
             self._take()
         else:
             self.close()
+
+
+def _reason(status: int) -> bytes:
+    return HTTPStatus(status).phrase.encode()
 
 
 def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BUCKETS_S = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, math.inf)
 # Averages and maxima are over the last one to two of these, as Kafka's are (metrics.sample.window.ms, two samples).
 WINDOW_S = 30.0
+ROLES_KEPT = 20
 ELECTING = {"Prospective", "Candidate"}
 SETTLED = {"Leader", "Follower"}
 
@@ -94,11 +95,15 @@ class Counted:
     """Since the port was opened. Times in seconds of `clock_s`.
 
     commits: from the append of a batch to its commit, of the leader. appended, fetched: records. elections: those that
-    this node stood in, or asked for. brokers: ids of all that were ever seen registered, as far as there is room.
+    this node stood in, or asked for. roles: the last changes of this node's role, the newest last. brokers: ids of all
+    that were ever seen registered, as far as there is room.
     """
 
-    def __init__(self, replica: Replica, clock_s: Callable[[], float] = perf_counter) -> None:
+    def __init__(
+        self, replica: Replica, wall_ms: Callable[[], int], clock_s: Callable[[], float] = perf_counter
+    ) -> None:
         self._replica = replica
+        self.wall_ms = wall_ms
         self.clock_s = clock_s
         now_s = clock_s()
         self.commits = Histogram()
@@ -107,6 +112,7 @@ class Counted:
         self.appended_rate = Window(now_s)
         self.fetched_rate = Window(now_s)
         self.appended = self.fetched = self.elections = 0
+        self.roles: deque[dict[str, Any]] = deque(maxlen=ROLES_KEPT)
         self.brokers: set[int] = set()
         self._election_s: float | None = None
         self._looks: dict[type, Callable[[Any], None]] = {
@@ -151,6 +157,7 @@ class Counted:
         if effect.name != "role_changed":
             return
         now = effect.fields["now"]
+        self.roles.append({"time_ms": self.wall_ms(), **effect.fields})
         self._uncommitted.clear()
         if now in ELECTING:
             if self._election_s is None:

@@ -6,14 +6,18 @@ It shares the loop with the quorum, so it is held down: answers leave at a bound
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 from controller.config.addresses import parse_address
 from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
+from controller.server.http.events import READERS_MAX, Events
 from controller.server.http.metrics import Metrics
+from controller.server.http.page import PAGE
 from controller.server.http.probes import live, ready, started
+from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
 from controller.server.http.watchdog import Watchdog
 
@@ -21,10 +25,14 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
+    from controller.config.node import NodeConfig
     from controller.node import Node
     from controller.server.http.answers import Asked
     from controller.server.http.probes import Check
+    from controller.server.logs import Log
 
+METHODS = {"GET", "HEAD"}
+NEED_NO_NODE = {"/", "/livez"}
 # Between two answers, on all connections together.
 PACE_S = 0.005
 SWEEP_S = 1.0
@@ -36,26 +44,33 @@ class HttpPort:
     port: the one that it got, 0 before.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, connections_max: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> None:
         self.port = 0
         self._loop = loop
-        self._connections_max = connections_max
+        self._config = config
         self._connections: set[HttpConnection] = set()
         self._server: asyncio.AbstractServer | None = None
         self._node: Node | None = None
-        self._metrics: Metrics | None = None
+        self._counted: Counted | None = None
         self._is_started = False
         self._next_s = 0.0
         self._watchdog = Watchdog(loop)
+        self._metrics = Metrics(self._read)
+        self._events = Events(loop, self._view, wall_ms)
+        log.seen_by.append(self._events.see)
         self._sweep = loop.call_later(SWEEP_S, self._close_late)
-        self._paths: dict[str, Callable[[Node, Asked], Answer]] = {
+        self._paths: dict[str, Callable[[Asked], Answer]] = {
+            "/": lambda _asked: PAGE,
+            "/livez": lambda _asked: _verdict("alive", live(self._watchdog)),
             "/startupz": self._startupz,
             "/readyz": self._readyz,
             "/metrics": self._answer_metrics,
+            "/quorum": self._quorum,
         }
 
-    async def listen(self, address: str) -> None:
-        """Take connections. address: as in `kraft.http.listener`. Raises OSError, with the address in its text."""
+    async def listen(self) -> None:
+        """Take connections. Raises OSError, with the address in its text."""
+        address = self._config.text("kraft.http.listener") or ""
         found = parse_address(address)
         assert found is not None, address
         host, port = found
@@ -69,9 +84,8 @@ class HttpPort:
     def serve(self, node: Node) -> None:
         """Answer from this node, which is whole."""
         self._node = node
-        counted = Counted(node.replica)
-        node.stand_around(counted.around)
-        self._metrics = Metrics(lambda: Reading(node, counted, self._watchdog))
+        self._counted = Counted(node.replica, wall_ms)
+        node.stand_around(self._counted.around)
         self._watchdog.watch(node.storage)
 
     def close(self) -> None:
@@ -80,20 +94,25 @@ class HttpPort:
             self._server.close()
         self._sweep.cancel()
         self._watchdog.close()
+        self._events.close()
         for connection in list(self._connections):
             connection.close()
 
     # Connections.
 
     def _make(self) -> HttpConnection:
-        return HttpConnection(self._loop, self._made, self._asked, self._connections.discard)
+        return HttpConnection(self._loop, self._made, self._asked, self._lost)
 
     def _made(self, connection: HttpConnection) -> bool:
         """Whether there is room for one more."""
-        if len(self._connections) >= self._connections_max:
+        if len(self._connections) >= self._config.number("kraft.http.connections.max"):
             return False
         self._connections.add(connection)
         return True
+
+    def _lost(self, connection: HttpConnection) -> None:
+        self._connections.discard(connection)
+        self._events.forget(connection)
 
     def _close_late(self) -> None:
         now_s = self._loop.time()
@@ -110,6 +129,10 @@ class HttpPort:
         self._loop.call_at(self._next_s, self._reply, connection, asked)
 
     def _reply(self, connection: HttpConnection, asked: Asked) -> None:
+        if asked.path == "/events" and asked.method in METHODS and not self._events.is_full:
+            if connection.stream():
+                self._events.add(connection)
+            return
         answer = None
         try:
             answer = self._answer(asked)
@@ -119,31 +142,52 @@ class HttpPort:
         connection.answer(answer)
 
     def _answer(self, asked: Asked) -> Answer:
-        if asked.method not in {"GET", "HEAD"}:
+        if asked.method not in METHODS:
             return text(405, f"{asked.method} was asked; GET and HEAD are served", ("Allow", "GET, HEAD"))
-        if asked.path == "/livez":
-            return _verdict("alive", live(self._watchdog))
+        if asked.path == "/events":
+            return text(503, f"{READERS_MAX} readers have events already", ("Retry-After", "10"))
         answer = self._paths.get(asked.path)
         if answer is None:
-            served = " ".join(["/livez", *self._paths])
-            return text(404, f"there is nothing at this path; these are served: {served}")
-        if self._node is None:
+            return text(404, f"there is nothing at this path; these are served: {' '.join(self._paths)} /events")
+        if self._node is None and asked.path not in NEED_NO_NODE:
             return as_json(503, {"status": "starting", "checks": []})
-        return answer(self._node, asked)
+        return answer(asked)
 
-    def _startupz(self, node: Node, _asked: Asked) -> Answer:
-        checks = started(node)
+    def _startupz(self, _asked: Asked) -> Answer:
+        assert self._node is not None
+        checks = started(self._node)
         self._is_started = self._is_started or all(check.passed for check in checks)
         # A snapshot that comes later from the leader does not undo the start.
         return _verdict("started", [check._replace(passed=self._is_started) for check in checks])
 
-    def _readyz(self, node: Node, _asked: Asked) -> Answer:
-        return _verdict("ready", ready(node, node.now_ms()))
+    def _readyz(self, _asked: Asked) -> Answer:
+        assert self._node is not None
+        return _verdict("ready", ready(self._node, self._node.now_ms()))
 
-    def _answer_metrics(self, node: Node, asked: Asked) -> Answer:
-        assert self._metrics is not None
-        content_type, body = self._metrics.text(asked.accept, node.now_ms())
+    def _answer_metrics(self, asked: Asked) -> Answer:
+        content_type, body = self._metrics.text(asked.accept, int(self._loop.time() * 1000))
         return Answer(200, content_type, body)
+
+    def _quorum(self, _asked: Asked) -> Answer:
+        return as_json(200, {**quorum_view(self._read()), "config": config_view(self._config)})
+
+    def _read(self) -> Reading:
+        assert self._node is not None
+        assert self._counted is not None
+        return Reading(self._node, self._counted, self._watchdog)
+
+    def _view(self) -> dict[str, Any] | None:
+        """What the page shows; None before there is a node."""
+        if self._node is None:
+            return None
+        reading = self._read()
+        elections = {"count": reading.counted.elections, "roles": list(reading.counted.roles)}
+        return {**quorum_view(reading), "cluster": cluster_view(reading), "elections": elections}
+
+
+def wall_ms() -> int:
+    """The wall clock, for people to read."""
+    return int(time.time() * 1000)
 
 
 def _verdict(state: str, checks: list[Check]) -> Answer:

@@ -9,6 +9,7 @@ import numpy as np
 
 from controller.columns import NO_TOPIC, NOBODY
 from controller.rare import IS_WIDE
+from raft.roles import Follower
 
 if TYPE_CHECKING:
     from controller.node import Node
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from controller.server.http.counted import Counted
     from controller.server.http.watchdog import Watchdog
     from controller.tables.brokers import Broker
+
+FENCED = 10
+IN_CONTROLLED_SHUTDOWN = 20
+ACTIVE = 30
 
 
 class Reading:
@@ -36,6 +41,7 @@ class Reading:
         self.now_ms = node.now_ms()
         self.wall_ms = self.now_ms + node.replica.wall_offset_ms
         self.now_s = counted.clock_s()
+        self.uptime_ms = int((node.loop.time() - watchdog.began_s) * 1000)
 
     @cached_property
     def brokers(self) -> list[Broker]:
@@ -56,6 +62,27 @@ class Reading:
         sessions = self.env.sessions
         contact_ms = None if sessions is None else sessions.contact_ms(broker.broker_id, broker.epoch)
         return None if contact_ms is None else self.now_ms - contact_ms
+
+    def registration_state(self, broker: Broker) -> int:
+        """As Kafka's metric BrokerRegistrationState has it."""
+        if broker.fenced:
+            return FENCED
+        return IN_CONTROLLED_SHUTDOWN if broker.in_controlled_shutdown else ACTIVE
+
+    def behind(self) -> int:
+        """What the state lacks of what this node knows to be committed, in records."""
+        role = self.replica.role
+        known = self.replica.high_watermark or 0
+        if isinstance(role, Follower):
+            known = max(known, role.following.leader_high_watermark)
+        return max(known - self.state.end_offset, 0)
+
+    def led(self) -> dict[int, int]:
+        """Broker id -> how many partitions it leads; -1 for those that nobody leads."""
+        columns = self.state.partitions.columns
+        end = columns.end
+        leaders, counts = np.unique(columns.leader[:end][columns.topic[:end] != NO_TOPIC], return_counts=True)
+        return dict(zip(leaders.tolist(), counts.tolist(), strict=True))
 
     @cached_property
     def under_replicated(self) -> Rows:

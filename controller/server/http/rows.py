@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.server.http.names import exported_name
 from controller.server.http.probes import role_name
 from controller.tables.elections import ELR, UNCLEAN
-from raft.roles import Candidate, Follower, Leader
+from raft.roles import Candidate, Leader
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ def _heartbeats(reading: Reading) -> list[Labelled]:
 
 
 def _registrations(reading: Reading) -> list[Labelled]:
-    states = {
-        broker.broker_id: 10 if broker.fenced else 20 if broker.in_controlled_shutdown else 30
-        for broker in reading.brokers
-    }
+    states = {broker.broker_id: reading.registration_state(broker) for broker in reading.brokers}
     seen = reading.counted.brokers
     if len(seen) > BROKERS_MAX:
         seen.clear()
@@ -119,14 +116,6 @@ def _lags(reading: Reading) -> list[Labelled]:
 def _snapshot_age_ms(reading: Reading) -> float:
     written_ms = reading.metrics.snapshot_ms
     return reading.wall_ms if written_ms is None else reading.now_ms - written_ms
-
-
-def _behind(reading: Reading) -> float:
-    role = reading.replica.role
-    known = reading.replica.high_watermark or 0
-    if isinstance(role, Follower):
-        known = max(known, role.following.leader_high_watermark)
-    return max(known - reading.state.end_offset, 0)
 
 
 def _statics_ignored(reading: Reading) -> float:
@@ -241,7 +230,7 @@ OWN: tuple[Row, ...] = (
         "On the leader: from the append of a batch to its commit."),
     Row("", "kraft_voter_lag_records", GAUGE, _lags,
         "For each voter, on the leader: what its log lacks of the leader's."),
-    Row("", "kraft_behind_records", GAUGE, _behind,
+    Row("", "kraft_behind_records", GAUGE, lambda r: r.behind(),
         "What the state lacks of what this node knows to be committed."),
     Row("", "kraft_appended_records_total", COUNTER, lambda r: r.counted.appended, "Appended as the leader."),
     Row("", "kraft_fetched_records_total", COUNTER, lambda r: r.counted.fetched, "Fetched from a leader."),

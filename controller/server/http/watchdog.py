@@ -22,14 +22,19 @@ KEPT = 60
 
 
 class Watchdog:
-    """Looks every second. late_s: by how much each of the last looks came too late, the newest last."""
+    """Looks every second.
+
+    began_s: when it began to, on the loop's clock. late_s: by how much each of the last looks came too late, the newest
+    last.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._storage: Storage | None = None
         self._done = 0
         self._stuck_since_s: float | None = None
-        self._due_s = loop.time() + INTERVAL_S
+        self.began_s = loop.time()
+        self._due_s = self.began_s + INTERVAL_S
         self._timer = loop.call_at(self._due_s, self._look)
         self.late_s: deque[float] = deque(maxlen=KEPT)
         # (moment, processor time of this thread until then)

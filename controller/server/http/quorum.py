@@ -1,0 +1,185 @@
+"""The own view that a node has of the quorum and of the cluster, as plain values for JSON; with no leader too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.keys import own, server
+from controller.server.http.probes import ready, role_name
+from raft.roles import Follower, Leader
+from records.uuids import ZERO_UUID, uuid_text
+
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+    from controller.partitions import Rows
+    from controller.server.http.reading import Reading
+    from controller.tables.brokers import Broker
+    from raft.config import Endpoint, ReplicaKey
+    from raft.leading import Progress
+
+UNKNOWN = -1
+HIDDEN = "[hidden]"
+# Of a list that may be long, so many are shown; how many there are in all is told beside them.
+SHOWN_MAX = 100
+STATES = {10: "fenced", 20: "in controlled shutdown", 30: "active"}
+
+
+def quorum_view(reading: Reading) -> dict[str, Any]:
+    """What is answered at `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now."""
+    replica = reading.replica
+    return {
+        "node": _node(reading),
+        "quorum": {
+            "epoch": replica.epoch,
+            "leader_id": replica.leader_id,
+            "high_watermark": replica.high_watermark,
+            "kraft_version": replica.kraft_version,
+            "voted_for": None if replica.role.voted is None else replica.role.voted.id,
+            "voters": _voters(reading),
+            "observers": _observers(reading),
+        },
+        "log": {
+            "start_offset": replica.log.start,
+            "end_offset": replica.log.end,
+            "durable_end_offset": replica.log.durable_end,
+            "last_epoch": replica.log.last_epoch,
+            "bytes": replica.log.bytes,
+            "snapshots": [
+                {"end_offset": stored.id.end_offset, "epoch": stored.id.epoch, "bytes": stored.size}
+                for stored in replica.log.snapshots
+            ],
+        },
+        "state": {
+            "end_offset": reading.state.end_offset,
+            "stable_end_offset": reading.state.stable_end_offset,
+            "behind_records": reading.behind(),
+            "metadata_version": reading.state.metadata_version,
+            "features": dict(sorted(reading.state.features.items())),
+        },
+        "checks": [
+            {"check": check.name, "ok": check.passed, "reason": check.reason}
+            for check in ready(reading.node, reading.now_ms)
+        ],
+    }
+
+
+def cluster_view(reading: Reading) -> dict[str, Any]:
+    """What the page shows of brokers and partitions beside the quorum."""
+    if reading.is_loading:
+        return {"loading": True}
+    partitions = reading.state.partitions
+    led = reading.led()
+    return {
+        "loading": False,
+        "topics": len(reading.state.topics),
+        "partitions": reading.counts.partitions,
+        "imbalanced": reading.counts.imbalanced,
+        "brokers": [_broker(reading, broker, led) for broker in reading.brokers[:SHOWN_MAX]],
+        "brokers_in_all": len(reading.brokers),
+        "offline": _partitions(reading, partitions.leaderless()),
+        "under_replicated": _partitions(reading, reading.under_replicated),
+    }
+
+
+def config_view(config: NodeConfig) -> dict[str, str]:
+    """The keys that the configuration file sets. What is secret, or unknown and so perhaps secret, is not shown."""
+    shown = {}
+    for name in sorted(config.originals):
+        key = server.KEYS.get(name) or own.KEYS.get(name)
+        shown[name] = HIDDEN if key is None or key.sensitive else config.originals[name]
+    return shown
+
+
+def _node(reading: Reading) -> dict[str, Any]:
+    replica, env = reading.replica, reading.env
+    return {
+        "id": replica.key.id,
+        "directory_id": uuid_text(replica.key.directory_id),
+        "cluster_id": env.cluster_id,
+        "role": role_name(replica),
+        "is_voter": replica.is_voter,
+        "is_active_controller": reading.controller.is_active,
+        "time_ms": reading.wall_ms,
+        "uptime_ms": reading.uptime_ms,
+    }
+
+
+def _voters(reading: Reading) -> list[dict[str, Any]]:
+    """All voters; how far each is, is known to the leader alone, but for this node itself."""
+    replica = reading.replica
+    role = replica.role
+    progress = role.leading.voters if isinstance(role, Leader) else {}
+    found = []
+    for voter in replica.voters:
+        view = {
+            **_key(voter.key),
+            "endpoints": _addresses(voter.endpoints),
+            "is_leader": voter.key.id == replica.leader_id,
+        }
+        if voter.key.id == replica.key.id:
+            view |= _progress(reading, None)
+        elif voter.key.id in progress:
+            view |= _progress(reading, progress[voter.key.id])
+        found.append(view)
+    return found
+
+
+def _observers(reading: Reading) -> list[dict[str, Any]]:
+    role = reading.replica.role
+    if not isinstance(role, Leader):
+        return []
+    observers = role.leading.observers
+    return [{**_key(key), **_progress(reading, observers[key])} for key in sorted(observers)[:SHOWN_MAX]]
+
+
+def _progress(reading: Reading, progress: Progress | None) -> dict[str, Any]:
+    """How far a replica is; None: this one."""
+    replica = reading.replica
+    leads = isinstance(replica.role, Leader)
+    if progress is None:
+        lacks = reading.behind() if isinstance(replica.role, Follower) else 0
+        return {"end_offset": replica.log.end, "lag": lacks if not leads else 0, "fetched_ago_ms": None}
+    if progress.end_offset == UNKNOWN:
+        return {"end_offset": None, "lag": None, "fetched_ago_ms": None}
+    return {
+        "end_offset": progress.end_offset,
+        "lag": max(replica.log.end - progress.end_offset, 0),
+        "fetched_ago_ms": None if progress.fetched_ms == UNKNOWN else reading.now_ms - progress.fetched_ms,
+    }
+
+
+def _broker(reading: Reading, broker: Broker, led: dict[int, int]) -> dict[str, Any]:
+    return {
+        "id": broker.broker_id,
+        "state": STATES[reading.registration_state(broker)],
+        "rack": broker.rack,
+        "endpoints": [f"{name}://{found.host}:{found.port}" for name, found in broker.listeners.items()],
+        "heard_ago_ms": reading.silent_ms(broker),
+        "leads": led.get(broker.broker_id, 0),
+    }
+
+
+def _partitions(reading: Reading, rows: Rows) -> dict[str, Any]:
+    partitions = reading.state.partitions
+    shown = []
+    for row in rows[:SHOWN_MAX].tolist():
+        partition = partitions.get(row)
+        shown.append(
+            {
+                "topic": partitions.topic_at(row).name,
+                "partition": partitions.partition_id_at(row),
+                "leader": partition.leader,
+                "replicas": list(partition.replicas),
+                "isr": list(partition.isr),
+                "elr": list(partition.elr),
+            }
+        )
+    return {"count": len(rows), "shown": shown}
+
+
+def _key(key: ReplicaKey) -> dict[str, Any]:
+    return {"id": key.id, "directory_id": None if key.directory_id == ZERO_UUID else uuid_text(key.directory_id)}
+
+
+def _addresses(endpoints: tuple[Endpoint, ...]) -> list[str]:
+    return [f"{end.listener}://{end.host}:{end.port}" for end in endpoints]
