@@ -78,7 +78,7 @@ def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[
     return True
 
 
-def take_answer(replica: Replica, said: Said, now_ms: int) -> bool | None:
+def take_answer(replica: Replica, peer: int, said: Said, now_ms: int) -> bool | None:
     """What an answer for the partition says before anything of its own, in the order that Kafka looks at it.
 
     Returns whether the peer did well, and None where the rest of the answer is still to be read.
@@ -103,12 +103,12 @@ def take_answer(replica: Replica, said: Said, now_ms: int) -> bool | None:
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if error == Error.INVALID_VOTER_KEY:
-        replica.note("peer_has_other_key")
+        replica.note("peer_has_other_key", peer=peer)
         return True
-    return unexpected(replica, error) if error == Error.INVALID_REQUEST else None
+    return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 
 
-def unexpected(replica: Replica, error: int) -> bool:
+def unexpected(replica: Replica, peer: int, error: int) -> bool:
     """An error that a peer should not have: noted, and the peer is left alone for a moment."""
-    replica.note("peer_answered_error", error=error_name(error))
+    replica.note("peer_answered_error", peer=peer, error=error_name(error))
     return False

@@ -104,17 +104,17 @@ def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:
 
 
 def on_begin_response(
-    replica: Replica, _peer: int, _request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now_ms: int
+    replica: Replica, peer: int, _request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now_ms: int
 ) -> bool:
     """A voter heard who leads, or knows better; returns whether it did well."""
-    return _take_answer(replica, response, now_ms)
+    return _take_answer(replica, peer, response, now_ms)
 
 
 def on_end_response(
     replica: Replica, peer: int, _request: EndQuorumEpochRequest, response: EndQuorumEpochResponse, now_ms: int
 ) -> bool:
     """A voter heard that we resigned; returns whether it did well."""
-    is_well = _take_answer(replica, response, now_ms)
+    is_well = _take_answer(replica, peer, response, now_ms)
     role = replica.role
     if is_well and isinstance(role, Resigned) and peer in role.unacked:
         role.unacked.remove(peer)
@@ -142,17 +142,19 @@ def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms
     return None
 
 
-def _take_answer(replica: Replica, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, now_ms: int) -> bool:
+def _take_answer(
+    replica: Replica, peer: int, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, now_ms: int
+) -> bool:
     if response.error_code != Error.NONE:
-        return unexpected(replica, response.error_code)
+        return unexpected(replica, peer, response.error_code)
     partition = only_partition(response.topics)
     if partition is None:
         return False
     said = said_by(replica, partition.error_code, partition, response.node_endpoints)
-    handled = take_answer(replica, said, now_ms)
+    handled = take_answer(replica, peer, said, now_ms)
     if handled is not None:
         return handled
-    return partition.error_code == Error.NONE or unexpected(replica, partition.error_code)
+    return partition.error_code == Error.NONE or unexpected(replica, peer, partition.error_code)
 
 
 def _reply(replica: Replica, requested: Requested, answer: type[Response], error: Error) -> None:

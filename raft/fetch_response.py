@@ -78,17 +78,17 @@ def _build(replica: Replica) -> FetchRequest:
 def on_response(replica: Replica, peer: int, _request: FetchRequest, response: FetchResponse, now_ms: int) -> bool:
     """A leader, or somebody who may know it, answered; returns whether it did well."""
     if response.error_code != Error.NONE:
-        return unexpected(replica, response.error_code)
+        return unexpected(replica, peer, response.error_code)
     data = _only_partition(response)
     if data is None:
         return False
     said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
-    handled = take_answer(replica, said, now_ms)
+    handled = take_answer(replica, peer, said, now_ms)
     if handled is not None:
         return handled
     role = replica.role
     if data.error_code != Error.NONE:
-        return unexpected(replica, data.error_code)
+        return unexpected(replica, peer, data.error_code)
     if not isinstance(role, Follower):
         replica.note("fetch_answered_without_leader", peer=peer, epoch=said.epoch)
         return False

@@ -162,7 +162,7 @@ def on_response(
     if data.index != 0:
         return False
     said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
-    handled = take_answer(replica, said, now_ms)
+    handled = take_answer(replica, peer, said, now_ms)
     if handled is not None:
         return handled
     role = replica.role
@@ -175,21 +175,21 @@ def on_response(
         role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
         return True
     if data.error_code != Error.NONE:
-        return unexpected(replica, data.error_code)
+        return unexpected(replica, peer, data.error_code)
     if not _take_part(replica, role, role.following.download, data):
         return False
     role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
     return True
 
 
-def on_failure(replica: Replica, _peer: int, _request: FetchSnapshotRequest, error: int, _now_ms: int) -> bool:
+def on_failure(replica: Replica, peer: int, _request: FetchSnapshotRequest, error: int, _now_ms: int) -> bool:
     """No answer for the partition: start over with Fetch. Java leaders so answer where they lack the snapshot."""
     role = replica.role
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if isinstance(role, Follower):
         drop_download(replica, role.following)
-    return unexpected(replica, error)
+    return unexpected(replica, peer, error)
 
 
 def _take_part(replica: Replica, role: Follower, download: Download, data: Data) -> bool:

@@ -159,9 +159,9 @@ def _on_shut_down(replica: Replica, _event: ShutDown, _now_ms: int) -> None:
     replica.shutting_down = True
 
 
-def _failure(replica: Replica, _peer: int, _request: object, error: int, _now_ms: int) -> bool:
+def _failure(replica: Replica, peer: int, _request: object, error: int, _now_ms: int) -> bool:
     """No answer came: where nobody is there that is no news, all else is noted."""
-    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, error)
+    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
 
 
 INPUTS: dict[type[Input], Callable[[Replica, Any, int], None]] = {

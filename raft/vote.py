@@ -146,11 +146,11 @@ def on_response(replica: Replica, peer: int, request: VoteRequest, response: Vot
     if partition is None:
         return False
     said = said_by(replica, partition.error_code, partition, response.node_endpoints)
-    handled = take_answer(replica, said, now_ms)
+    handled = take_answer(replica, peer, said, now_ms)
     if handled is not None:
         return handled
     if partition.error_code != Error.NONE:
-        return unexpected(replica, partition.error_code)
+        return unexpected(replica, peer, partition.error_code)
     role = replica.role
     pre_vote = request.topics[0].partitions[0].pre_vote
     if isinstance(role, Prospective if pre_vote else Candidate) and (
@@ -167,7 +167,7 @@ def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, n
         replica.note("pre_vote_unsupported", voter_id=peer)
         to_candidate(replica, now_ms)
         return True
-    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, error)
+    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
 
 
 def _build(replica: Replica, role: Prospective | Candidate, voter: ReplicaKey) -> VoteRequest:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from raft import effects, inputs, step
-from raft.effects import HighWatermark
+from raft.effects import HighWatermark, Noted
 from raft.inputs import (
     Answered,
     Disconnected,
@@ -200,8 +200,9 @@ def test_after_a_failure_of_another_kind_the_peer_rests() -> None:
     bench = prospective(epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
 
-    bench.tell(Failed(send.peer, send.number, Error.NETWORK_EXCEPTION))
+    effects = step.step(bench.replica, Failed(send.peer, send.number, Error.NETWORK_EXCEPTION), bench.now)
 
-    assert bench.notes[-1] == "peer_answered_error"
+    noted = next(each for each in effects if isinstance(each, Noted))
+    assert (noted.name, noted.fields) == ("peer_answered_error", {"peer": send.peer, "error": "NETWORK_EXCEPTION"})
     assert not isinstance(bench.role, Candidate)
     assert bench.replica.peers.is_backing_off(send.peer, bench.now)
