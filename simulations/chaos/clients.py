@@ -1,0 +1,128 @@
+"""Admin clients: each asks one thing after the other of whoever leads, and all of it is written down."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from controller.tools.connection import Connection
+from records.errors import ApiError
+from records.wire import DecodeError
+from simulations.chaos.quorum import ASK_S
+from simulations.histories.controller_requests import request_of, told_by
+from simulations.histories.operations import UNKNOWN, Operation, Recorder
+
+if TYPE_CHECKING:
+    from simulations.chaos.brokers import Brokers
+    from simulations.chaos.quorum import Quorum
+
+# Names change as time goes on, so that what was never answered troubles the judge for so long only.
+WINDOW_S = 5.0
+NAMES = 3
+KEY = "retention.ms"
+BROKER_KEY = "log.cleaner.threads"
+PAUSE_S = 0.004
+
+
+class History:
+    """What all clients did, in one order of events. last_answer: when something was answered last, monotonic."""
+
+    def __init__(self) -> None:
+        self.last_answer = 0.0
+        self._recorder = Recorder()
+        self._lock = threading.Lock()
+
+    @property
+    def operations(self) -> list[Operation]:
+        return self._recorder.operations
+
+    def ask(self, client: int, asked: Any) -> Operation:
+        with self._lock:
+            return self._recorder.ask(client, asked)
+
+    def answer(self, operation: Operation, told: Any) -> None:
+        """An answer that leaves the outcome open is none."""
+        if told is not UNKNOWN:
+            with self._lock:
+                self._recorder.answer(operation, told)
+            self.last_answer = time.monotonic()
+
+
+class Client:
+    """A thread with one connection at a time. number: from 0 on."""
+
+    def __init__(self, number: int, seed: int, quorum: Quorum, brokers: Brokers, history: History) -> None:
+        self._number = number
+        self._luck = Random(f"client {number} of {seed}")
+        self._quorum = quorum
+        self._brokers = brokers
+        self._history = history
+        self._begin = time.monotonic()
+        self._ids: dict[str, Any] = {}  # of topics that this client made, by name
+        self._connection: Connection | None = None
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"client {number}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ending.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ending.wait(PAUSE_S):
+            if self._connection is None and not self._connect():
+                self._ending.wait(0.1)
+                continue
+            asked = self._draw()
+            operation = self._history.ask(self._number, asked)
+            told = self._ask(asked)
+            self._history.answer(operation, told)
+            if told is UNKNOWN:
+                self._let_go()
+            elif asked[0] == "create" and told not in {"exists", "refused"}:
+                self._ids[asked[1]] = told[1]
+        self._let_go()
+
+    def _ask(self, asked: Any) -> Any:
+        assert self._connection is not None
+        try:
+            return told_by(asked, self._connection.ask(request_of(asked)))
+        except (OSError, DecodeError, ApiError):
+            return UNKNOWN
+
+    def _draw(self) -> Any:
+        luck = self._luck
+        window = int((time.monotonic() - self._begin) / WINDOW_S)
+        name = f"t-{window}-{luck.randrange(NAMES)}"
+        value = str(luck.randrange(1000, 10**6))
+        kind = luck.randrange(12)
+        if kind < 3:
+            return ("create", name, luck.randrange(1, 4), ((KEY, value),) if luck.random() < 0.5 else ())
+        if kind < 4:
+            return ("delete", name, None)
+        if kind < 5 and name in self._ids:
+            return ("delete", name, self._ids[name])
+        if kind < 6:
+            return ("grow", name, luck.randrange(2, 8))
+        if kind < 8:
+            return ("configure", name, ((KEY, value if luck.random() < 0.8 else None),))
+        epochs = list(self._brokers.epochs.items())
+        if kind < 9 and epochs:
+            return ("allocate", *luck.choice(epochs))
+        return ("read", name)
+
+    def _connect(self) -> bool:
+        """Find who leads; who asks another leaves an operation open, as nobody can tell why it is refused."""
+        node = self._quorum.leader()
+        if node:
+            with suppress(OSError, DecodeError, ApiError):
+                self._connection = Connection("127.0.0.1", self._quorum.ports[node], f"client-{self._number}", ASK_S)
+        return self._connection is not None
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.socket.close()
+            self._connection = None

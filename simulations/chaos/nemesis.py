@@ -1,0 +1,214 @@
+"""What befalls the quorum: faults drawn from a seed, one after the other, each with its end."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulations.chaos.network import OUTSIDE
+from simulations.chaos.quorum import NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.chaos.quorum import Quorum
+
+# Below, about and above each timeout of the quorum, in seconds: 1 s to an election, 2 s between fetches, 3 s of
+# check-quorum.
+DURATIONS_S = (0.05, 0.3, 1.0, 2.0, 3.5, 7.0, 12.0)
+WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
+
+
+class Fault(NamedTuple):
+    """One fault. name: a key of FAULTS; nodes: whom it befalls, the first most of all; seconds: how long."""
+
+    name: str
+    nodes: tuple[int, ...]
+    seconds: float
+
+
+class Nemesis:
+    """Draws faults and lets them happen. counts: how often each did; story: what happened, with the second it did."""
+
+    def __init__(self, quorum: Quorum, luck: Random, say: Callable[[str], object]) -> None:
+        self.quorum = quorum
+        self.counts: dict[str, int] = dict.fromkeys(FAULTS, 0)
+        self.story: list[str] = []
+        self._luck = luck
+        self._say = say
+        self._begin = time.monotonic()
+
+    def run(self, until: float) -> None:
+        """Faults until `until`, of the monotonic clock; then all is well again."""
+        while time.monotonic() < until:
+            self.befall(self.draw(), until)
+            self.quorum.look()
+            self._sleep(self._luck.choice((0.1, 0.5, 2.0)), until)
+        self.mend()
+
+    def draw(self) -> Fault:
+        """The next fault: half of them befall the leader."""
+        nodes = list(NODES)
+        self._luck.shuffle(nodes)
+        leader = self.quorum.leader()
+        if leader and self._luck.random() < 0.5:
+            nodes.remove(leader)
+            nodes.insert(0, leader)
+        return Fault(self._luck.choice(sorted(FAULTS)), tuple(nodes), self._luck.choices(DURATIONS_S, WEIGHTS)[0])
+
+    def befall(self, fault: Fault, until: float) -> None:
+        """Let one fault happen, wait, and end it."""
+        self.tell(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
+        self.counts[fault.name] += 1
+        FAULTS[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
+
+    def mend(self) -> None:
+        """No fault is left: every node runs, and all can talk."""
+        self.quorum.network.heal()
+        for node in list(self.quorum.stopped):
+            self.quorum.signal(node, signal.SIGCONT)
+        for node in NODES:
+            if node not in self.quorum.processes:
+                self.quorum.start(node)
+        self.tell("all is well again")
+
+    def tell(self, text: str) -> None:
+        line = f"{time.monotonic() - self._begin:7.1f} s  {text}"
+        self.story.append(line)
+        self._say(line)
+
+    def _sleep(self, seconds: float, until: float) -> None:
+        time.sleep(max(min(seconds, until - time.monotonic()), 0))
+
+
+Wait = Any
+
+
+def kill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    quorum.signal(fault.nodes[0], signal.SIGKILL)
+    wait(fault.seconds)
+    _started(quorum, fault.nodes[0])
+
+
+def kill_two(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    for node in fault.nodes[:2]:
+        quorum.signal(node, signal.SIGKILL)
+    wait(fault.seconds)
+    for node in fault.nodes[:2]:
+        _started(quorum, node)
+
+
+def kill_all(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    for node in fault.nodes:
+        quorum.signal(node, signal.SIGKILL)
+    wait(min(fault.seconds, 1.0))
+    for node in fault.nodes:
+        _started(quorum, node)
+
+
+def kill_again(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """A node that crashes each time soon after it has started."""
+    for pause in (0.15, 0.4, 0.8):
+        quorum.signal(fault.nodes[0], signal.SIGKILL)
+        _started(quorum, fault.nodes[0])
+        wait(pause)
+
+
+def restart(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    quorum.end(fault.nodes[0])
+    wait(min(fault.seconds, 2.0))
+    _started(quorum, fault.nodes[0])
+
+
+def pause(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    quorum.signal(fault.nodes[0], signal.SIGSTOP)
+    wait(fault.seconds)
+    quorum.signal(fault.nodes[0], signal.SIGCONT)
+
+
+def pause_and_kill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """One is stopped; another, which may lead by then, is killed; the first goes on with what it knew."""
+    quorum.signal(fault.nodes[0], signal.SIGSTOP)
+    wait(fault.seconds)
+    quorum.signal(fault.nodes[1], signal.SIGKILL)
+    wait(0.3)
+    quorum.signal(fault.nodes[0], signal.SIGCONT)
+    wait(1.0)
+    _started(quorum, fault.nodes[1])
+
+
+def isolate(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    for other in fault.nodes[1:]:
+        quorum.network.cut(fault.nodes[0], other)
+        quorum.network.cut(other, fault.nodes[0])
+    wait(fault.seconds)
+    quorum.network.heal()
+
+
+def mute(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """It hears the others, and they do not hear it."""
+    for other in fault.nodes[1:]:
+        quorum.network.cut(fault.nodes[0], other)
+    wait(fault.seconds)
+    quorum.network.heal()
+
+
+def deafen(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """The others hear it, and it does not hear them."""
+    for other in fault.nodes[1:]:
+        quorum.network.cut(other, fault.nodes[0])
+    wait(fault.seconds)
+    quorum.network.heal()
+
+
+def bridge(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """Two cannot talk to each other, and both can to the third."""
+    quorum.network.cut(fault.nodes[0], fault.nodes[1])
+    quorum.network.cut(fault.nodes[1], fault.nodes[0])
+    wait(fault.seconds)
+    quorum.network.heal()
+
+
+def flap(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    """A node that is there and not there, several times."""
+    for _ in range(5):
+        isolate(quorum, fault._replace(seconds=0.3), wait)
+        wait(0.3)
+
+
+def break_connections(quorum: Quorum, fault: Fault, _wait: Wait) -> None:
+    for other in (*fault.nodes[1:], OUTSIDE):
+        quorum.network.reset(fault.nodes[0], other)
+
+
+def delay(quorum: Quorum, fault: Fault, wait: Wait) -> None:
+    for other in fault.nodes[1:]:
+        quorum.network.slow(fault.nodes[0], other, 0.05)
+        quorum.network.slow(other, fault.nodes[0], 0.05)
+    wait(fault.seconds)
+    quorum.network.heal()
+
+
+def _started(quorum: Quorum, node: int) -> None:
+    if node not in quorum.processes:
+        quorum.start(node)
+
+
+FAULTS: dict[str, Callable[[Quorum, Fault, Wait], None]] = {
+    "bridge": bridge,
+    "broken connections": break_connections,
+    "crash": kill,
+    "crash loop": kill_again,
+    "crash of all": kill_all,
+    "crash of two": kill_two,
+    "deaf": deafen,
+    "delay": delay,
+    "flapping": flap,
+    "isolation": isolate,
+    "mute": mute,
+    "pause": pause,
+    "pause, and a crash of another": pause_and_kill,
+    "restart": restart,
+}

@@ -1,0 +1,167 @@
+"""The network between real nodes: each connection to a node goes through here, and can be held, slowed or broken.
+
+Who opened a connection is told by the client id in its first request: `raft-client-N` is node N, all else is outside.
+What is cut is held back, not lost, as TCP does it: it arrives when the cut ends, if somebody still waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+T = TypeVar("T")
+
+OUTSIDE = 0
+CHUNK_BYTES = 64 << 10
+# Length, api key, version, correlation id, length of the client id.
+HEAD_BYTES = 14
+_CLIENT = re.compile(rb"raft-client-(\d+)")
+
+
+class Way:
+    """What goes from one node to another, on whatever connection."""
+
+    def __init__(self) -> None:
+        self.is_open = asyncio.Event()
+        self.is_open.set()
+        self.delay_s = 0.0
+
+
+class Network:
+    """A thread with a loop. targets: node -> the loopback port that it listens on.
+
+    ports: node -> the port at which others reach it; all calls may come from any thread.
+    """
+
+    def __init__(self, targets: dict[int, int]) -> None:
+        self.targets = targets
+        self.ports: dict[int, int] = {}
+        self._loop = asyncio.new_event_loop()
+        self._ways: dict[tuple[int, int], Way] = {}
+        self._connections: dict[frozenset[int], set[asyncio.StreamWriter]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._servers: list[asyncio.Server] = []
+        self._thread = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
+        self._thread.start()
+        self._call(self._listen())
+
+    def cut(self, sender: int, receiver: int) -> None:
+        """Nothing goes from one to the other any more."""
+
+        def close() -> None:
+            self._way(sender, receiver).is_open.clear()
+
+        self._loop.call_soon_threadsafe(close)
+
+    def slow(self, sender: int, receiver: int, delay_s: float) -> None:
+        """Each piece that goes from one to the other takes so much longer."""
+
+        def change() -> None:
+            self._way(sender, receiver).delay_s = delay_s
+
+        self._loop.call_soon_threadsafe(change)
+
+    def reset(self, one: int, other: int) -> None:
+        """The connections between two nodes break."""
+
+        def abort() -> None:
+            for writer in self._connections.pop(frozenset((one, other)), ()):
+                writer.transport.abort()
+
+        self._loop.call_soon_threadsafe(abort)
+
+    def heal(self) -> None:
+        """All goes everywhere, at once."""
+
+        def mend() -> None:
+            for way in self._ways.values():
+                way.delay_s = 0.0
+                way.is_open.set()
+
+        self._loop.call_soon_threadsafe(mend)
+
+    def close(self) -> None:
+        self._call(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _call(self, work: Coroutine[None, None, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _way(self, sender: int, receiver: int) -> Way:
+        return self._ways.setdefault((sender, receiver), Way())
+
+    async def _listen(self) -> None:
+        for node in self.targets:
+            server = await asyncio.start_server(self._acceptor(node), "127.0.0.1", 0, limit=CHUNK_BYTES)
+            self._servers.append(server)
+            self.ports[node] = server.sockets[0].getsockname()[1]
+
+    def _acceptor(self, node: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = self._loop.create_task(self._carry(node, reader, writer))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        return accepted
+
+    async def _end(self) -> None:
+        for server in self._servers:
+            server.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry(self, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection to a node, from its first bytes to its end on either side."""
+        writers = [writer]
+        pair: frozenset[int] = frozenset()
+        try:
+            # Before anything else, so that who finds nobody listening is told as fast as without us in between.
+            target_reader, target_writer = await asyncio.open_connection("127.0.0.1", self.targets[node])
+            writers.append(target_writer)
+            head = await reader.readexactly(HEAD_BYTES)
+            head += await reader.readexactly(max(int.from_bytes(head[-2:], "big", signed=True), 0))
+            peer = peer_of(head)
+            pair = frozenset((peer, node))
+            self._connections.setdefault(pair, set()).update(writers)
+            there = self._pump(reader, target_writer, self._way(peer, node), head)
+            back = self._pump(target_reader, writer, self._way(node, peer), b"")
+            ways = [self._loop.create_task(there), self._loop.create_task(back)]
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for way in ways:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # either side is gone, and so will the other be
+        finally:
+            for each in writers:
+                self._connections.get(pair, set()).discard(each)
+                # As the kernel does for a process that was killed: who asks again finds nobody, or somebody.
+                each.transport.abort()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: Way, data: bytes) -> None:
+        with contextlib.suppress(OSError):
+            while data or (data := await reader.read(CHUNK_BYTES)):
+                if way.delay_s:
+                    await asyncio.sleep(way.delay_s)
+                await way.is_open.wait()
+                writer.write(data)
+                await writer.drain()
+                data = b""
+
+
+def peer_of(head: bytes) -> int:
+    """Who opened a connection, by the client id at the end of these bytes."""
+    found = _CLIENT.fullmatch(head[HEAD_BYTES:])
+    return int(found[1]) if found else OUTSIDE

@@ -1,0 +1,173 @@
+"""Three real nodes on loopback, each a process of its own behind the network that `simulations.chaos.network` makes."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from controller.tools.connection import Connection
+from records.errors import ApiError
+from records.messages.quorum import DescribeQuorumRequest
+from records.wire import DecodeError
+from simulations.chaos.network import Network
+
+if TYPE_CHECKING:
+    from typing import Any
+
+NODES = (1, 2, 3)
+CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
+METADATA_TOPIC = "__cluster_metadata"
+PARTITION = f"{METADATA_TOPIC}-0"
+# What a client's question may take, in seconds.
+ASK_S = 2.0
+# Within which a process has come so far as to hear of SIGTERM, on a busy machine.
+START_S = 5.0
+
+
+class Quorum:
+    """The nodes under one directory. died: what ended by itself, and should not have."""
+
+    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+        self.directory = directory
+        self.ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
+        self.network = Network(self.ports)
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.stopped: set[int] = set()
+        self.died: list[str] = []
+        self._started: dict[int, float] = {}
+        self._settings = settings or {}
+        self._prepare()
+
+    @property
+    def voters(self) -> str:
+        return ",".join(f"{node}@127.0.0.1:{port}" for node, port in self.network.ports.items())
+
+    def log_directory(self, node: int) -> Path:
+        return self.directory / f"node-{node}" / PARTITION
+
+    def start(self, node: int) -> None:
+        """Start a node that does not run."""
+        with (self.directory / f"node-{node}.log").open("ab") as log:
+            command = [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
+            self._started[node] = time.monotonic()
+            self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def signal(self, node: int, number: signal.Signals) -> None:
+        """Send a signal to a node that runs; a stopped one goes on or is gone."""
+        process = self.processes.get(node)
+        if process is None:
+            return
+        process.send_signal(number)
+        if number == signal.SIGSTOP:
+            self.stopped.add(node)
+        elif number == signal.SIGCONT:
+            self.stopped.discard(node)
+        elif number == signal.SIGKILL:
+            self.stopped.discard(node)
+            process.wait()
+            del self.processes[node]
+
+    def end(self, node: int, seconds: float = 10.0) -> None:
+        """SIGTERM, and wait: a node that leaves in good order does so in time and with exit code 0.
+
+        One that has only just been started may not listen to signals yet.
+        """
+        process = self.processes.pop(node, None)
+        if process is None:
+            return
+        process.terminate()
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            code = -signal.SIGKILL
+        is_new = time.monotonic() - self._started[node] < START_S
+        if code != 0 and not (code == -signal.SIGTERM and is_new):
+            self.died.append(f"node {node} left with exit code {code} after SIGTERM")
+
+    def look(self) -> None:
+        """Note who is gone that nobody ended, and start it again."""
+        for node, process in list(self.processes.items()):
+            code = process.poll()
+            if code is not None:
+                self.died.append(f"node {node} ended by itself with exit code {code}")
+                self.start(node)
+
+    def leader(self) -> int:
+        """The node that says that it leads in the latest epoch; 0 where none does."""
+        found = [(epoch, node) for node in NODES for epoch in (self._leads(node),) if epoch >= 0]
+        return max(found)[1] if found else 0
+
+    def ask(self, node: int, request: Any, seconds: float = ASK_S) -> Any:
+        """An answer of a node, past the network. Raises OSError, DecodeError, ApiError."""
+        with Connection("127.0.0.1", self.ports[node], "chaos", seconds) as connection:
+            return connection.ask(request)
+
+    def describe(self, node: int, seconds: float = ASK_S) -> Any:
+        """The metadata partition as this node describes it."""
+        partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+        topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+        return self.ask(node, DescribeQuorumRequest(topics=(topic,)), seconds).topics[0].partitions[0]
+
+    def close(self) -> None:
+        """End everything, and let go of the network."""
+        self.network.heal()
+        for node in list(self.stopped):
+            self.signal(node, signal.SIGCONT)
+        for node in NODES:
+            self.end(node)
+        self.network.close()
+
+    def _leads(self, node: int) -> int:
+        if node not in self.processes or node in self.stopped:
+            return -1
+        try:
+            found = self.describe(node, 0.5)
+        except (OSError, DecodeError, ApiError):
+            return -1
+        return int(found.leader_epoch) if found.error_code == 0 and found.leader_id == node else -1
+
+    def _prepare(self) -> None:
+        for node in NODES:
+            settings = {
+                "process.roles": "controller",
+                "node.id": str(node),
+                "controller.quorum.voters": self.voters,
+                "controller.listener.names": "CONTROLLER",
+                "listeners": f"CONTROLLER://127.0.0.1:{self.ports[node]}",
+                "advertised.listeners": f"CONTROLLER://127.0.0.1:{self.network.ports[node]}",
+                "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "log.dirs": str(self.directory / f"node-{node}"),
+                **self._settings,
+            }
+            self._properties(node).write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+            command = [str(_beside("kafka-storage")), "format", "-t", CLUSTER_ID, "-c", str(self._properties(node))]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            if done.returncode:
+                raise OSError(f"kafka-storage format: {done.stderr.strip()}")
+
+    def _properties(self, node: int) -> Path:
+        return self.directory / f"node-{node}.properties"
+
+
+def _beside(script: str) -> Path:
+    """A command of this project, of the same installation as the interpreter."""
+    return Path(sys.executable).parent / script
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nobody has now."""
+    taken = [socket.socket() for _ in range(count)]
+    try:
+        for each in taken:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in taken]
+    finally:
+        for each in taken:
+            each.close()

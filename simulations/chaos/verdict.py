@@ -1,0 +1,101 @@
+"""What is asked of a quorum that has been through chaos: histories, logs, processes, progress."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from controller.offline.log_file import LogFile
+from records.errors import ApiError
+from records.wire import DecodeError
+from simulations.chaos.quorum import NODES
+from simulations.histories.controller_api import ControllerApi
+from simulations.histories.linearizable import check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulations.chaos.clients import History
+    from simulations.chaos.quorum import Quorum
+    from simulations.chaos.stock import Numbers
+
+# A majority that can talk elects, and commits, within this; generous, as the machine may be busy.
+PROGRESS_S = 10.0
+FATAL = ("node_failed", "Traceback (most recent call last)")
+
+
+def judge_progress(quorum: Quorum, history: History) -> list[str]:
+    """All is well again: within `PROGRESS_S` something is answered, and all logs are level."""
+    begin = time.monotonic()
+    while time.monotonic() < begin + PROGRESS_S:
+        if history.last_answer > begin and _is_level(quorum):
+            return []
+        time.sleep(0.05)
+    answered = "something was" if history.last_answer > begin else "nothing was"
+    return [f"L02: {PROGRESS_S:.0f} s after all was well again {answered} answered, and logs are not level"]
+
+
+def _is_level(quorum: Quorum) -> bool:
+    leader = quorum.leader()
+    with suppress(OSError, DecodeError, ApiError):
+        found = quorum.describe(leader) if leader else None
+        if found is not None:
+            ends = [voter.log_end_offset for voter in found.current_voters]
+            # Clients go on writing meanwhile.
+            return len(ends) == len(NODES) and min(ends) >= found.high_watermark - 50
+    return False
+
+
+def judge_history(history: History) -> list[str]:
+    """C05: what the clients were told could have happened one after the other."""
+    verdict = check(ControllerApi(), history.operations)
+    return [] if verdict.is_ok else [f"C05: {verdict}"]
+
+
+def judge_logs(quorum: Quorum) -> list[str]:
+    """S04: where two logs have a batch at one offset and epoch, it is the same, and so is all before it.
+
+    The nodes have ended, and their logs were level; the last batches may be on some of them only.
+    """
+    logs = {node: dict(_batches(quorum, node)) for node in NODES}
+    shared_end = min(max(log, default=-1) for log in logs.values())
+    wrong = []
+    for node in NODES[1:]:
+        first = max(min(logs[1], default=0), min(logs[node], default=0))
+        one, other = ({at: what for at, what in logs[each].items() if first <= at <= shared_end} for each in (1, node))
+        if one != other:
+            at = min(offset for offset in one.keys() | other.keys() if one.get(offset) != other.get(offset))
+            wrong.append(f"S04: at offset {at} node 1 has {one.get(at)}, node {node} has {other.get(at)}")
+    return wrong
+
+
+def _batches(quorum: Quorum, node: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """Base offset -> epoch, last offset and CRC of each batch."""
+    for path in sorted(quorum.log_directory(node).glob("*.log")):
+        with LogFile(str(path)) as log:
+            for batch in log.batches():
+                yield batch.base_offset, (batch.leader_epoch, batch.last_offset, batch.crc)
+
+
+def judge_processes(quorum: Quorum) -> list[str]:
+    """No node ended that nobody ended, and none says that it failed."""
+    wrong = [f"L05: {text}" for text in quorum.died]
+    for node in NODES:
+        said = (quorum.directory / f"node-{node}.log").read_text(errors="replace")
+        wrong += [f"node {node} says {word!r} in {quorum.directory}/node-{node}.log" for word in FATAL if word in said]
+    return wrong
+
+
+def judge_numbers(numbers: Numbers) -> list[str]:
+    """C16: of what producers were told is written nothing is lost, and nothing is there twice."""
+    lost = numbers.acked - set(numbers.read)
+    twice = len(numbers.read) - len(set(numbers.read))
+    wrong = []
+    if not numbers.acked:
+        wrong.append("C16: no record was ever confirmed")
+    if lost:
+        wrong.append(f"C16: {len(lost)} of {len(numbers.acked)} confirmed records are lost, the first {min(lost)}")
+    if twice:
+        wrong.append(f"C16: {twice} of {len(numbers.read)} records are there twice")
+    return wrong

@@ -1,0 +1,103 @@
+"""`chaos`: three real nodes, real faults, and the same judges."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from simulations.commands.arguments import positive
+
+if TYPE_CHECKING:
+    import argparse
+
+    from simulations.chaos.nemesis import Nemesis
+    from simulations.chaos.quorum import Quorum
+    from simulations.histories.operations import Operation
+
+SAYS = "live with three real nodes on loopback, among kills, pauses and cuts"
+SETTINGS = {
+    # Small, so that snapshots are taken, fetched and cleaned away while all this happens.
+    "metadata.log.max.record.bytes.between.snapshots": "200000",
+    "metadata.log.segment.bytes": "8388608",
+    "metadata.max.retention.bytes": "1000000",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("--seconds", type=positive, default=120, metavar="S", help="how long faults go on (120)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the faults (1)")
+    parser.add_argument("--clients", type=positive, default=4, metavar="N", help="admin clients at a time (4)")
+    parser.add_argument(
+        "--kafka", type=Path, metavar="DIR", help="jars of a release of Apache Kafka: three of its brokers take part"
+    )
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="where the nodes live, empty (a temporary one)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where every judge is content."""
+    directory = args.directory or Path(tempfile.mkdtemp(prefix="chaos-"))
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise ValueError(f"{directory} is not empty")
+    wrong = _live(directory, args)
+    for text in wrong:
+        sys.stdout.write(f"{text}\n")
+    if wrong:
+        again = f"python -m simulations chaos --seed {args.seed} --seconds {args.seconds} --clients {args.clients}"
+        sys.stdout.write(f"what the nodes left is in {directory}\nas like as real time allows: {again}\n")
+    elif args.directory is None:
+        import shutil
+
+        shutil.rmtree(directory)
+    return 1 if wrong else 0
+
+
+def _live(directory: Path, args: argparse.Namespace) -> list[str]:
+    from simulations.chaos.brokers import Brokers
+    from simulations.chaos.clients import Client, History
+    from simulations.chaos.nemesis import Nemesis
+    from simulations.chaos.quorum import NODES, Quorum
+    from simulations.chaos.stock import StockBrokers
+    from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes, judge_progress
+
+    quorum = Quorum(directory, SETTINGS)
+    history = History()
+    nemesis = Nemesis(quorum, Random(f"chaos {args.seed}"), lambda line: sys.stdout.write(f"{line}\n"))
+    begin = time.monotonic()
+    with ExitStack() as ending:
+        ending.callback(quorum.close)
+        for node in NODES:
+            quorum.start(node)
+        brokers = Brokers(quorum)
+        ending.callback(brokers.close)
+        stock = None
+        if args.kafka is not None:
+            stock = StockBrokers(quorum, args.kafka)
+            ending.callback(stock.close)
+            stock.start()
+        for number in range(args.clients):
+            ending.callback(Client(number, args.seed, quorum, brokers, history).close)
+        wrong = judge_progress(quorum, history)
+        nemesis.run(time.monotonic() + args.seconds)
+        wrong += judge_progress(quorum, history)
+        wrong += judge_numbers(stock.numbers()) if stock is not None else []
+        quorum.look()
+    wrong += judge_processes(quorum) + judge_logs(quorum) + judge_history(history)
+    _sum_up(quorum, nemesis, history.operations, time.monotonic() - begin)
+    return wrong
+
+
+def _sum_up(quorum: Quorum, nemesis: Nemesis, operations: list[Operation], seconds: float) -> None:
+    open_ended = sum(1 for operation in operations if operation.returned is None)
+    counts = ", ".join(f"{count} {name}" for name, count in nemesis.counts.items() if count)
+    sys.stdout.write(
+        f"{seconds:.0f} s, {sum(nemesis.counts.values())} faults ({counts});"
+        f" {len(operations)} operations, {open_ended} of them open-ended;"
+        f" {len(quorum.died)} nodes ended by themselves\n"
+    )

@@ -1,0 +1,152 @@
+"""The operations of `controller_api` as requests of Kafka's protocol, and the answers as what was told.
+
+A controller that loses its leadership answers NOT_CONTROLLER also to what it has written by then, and whose fate it
+does not know; so that answer, like none at all, leaves the outcome open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.producer_ids import AllocateProducerIdsRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from simulations.histories.operations import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIMEOUT_MS = 30_000
+TOPIC, BROKER = 2, 4  # types of config resources
+SET, DELETE = 0, 1
+OF_TOPIC, OF_BROKER = 1, 2  # sources of config values
+
+# After these nobody knows what became of the request.
+OPEN = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.UNKNOWN_SERVER_ERROR}
+
+
+def request_of(asked: Any) -> Any:
+    """The request that asks this."""
+    return REQUESTS[asked[0]](asked)
+
+
+def told_by(asked: Any, answer: Any) -> Any:
+    """What an answer says; UNKNOWN where the operation may or may not have happened."""
+    return ANSWERS[asked[0]](answer)
+
+
+def _create(asked: Any) -> CreateTopicsRequest:
+    _, name, partitions, configs = asked
+    wanted = CreateTopicsRequest.CreatableTopic
+    topic = wanted(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=1,
+        assignments=(),
+        configs=tuple(wanted.CreatableTopicConfig(name=key, value=value) for key, value in configs),
+    )
+    return CreateTopicsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS)
+
+
+def _created(answer: Any) -> Any:
+    topic = answer.topics[0]
+    return _told(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
+
+
+def _delete(asked: Any) -> DeleteTopicsRequest:
+    _, name, topic_id = asked
+    by_name = topic_id is None
+    topic = DeleteTopicsRequest.DeleteTopicState(
+        name=name if by_name else None, topic_id=bytes(16) if by_name else topic_id
+    )
+    return DeleteTopicsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS)
+
+
+def _deleted(answer: Any) -> Any:
+    missing: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.UNKNOWN_TOPIC_ID: "missing"}
+    return _told(answer.responses[0].error_code, "ok", missing)
+
+
+def _grow(asked: Any) -> CreatePartitionsRequest:
+    _, name, count = asked
+    topic = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=count, assignments=None)
+    return CreatePartitionsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS, validate_only=False)
+
+
+def _grown(answer: Any) -> Any:
+    others: dict[int, str] = {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing", Error.INVALID_PARTITIONS: "too few"}
+    return _told(answer.results[0].error_code, "ok", others)
+
+
+def _configure(resource_type: int) -> Callable[[Any], IncrementalAlterConfigsRequest]:
+    wanted = IncrementalAlterConfigsRequest.AlterConfigsResource
+
+    def request(asked: Any) -> IncrementalAlterConfigsRequest:
+        _, name, changes = asked
+        configs = tuple(
+            wanted.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
+            for key, value in changes
+        )
+        resource = wanted(resource_type=resource_type, resource_name=str(name), configs=configs)
+        return IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+
+    return request
+
+
+def _configured(answer: Any) -> Any:
+    return _told(answer.responses[0].error_code, "ok", {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
+
+
+def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
+    def request(asked: Any) -> DescribeConfigsRequest:
+        wanted = DescribeConfigsRequest.DescribeConfigsResource
+        resource = wanted(resource_type=resource_type, resource_name=str(asked[1]), configuration_keys=None)
+        return DescribeConfigsRequest(resources=(resource,))
+
+    return request
+
+
+def _seen(source: int) -> Callable[[Any], Any]:
+    def told(answer: Any) -> Any:
+        found = answer.results[0]
+        values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source == source))
+        return _told(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
+
+    return told
+
+
+def _allocated(answer: Any) -> Any:
+    return _told(answer.error_code, answer.producer_id_start, {})
+
+
+def _told(code: int, good: Any, others: dict[int, str]) -> Any:
+    if code == Error.NONE:
+        return good
+    if code in OPEN:
+        return UNKNOWN
+    return others.get(code, "refused")
+
+
+REQUESTS: dict[str, Callable[[Any], Any]] = {
+    "create": _create,
+    "delete": _delete,
+    "grow": _grow,
+    "configure": _configure(TOPIC),
+    "read": _read(TOPIC),
+    "configure broker": _configure(BROKER),
+    "read broker": _read(BROKER),
+    # As a broker of this id and epoch: who asks is no part of what is asked.
+    "allocate": lambda asked: AllocateProducerIdsRequest(broker_id=asked[1], broker_epoch=asked[2]),
+}
+
+ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "create": _created,
+    "delete": _deleted,
+    "grow": _grown,
+    "configure": _configured,
+    "read": _seen(OF_TOPIC),
+    "configure broker": _configured,
+    "read broker": _seen(OF_BROKER),
+    "allocate": _allocated,
+}

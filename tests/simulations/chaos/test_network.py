@@ -1,0 +1,138 @@
+"""The network between real nodes does to their connections what it is told."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.chaos.network import OUTSIDE, Network, peer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SILENCE_S = 0.2
+
+
+def head(client_id: str) -> bytes:
+    """The beginning of a request, as far as it tells who asks."""
+    return bytes(12) + len(client_id).to_bytes(2, "big") + client_id.encode()
+
+
+@pytest.fixture
+def network() -> Iterator[Network]:
+    """Node 1 is an echo."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+
+        def echo(connection: socket.socket) -> None:
+            with connection:
+                while data := connection.recv(1 << 16):
+                    connection.sendall(data)
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=echo, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        made = Network({1: listener.getsockname()[1]})
+        yield made
+        made.close()
+
+
+def connect(network: Network, client_id: str) -> socket.socket:
+    """A connection to node 1 that has said who it is, and has had that back."""
+    connection = socket.create_connection(("127.0.0.1", network.ports[1]), timeout=5)
+    connection.sendall(head(client_id))
+    read(connection, len(head(client_id)))
+    return connection
+
+
+def read(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count and (more := connection.recv(count - len(data))):
+        data += more
+    return data
+
+
+def is_silent(connection: socket.socket) -> bool:
+    connection.settimeout(SILENCE_S)
+    try:
+        return connection.recv(1) == b"nothing"
+    except TimeoutError:
+        return True
+    finally:
+        connection.settimeout(5)
+
+
+def is_ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_who_opens_a_connection_is_told_by_its_client_id() -> None:
+    found = [peer_of(head(client_id)) for client_id in ("raft-client-3", "raft-client-101", "admin", "")]
+
+    assert found == [3, 101, OUTSIDE, OUTSIDE]
+
+
+def test_what_is_cut_arrives_when_the_cut_ends(network: Network) -> None:
+    with connect(network, "raft-client-2") as connection:
+        network.cut(2, 1)
+
+        connection.sendall(b"late")
+
+        assert is_silent(connection)
+        network.heal()
+        assert read(connection, 4) == b"late"
+
+
+def test_a_cut_of_the_answers_holds_them_back_as_well(network: Network) -> None:
+    with connect(network, "raft-client-2") as connection:
+        network.cut(1, 2)
+
+        connection.sendall(b"asked")
+
+        assert is_silent(connection)
+        network.heal()
+        assert read(connection, 5) == b"asked"
+
+
+def test_a_cut_concerns_the_two_that_it_names(network: Network) -> None:
+    with connect(network, "raft-client-2") as cut_off, connect(network, "raft-client-3") as connection:
+        network.cut(2, 1)
+
+        connection.sendall(b"through")
+
+        assert read(connection, 7) == b"through"
+        assert is_silent(cut_off)
+
+
+def test_connections_that_are_reset_end_and_new_ones_can_be_made(network: Network) -> None:
+    with connect(network, "raft-client-2") as connection:
+        network.reset(2, 1)
+
+        assert is_ended(connection)
+
+    with connect(network, "raft-client-2") as connection:
+        connection.sendall(b"again")
+        assert read(connection, 5) == b"again"
+
+
+def test_a_node_that_is_not_there_ends_the_connection() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
+    network = Network({1: port})
+    try:
+        with socket.create_connection(("127.0.0.1", network.ports[1]), timeout=5) as connection:
+            assert is_ended(connection)
+    finally:
+        network.close()

@@ -1,0 +1,96 @@
+"""What chaos leaves is judged: a planted loss, doubling or difference is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from records.batch import build_batch
+from simulations.chaos.clients import History
+from simulations.chaos.stock import Numbers
+from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simulations.chaos.quorum import Quorum
+
+
+class Left:
+    """What three nodes left behind."""
+
+    def __init__(self, directory: Path, logs: dict[int, bytes], says: str = "") -> None:
+        self.directory = directory
+        self.died: list[str] = []
+        for node, data in logs.items():
+            self.log_directory(node).mkdir(parents=True)
+            (self.log_directory(node) / f"{0:020}.log").write_bytes(data)
+            (directory / f"node-{node}.log").write_text(says)
+
+    def log_directory(self, node: int) -> Path:
+        return self.directory / f"node-{node}" / "__cluster_metadata-0"
+
+
+def left(*args: Any, **kwargs: Any) -> Quorum:
+    return cast("Quorum", Left(*args, **kwargs))
+
+
+def batch(offset: int, value: bytes, epoch: int = 1) -> bytes:
+    return build_batch([value], base_offset=offset, leader_epoch=epoch, timestamp_ms=0)
+
+
+def history(*said: tuple[Any, Any]) -> History:
+    made = History()
+    for asked, told in said:
+        made.answer(made.ask(0, asked), told)
+    return made
+
+
+def test_a_history_that_one_controller_could_have_told_is_right() -> None:
+    told = history(
+        (("create", "a", 1, (("retention.ms", "5"),)), ("ok", b"1")),
+        (("read", "a"), (("retention.ms", "5"),)),
+        (("delete", "a", b"1"), "ok"),
+    )
+
+    assert judge_history(told) == []
+
+
+def test_a_topic_that_was_acknowledged_and_is_gone_is_seen() -> None:
+    told = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
+
+    assert [text[:4] for text in judge_history(told)] == ["C05:"]
+
+
+def test_logs_that_are_equal_where_both_are_there_are_right(tmp_path: Path) -> None:
+    long = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
+
+    assert judge_logs(left(tmp_path, {1: long, 2: batch(0, b"a") + batch(1, b"b"), 3: long})) == []
+
+
+def test_a_log_that_says_something_else_is_seen(tmp_path: Path) -> None:
+    one, other = batch(0, b"a") + batch(1, b"b"), batch(0, b"a") + batch(1, b"x")
+
+    wrong = judge_logs(left(tmp_path, {1: one, 2: other, 3: one}))
+
+    assert [text[:34] for text in wrong] == ["S04: at offset 1 node 1 has (1, 1,"]
+
+
+def test_a_log_with_a_hole_is_seen(tmp_path: Path) -> None:
+    whole = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
+
+    wrong = judge_logs(left(tmp_path, {1: whole, 2: whole, 3: batch(0, b"a") + batch(2, b"c")}))
+
+    assert len(wrong) == 1
+
+
+def test_a_node_that_failed_or_ended_by_itself_is_seen(tmp_path: Path) -> None:
+    quorum = left(tmp_path, dict.fromkeys((1, 2, 3), batch(0, b"a")), says="… node_failed error=…\n")
+    quorum.died.append("node 2 ended by itself with exit code 1")
+
+    assert len(judge_processes(quorum)) == 4
+
+
+def test_lost_and_doubled_records_are_seen() -> None:
+    assert judge_numbers(Numbers({1, 2}, [1, 2, 3])) == []
+    assert len(judge_numbers(Numbers({1, 2}, [1, 3, 3]))) == 2
+    assert judge_numbers(Numbers(set(), [])) == ["C16: no record was ever confirmed"]
