@@ -95,7 +95,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R13", "a candidate does not follow the leader of its epoch", "progress", "classic", ("L01", "L07", "L04"),
+        "R13", "a candidate does not follow the leader of its epoch", "progress", "classic", ("S24", "L01", "L07", "L04"),
         (Edit(
             "raft.discovery", "        leader_id is not None\n        and leader_id != replica.key.id\n",
             "        leader_id is not None\n        and type(role).__name__ != 'Candidate'\n        and leader_id != replica.key.id\n",

@@ -1,7 +1,7 @@
 """Elections: one leader in an epoch, by a majority that votes once, for a log that is good enough, all saved first.
 
 S01 ElectionSafety, S02 VoteOnce, S03 MonotonicEpoch (as told to others), S13 VoteGrantedOnlyIfUpToDate,
-S20 IdentityFencing (of voters), S21 PreVoteNoSideEffect.
+S20 IdentityFencing (of voters), S21 PreVoteNoSideEffect, S24 LeaderHeard (who is told of its epoch's leader knows it).
 """
 
 from __future__ import annotations
@@ -164,7 +164,11 @@ class Elections:
             frame.stamp = frame.gist
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request was taken: a pre-vote must not have changed anything, but that an epoch became known."""
+        """A request was taken: a pre-vote must not have changed anything, but that an epoch became known; and who was
+        told of the leader of its epoch knows it, whatever it was.
+        """
+        if frame.name == "Begin" and not frame.stray:
+            self._has_heard(process, *frame.gist)
         if type(requested.request) is not VoteRequest or not frame.gist[4]:
             return
         epoch, voted, role = self._before
@@ -175,6 +179,12 @@ class Elections:
             raise Violation("S21", f"a pre-vote of {frame.gist} turned {role} of node {process.node.id} into {now}")
         if isinstance(role, (Leader, Follower)) and now.epoch == epoch and not isinstance(now, type(role)):
             self._lost_leader(process, role, now)
+
+    def _has_heard(self, process: Process, epoch: int, leader_id: int) -> None:
+        role = process.replica.role
+        if role.epoch == epoch and role.leader_id != leader_id:
+            text = f"node {process.node.id} was told that node {leader_id} leads epoch {epoch}, and is {role}"
+            raise Violation("S24", text)
 
     def _lost_leader(self, process: Process, role: Any, now: Any) -> None:
         """Its own time-out may come due in the same step; nothing else may end what it was."""

@@ -109,3 +109,12 @@ def test_a_vote_of_an_emptied_disk_whose_id_is_no_voters_is_seen() -> None:
 
     with pytest.raises(Violation, match="S20"):
         run.watch.leaves(connection_to(run, voter), granted, True)
+
+
+def test_who_is_told_of_its_leader_and_does_not_know_it_is_seen() -> None:
+    run = lived()
+    voter = followers(run)[0]
+    told = frame("Begin", voter.replica.epoch, 77)
+
+    with pytest.raises(Violation, match="S24"):
+        run.watch.took_request(voter, told, Requested(Source(1, 1), None, 1))
