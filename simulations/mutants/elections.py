@@ -189,7 +189,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X06", "nobody is told that a leader was elected", "progress", "KIP-595", ("L01", "L07", "L02"),
+        "X06", "nobody is told that a leader was elected", "progress", "KIP-595", ("L13", "L01", "L07", "L02"),
         (Edit("raft.poll", "    send_begin_requests(replica, role, now_ms)\n", ""),),
     ),
     Mutant(

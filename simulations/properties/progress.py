@@ -1,14 +1,16 @@
 """Progress: leaders without followers step down, nobody runs in circles, every request is answered.
 
-L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop). L01, L02, L04 and L07 are of
-the calm at the end of a run: `simulations/calm.py`.
+L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop),
+L13 (a leader tells all voters). L01, L02, L04 and L07 are of the calm at the end of a run: `simulations/calm.py`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raft import effects as do
 from raft.roles import Leader
+from records.messages.elections import BeginQuorumEpochRequest
 from simulations.violation import Violation
 from simulations.world import MS, SECOND
 
@@ -29,14 +31,18 @@ ANSWER_SLACK_MS = 1000
 
 
 class Reign:
-    """One leadership, as its node lives it. until_ms: by its clock, when it must be over unless a majority fetches."""
+    """One leadership, as its node lives it. until_ms: by its clock, when it must be over unless a majority fetches.
 
-    __slots__ = ("epoch", "heard", "process", "until_ms")
+    known: voters that fetched from it ever, or that it told of itself.
+    """
+
+    __slots__ = ("epoch", "heard", "known", "process", "until_ms")
 
     def __init__(self, process: Process, epoch: int, until_ms: int) -> None:
         self.process = process
         self.epoch = epoch
         self.heard: set[int] = set()
+        self.known: set[int] = {process.node.id}
         self.until_ms = until_ms
 
 
@@ -48,7 +54,7 @@ class Progress:
         self._world = world
         self._reigns: dict[int, Reign] = {}  # by node id
         self._steps: dict[int, int] = {}
-        self.performs: dict[type, Any] = {}
+        self.performs: dict[type, Any] = {do.Send: self._sends}
         world.after(SECOND, self._count_steps)
 
     def started(self, process: Process) -> None:
@@ -65,6 +71,25 @@ class Progress:
         if reign is None or reign.epoch != role.epoch:
             reign = self._reigns[node_id] = Reign(process, role.epoch, self._limit_ms(process))
             self._look_later(reign)
+            config = process.replica.config
+            told_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
+            self._world.at(process.clock.when(told_ms), self._is_known, reign)
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        reign = self._reigns.get(process.node.id)
+        if reign is not None and type(effect.request) is BeginQuorumEpochRequest:
+            reign.known.add(effect.peer)
+
+    def _is_known(self, reign: Reign) -> None:
+        """It leads for long enough to have told everybody, whoever it had to wait for."""
+        process = reign.process
+        if self._reigns.get(process.node.id) is not reign or not process.is_awake or process.clock.frozen:
+            return
+        unknown = [voter_id for voter_id in self._ledger.voter_ids if voter_id not in reign.known]
+        if unknown:
+            raise Violation(
+                "L13", f"node {process.node.id} leads epoch {reign.epoch}, and has told nodes {unknown} nothing"
+            )
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
         """A voter fetches in the epoch of the leader."""
@@ -75,6 +100,7 @@ class Progress:
         sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
         if sender in self._ledger.voter_ids and sender != process.node.id:
             reign.heard.add(sender)
+            reign.known.add(sender)
             if len(reign.heard) >= self._ledger.majority - 1:
                 reign.heard.clear()
                 reign.until_ms = self._limit_ms(process)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from raft.effects import Send
 from raft.roles import NEVER, Leader
 from simulations.properties.progress import STEPS_MAX
 from simulations.violation import Violation
@@ -63,3 +64,16 @@ def test_a_node_that_goes_round_in_circles_is_seen() -> None:
 
     with pytest.raises(Violation, match="L11"):
         live(run, 1001)
+
+
+def test_a_leader_that_tells_a_voter_nothing_is_seen() -> None:
+    run = lived(10)
+    live(run, 300)
+    found = leader(run)
+    reign = run.watch.progress._reigns[found.node.id]
+    reign.known.remove(followers(run)[0].node.id)
+    run.watch._on_performs[Send].remove(run.watch.progress._sends)  # as if none were sent
+    cut_off(run, followers(run)[0].node.id)
+
+    with pytest.raises(Violation, match="L13"):
+        live(run, 9000)
