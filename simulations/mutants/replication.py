@@ -42,6 +42,8 @@ MUTANTS = (
                 "    if reached < 0:\n        return  #",
             ),
             Edit("raft.fetch_response", "or reached > replica.high_watermark:", "or reached != replica.high_watermark:"),
+            # A leader of ours that knows none says so; one that said less would be harmless, but for the guard above.
+            Edit("raft.fetch_request", "    watermark = NOTHING if replica.high_watermark is None", "    watermark = 0 if replica.high_watermark is None"),
         ),
     ),
     Mutant(
