@@ -41,6 +41,7 @@ class Certificates:
         """note: takes what is worth a line in the log, on any thread. Raises CertificateError."""
         self._paths = paths
         self._note = note
+        self._refused = ""
         self._seen = self._stamp()
         self._pems = read_pems(paths)
 
@@ -62,8 +63,11 @@ class Certificates:
                 self._seen = ()  # being written; the next client asks again
                 return None
         except CertificateError as error:
-            self._note("certificate_refused", {"reason": str(error)})
+            if str(error) != self._refused:  # once, not at each of many connections
+                self._refused = str(error)
+                self._note("certificate_refused", {"reason": str(error)})
             return None
+        self._refused = ""
         if pems == self._pems:
             return None
         self._pems = pems

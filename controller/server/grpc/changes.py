@@ -221,6 +221,8 @@ class Changes:
         found: list[Change] = []
         size = 0
         while not cursor.is_done and len(found) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
+            if cursor.position >= self.end_offset:  # what was read reaches further
+                break
             async with self._turns.slice():
                 changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(found)))
             found += changes

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 # Each holds a copy of the columns, some 60 bytes a partition.
 AT_A_TIME = 2
-# Who asks within this time of another gets the same view: making one takes 37 ms for a million partitions.
-SHARED_S = 1.0
-POLL_S = 0.05
+# Making a view is one slice, of 37 ms for a million partitions. It is made anew for whoever asks when there are new
+# changes, since who has just made one wants to see it; but not before so many times the time that it took have passed.
+REST = 20.0
+# A view that nobody has asked for in this time is let go.
+KEPT_S = 1.0
+POLL_S = 0.02
 
 
 class Images:
@@ -34,7 +37,7 @@ class Images:
         self._turns = turns
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._view: View | None = None
-        self._made_s = 0.0
+        self._next_s = 0.0
 
     @asynccontextmanager
     async def view(self) -> AsyncIterator[View]:
@@ -47,14 +50,16 @@ class Images:
         while True:
             state = self._node.controller.state
             kept = self._view
-            if kept is not None and loop.time() - self._made_s < SHARED_S:
+            if kept is not None and kept.end_offset == state.stable_end_offset:
                 return kept
-            if state.stable_end_offset > 0 and not state.loading:
+            if state.stable_end_offset > 0 and not state.loading and loop.time() >= self._next_s:
                 async with self._turns.slice():
+                    begin_s = loop.time()
                     view = stable_view(self._node.controller.state)
+                    self._next_s = loop.time() + (loop.time() - begin_s) * REST
                 if view.metadata_version:
-                    self._view, self._made_s = view, loop.time()
-                    loop.call_later(SHARED_S, self._forget, view)
+                    self._view = view
+                    loop.call_later(KEPT_S, self._forget, view)
                     return view
             await asyncio.sleep(POLL_S)
 

@@ -216,7 +216,7 @@ class Metadata:
         if self._poll is None:
             self._end_offset = self._changes.end_offset
             self._grown.clear()
-            self._look()
+            self._poll = self._loop.call_later(POLL_S, self._look)
         self._waiting += 1
         try:
             await asyncio.wait_for(self._grown.wait(), seconds)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING, Any
-
-# What gRPC's core has to say goes past our log, in lines of its own; what matters of it comes to us as errors.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 import grpc
 import grpc.aio
@@ -103,7 +98,9 @@ class GrpcPort:
             else:
                 self.port = self._server.add_secure_port(where, self._certificates.credentials())
         except RuntimeError:
-            raise OSError(f"kraft.grpc.listener cannot listen on {address_text(host, port)}") from None
+            where = address_text(host, port)
+            reason = "it is in use, or no address of this machine"
+            raise OSError(f"kraft.grpc.listener cannot listen on {where}: {reason}") from None
         await self._server.start()
 
     def serve(self, node: Node) -> None:

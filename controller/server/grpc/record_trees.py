@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from controller.config.definition import Type
 from controller.config.dynamic import node_type
 from controller.config.resources import DEFINITIONS, ResourceType, resource_type
+from controller.tools.payloads import type_name
 from records.json_form import to_json
 from records.registry import METADATA_RECORDS
 
 # Of a SCRAM credential these are enough to find the password by trying, or to pose as the user.
 _SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
-
-
-@cache
-def type_name(class_name: str) -> str:
-    """`TopicRecord` as `TOPIC_RECORD`."""
-    return "".join(f"_{letter}" if letter.isupper() else letter for letter in class_name)[1:].upper()
 
 
 TYPE_NAMES = {code: type_name(name) for code, (name, _) in METADATA_RECORDS.items()}

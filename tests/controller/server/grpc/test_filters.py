@@ -1,0 +1,55 @@
+"""Filters: which changes pass, and what is no filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.server.grpc.filters import FIELDS_MAX, VALUES_MAX, BadFilter, Filter
+
+PARTITION = {"partitionId": 0, "topicId": "aaaa", "replicas": [1, 2], "isr": None}
+
+
+@pytest.mark.parametrize(
+    ("asked", "passes"),
+    [
+        (None, True),
+        ({}, True),
+        ({"types": ["TOPIC_RECORD", "PARTITION_RECORD"]}, True),
+        ({"types": ["TOPIC_RECORD"]}, False),
+        ({"where": {"topicId": ["bbbb", "aaaa"]}}, True),
+        ({"where": {"topicId": ["bbbb"]}}, False),
+        ({"where": {"topicId": ["aaaa"], "partitionId": [1]}}, False),
+        ({"where": {"replicas": [3, 2]}}, True),
+        ({"where": {"replicas": [3]}}, False),
+        ({"where": {"isr": [1]}}, False),
+        ({"where": {"name": ["aaaa"]}}, False),
+        ({"types": ["PARTITION_RECORD"], "where": {"partitionId": [0]}}, True),
+    ],
+)
+def test_a_record_passes_that_is_of_a_type_and_has_each_field_with_one_of_the_values(asked: Any, passes: bool) -> None:
+    assert Filter(asked).passes("PARTITION_RECORD", PARTITION) is passes
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("TOPIC_RECORD", "a map with the keys types and where would be accepted"),
+        ({"type": ["TOPIC_RECORD"]}, "a map with the keys types and where would be accepted"),
+        ({"types": "TOPIC_RECORD"}, "a list of record types would be accepted"),
+        ({"types": []}, "a list of record types would be accepted"),
+        ({"types": ["TopicRecord"]}, "filter.types has 'TopicRecord'; these are known: ABORT_TRANSACTION_RECORD, "),
+        ({"where": []}, "a map of at most 16 fields to lists of values would be accepted"),
+        ({"where": {"topicId": "aaaa"}}, "filter.where.'topicId' is 'aaaa'; a list of 1 to 1000 strings or numbers"),
+        ({"where": {"topicId": [["aaaa"]]}}, "strings or numbers would be accepted"),
+        ({"where": {"topicId": [0] * (VALUES_MAX + 1)}}, "strings or numbers would be accepted"),
+        ({"where": {str(at): [0] for at in range(FIELDS_MAX + 1)}}, "at most 16 fields"),
+    ],
+)
+def test_what_is_no_filter_is_refused_with_what_would_be_one(asked: Any, text: str) -> None:
+    with pytest.raises(BadFilter) as refused:
+        Filter(asked)
+
+    assert text in str(refused.value)
+    assert len(str(refused.value)) < 800

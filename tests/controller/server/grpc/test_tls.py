@@ -1,0 +1,153 @@
+"""The watch service over TLS: who may watch, and a certificate that is renewed while others watch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import ssl
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+
+from controller.client import Client, Files, WatchFailed
+from tests.controller.server.grpc.test_watch import Served, values_of
+from tests.controller.server.processes import format_directory, free_port, run_to_end, running, write_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TLS = Path(__file__).parents[3] / "data" / "tls"
+
+
+def files(name: str | None) -> Files:
+    """What a client of this name shows; None for one that has no certificate."""
+    ca = str(TLS / "ca.pem")
+    return Files(ca) if name is None else Files(ca, str(TLS / f"{name}.pem"), str(TLS / f"{name}.key"))
+
+
+def put(root: Path, name: str) -> None:
+    """The certificate of this name is the node's from now on."""
+    for kind in ("pem", "key"):
+        shutil.copy(TLS / f"{name}.{kind}", root / f"new.{kind}")
+        (root / f"new.{kind}").rename(root / f"grpc.{kind}")
+
+
+@pytest.fixture(name="node", scope="module")
+def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root, port, grpc_port = tmp_path_factory.mktemp("node"), free_port(), free_port()
+    put(root, "node")
+    keys = {
+        "kraft_log_format": "json",
+        "kraft_grpc_listener": f"127.0.0.1:{grpc_port}",
+        "kraft_grpc_tls_certificate_path": str(root / "grpc.pem"),
+        "kraft_grpc_tls_key_path": str(root / "grpc.key"),
+        "kraft_grpc_tls_client_ca_path": str(TLS / "ca.pem"),
+        "kraft_grpc_allow": "CN=other,URI=spiffe://example.org/watcher",
+    }
+    with running(root, port, **keys) as process:
+        yield Served(process, root, port, grpc_port)
+
+
+def test_who_is_named_may_watch(node: Served) -> None:
+    node.put("A0")
+
+    with Client([node.target], tls=files("watcher")) as client:
+        assert values_of(client.watch(0), "A0")[-1] == "A0"
+        assert client.status()["nodeId"] == 1
+
+
+def test_who_is_not_named_may_not_and_is_told_by_which_name(node: Served) -> None:
+    with Client([node.target], tls=files("stranger")) as client:
+        refusals = []
+        for ask in (client.status, lambda: next(client.watch(0)), lambda: next(client.snapshot())):
+            with pytest.raises(WatchFailed) as refused:
+                ask()
+            refusals.append(refused.value)
+
+    assert {one.code for one in refusals} == {grpc.StatusCode.PERMISSION_DENIED}
+    assert "the client is CN=stranger, DNS=stranger.example.org, which kraft.grpc.allow does not name" in str(refusals)
+    told = [event for event in node.events() if event["event"] == "watch_refused"]
+    assert told[-1]["client"] == "CN=stranger, DNS=stranger.example.org"
+
+
+@pytest.mark.parametrize("name", ["foreign", None])
+def test_who_shows_no_certificate_of_the_authority_is_not_heard(node: Served, name: str | None) -> None:
+    with Client([node.target], tls=files(name)) as client, pytest.raises(WatchFailed) as refused:
+        client.status(timeout_s=2)
+
+    assert refused.value.code is grpc.StatusCode.UNAVAILABLE
+
+
+def test_who_speaks_no_tls_is_not_heard(node: Served) -> None:
+    with Client([node.target]) as client, pytest.raises(WatchFailed) as refused:
+        client.status(timeout_s=2)
+
+    assert refused.value.code is grpc.StatusCode.UNAVAILABLE
+
+
+def subject(node: Served) -> str:
+    """Of the certificate that a new client is shown."""
+    context = ssl.create_default_context(cafile=str(TLS / "ca.pem"))
+    context.load_cert_chain(TLS / "watcher.pem", TLS / "watcher.key")
+    context.set_alpn_protocols(["h2"])
+    host, _, port = node.target.rpartition(":")
+    with (
+        socket.create_connection((host, int(port)), timeout=5) as plain,
+        context.wrap_socket(plain, server_hostname=host) as secure,
+    ):
+        shown = secure.getpeercert()
+    assert shown is not None
+    return str(dict(pair for entry in shown["subject"] for pair in entry)["commonName"])
+
+
+def test_a_renewed_certificate_is_shown_to_new_clients_while_others_go_on(node: Served) -> None:
+    node.put("B0")
+    with Client([node.target], tls=files("watcher")) as client:
+        updates = client.watch(0)
+        before = (values_of(updates, "B0")[-1], subject(node))
+
+        put(node.root, "renewed")
+        node.put("B1")
+        after = (values_of(updates, "B1")[-1], subject(node))
+
+    assert (before, after) == (("B0", "node"), ("B1", "node, renewed"))
+    assert "certificate_renewed" in {event["event"] for event in node.events()}
+
+
+def test_a_renewal_that_cannot_be_used_is_told_and_the_one_before_stays(node: Served) -> None:
+    used = subject(node)
+    (node.root / "grpc.pem").write_text("half a certif")
+
+    shown = [subject(node), subject(node)]
+
+    end = time.monotonic() + 5
+    while "certificate_refused" not in {event["event"] for event in node.events()}:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    put(node.root, "node")
+    assert shown == [used, used]
+    assert subject(node) == "node"
+    assert "PRIVATE" not in json.dumps(node.events())
+
+
+def test_a_certificate_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+    properties = write_properties(
+        tmp_path,
+        free_port(),
+        kraft_grpc_listener="127.0.0.1:0",
+        kraft_grpc_tls_certificate_path=str(TLS / "node.pem"),
+        kraft_grpc_tls_key_path=str(TLS / "missing.key"),
+    )
+    format_directory(properties)
+
+    refused = run_to_end(properties)
+
+    missing = TLS / "missing.key"
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        f"kraftctl start: kraft.grpc.listener: {missing}: No such file or directory\n",
+    )

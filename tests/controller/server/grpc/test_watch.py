@@ -1,0 +1,281 @@
+"""The watch service of a node in a process of its own, as clients see it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import msgpack
+import pytest
+
+from controller.client import Client, Update, WatchFailed
+from controller.tools.connection import Connection
+from tests.controller.server.alterations import BROKER, alteration
+from tests.controller.server.processes import (
+    CLUSTER_ID,
+    format_directory,
+    free_port,
+    run_to_end,
+    running,
+    write_properties,
+)
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEY = "sasl.enabled.mechanisms"
+SECRET = "hunter2-of-the-operator"
+
+
+class Served:
+    """A node with a watch service."""
+
+    def __init__(self, process: subprocess.Popen[bytes], root: Path, port: int, grpc_port: int) -> None:
+        self.process = process
+        self.root = root
+        self.port = port
+        self.target = f"127.0.0.1:{grpc_port}"
+
+    def put(self, *values: str, key: str = KEY) -> None:
+        """Set a configuration to these values, one after the other; each is a batch of its own."""
+        with Connection("127.0.0.1", self.port, "watch-test", 10) as connection:
+            end = time.monotonic() + 10
+            for value in values:
+                while connection.ask(alteration(BROKER, "1", key, value)).responses[0].error_code:
+                    assert time.monotonic() < end, "the node does not lead"
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.root / "node.log").read_text().splitlines()]
+
+
+@pytest.fixture(name="node", scope="module")
+def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root, port, grpc_port = tmp_path_factory.mktemp("node"), free_port(), free_port()
+    keys = {"kraft_grpc_listener": f"127.0.0.1:{grpc_port}", "kraft_log_format": "json"}
+    with running(root, port, **keys, kraft_grpc_watchers_max="3", kraft_grpc_write_timeout_ms="300") as process:
+        yield Served(process, root, port, grpc_port)
+
+
+@pytest.fixture(name="client")
+def _client(node: Served) -> Iterator[Client]:
+    with Client([node.target]) as client:
+        yield client
+
+
+def values_of(updates: Iterator[Update], last: str) -> list[str]:
+    """The values of `KEY` as they come, up to the last."""
+    found: list[str] = []
+    for update in updates:
+        found += [change["data"]["value"] for change in update.changes if change["data"].get("name") == KEY]
+        if last in found:
+            return found
+    raise AssertionError("a watch does not end")
+
+
+def test_changes_come_in_their_order_and_go_on_from_each_offset_that_was_told(node: Served, client: Client) -> None:
+    values = [f"A{number}" for number in range(60)]
+    node.put(*values)
+
+    seen: list[tuple[int, list[int]]] = []
+    for update in client.watch(0):
+        seen.append((update.next_offset, [change["offset"] for change in update.changes]))
+        if any(change["data"].get("value") == "A59" for change in update.changes):
+            break
+    offsets = [offset for _, offsets in seen for offset in offsets]
+
+    assert offsets == sorted(set(offsets))
+    for next_offset, _ in seen[:-1]:
+        first = next(update for update in client.watch(next_offset) if update.changes)
+        assert first.changes[0]["offset"] == next(offset for offset in offsets if offset >= next_offset)
+    assert values_of(client.watch(0), "A59")[-60:] == values
+
+
+def test_a_change_is_told_when_it_is_committed(node: Served, client: Client) -> None:
+    node.put("B0")
+    updates = client.watch()
+    seen = next(updates)
+    while seen.more:
+        seen = next(updates)
+
+    node.put("B1", "B2")
+
+    assert values_of(updates, "B2") == ["B1", "B2"]
+
+
+def test_the_image_and_what_comes_after_it_are_all_there_is(node: Served, client: Client) -> None:
+    node.put("C0")
+    image = list(client.snapshot())
+    node.put("C1")
+
+    after = values_of(client.watch(image[-1].next_offset), "C1")
+
+    records = [change for update in image for change in update.changes]
+    assert [update.more for update in image] == [True] * (len(image) - 1) + [False]
+    assert {update.kind for update in image} == {"image"}
+    assert [change["data"]["value"] for change in records if change["data"].get("name") == KEY] == ["C0"]
+    assert records[0]["data"]["name"] == "metadata.version"
+    assert after == ["C1"]
+
+
+def test_a_filter_lets_through_what_was_asked_for(node: Served, client: Client) -> None:
+    node.put("D0", "D1")
+    wanted = {"types": ["CONFIG_RECORD"], "where": {"value": ["D1"]}}
+
+    update = next(update for update in client.watch(0, wanted) if update.changes)
+    image = [change["data"]["value"] for update in client.snapshot(wanted) for change in update.changes]
+
+    assert [change["data"]["value"] for change in update.changes] == ["D1"]
+    assert image == ["D1"]
+
+
+def test_no_secret_is_told(node: Served, client: Client) -> None:
+    node.put(SECRET, key="ssl.key.password")
+    node.put("E0")
+
+    told = []
+    for update in client.watch(0):
+        told.append(update)
+        if "E0" in str(update):
+            break
+    image = list(client.snapshot())
+
+    assert SECRET not in str(told) + str(image)
+    hidden = [change for update in image for change in update.changes if "hidden" in change]
+    assert [(change["data"]["name"], change["hidden"]) for change in hidden] == [("ssl.key.password", ["value"])]
+
+
+def test_the_status_tells_the_quorum(node: Served, client: Client) -> None:
+    node.put("F0")
+
+    status = client.status()
+
+    assert (status["clusterId"], status["nodeId"], status["leaderId"]) == (CLUSTER_ID, 1, 1)
+    assert status["isActiveController"] is True
+    assert status["watchEndOffset"] == status["highWatermark"] <= status["logEndOffset"]
+    assert [voter["listeners"] for voter in status["voters"]] == [
+        [{"name": "CONTROLLER", "host": "127.0.0.1", "port": node.port}]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "code", "text"),
+    [
+        ("Watch", {"from_offset": -1}, "INVALID_ARGUMENT", "an offset from 0 to"),
+        ("Watch", {"filter": {"types": ["TopicRecord"]}}, "INVALID_ARGUMENT", "these are known"),
+        ("Watch", {"cluster_id": "other"}, "FAILED_PRECONDITION", f"this node is of cluster '{CLUSTER_ID}'"),
+        ("Snapshot", {"from_offset": 1}, "INVALID_ARGUMENT", "these keys are known: cluster_id, filter"),
+        ("Watch", {"filter": {"where": {"x": ["y" * 70_000]}}}, "RESOURCE_EXHAUSTED", "larger than max"),
+        ("Unwatch", {}, "UNIMPLEMENTED", ""),
+    ],
+)
+def test_a_request_that_cannot_be_served_is_told_why(
+    node: Served, method: str, request_: dict[str, Any], code: str, text: str
+) -> None:
+    with grpc.insecure_channel(node.target) as channel, pytest.raises(grpc.RpcError) as refused:
+        list(channel.unary_stream(f"/kraft.v1.Metadata/{method}", msgpack.packb)(request_))
+
+    assert refused.value.code().name == code
+    assert text in refused.value.details()
+
+
+def test_streams_beyond_the_bound_are_refused_until_another_ends(node: Served, client: Client) -> None:
+    node.put("G0")
+    with grpc.insecure_channel(node.target) as channel:
+        watch = channel.unary_stream("/kraft.v1.Metadata/Watch", msgpack.packb)
+        calls = [watch({"from_offset": 0}) for _ in range(3)]
+        for call in calls:
+            next(call)
+
+        with pytest.raises(grpc.RpcError) as refused:
+            next(watch({"from_offset": 0}))
+        calls[0].cancel()
+
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "3 streams are open, as many as kraft.grpc.watchers.max allows" in refused.value.details()
+    # The client goes on trying, and there is room by now.
+    assert values_of(client.watch(0), "G0")[-1] == "G0"
+
+
+def test_a_watcher_that_does_not_read_is_cut_off_with_the_offset_to_go_on_from(node: Served, client: Client) -> None:
+    start = client.status()["watchEndOffset"]
+    values = [f"H{number}".ljust(20_000, "x") for number in range(60)]
+    narrow = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_535)]
+    with grpc.insecure_channel(node.target, narrow) as channel:
+        call = channel.unary_stream("/kraft.v1.Metadata/Watch", msgpack.packb, msgpack.unpackb)({"from_offset": start})
+        node.put(*values)
+        end = time.monotonic() + 10
+        while "watcher_cut_off" not in {event["event"] for event in node.events()}:
+            assert time.monotonic() < end, "nobody was cut off"
+            time.sleep(0.02)
+
+        got: list[dict[str, Any]] = []
+        with pytest.raises(grpc.RpcError) as cut_off:
+            got.extend(call)
+
+    trailers = {item.key: item.value for item in cut_off.value.trailing_metadata()}
+    assert cut_off.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    resume = int(trailers["kraft-resume-offset"])
+    before = [change["data"]["value"] for message in got for change in message["changes"]]
+    after = values_of(client.watch(resume), values[-1])
+    assert resume == got[-1]["next_offset"]
+    assert 0 < len(before) < len(values)
+    assert before + after == values
+
+
+def test_the_health_service_has_a_name_for_each_meaning(node: Served) -> None:
+    node.put("I0")
+    with grpc.insecure_channel(node.target) as channel:
+        check = channel.unary_unary("/grpc.health.v1.Health/Check")
+        names = [b"", b"live", b"started", b"ready", b"leader", b"kraft.v1.Metadata"]
+        statuses = [check(b"\x0a" + bytes([len(name)]) + name) for name in names]
+        with pytest.raises(grpc.RpcError) as unknown:
+            check(b"\x0a\x05other")
+        watched = channel.unary_stream("/grpc.health.v1.Health/Watch")(b"\x0a\x05other")
+        first = next(watched)
+        watched.cancel()
+
+    assert statuses == [b"\x08\x01"] * 6
+    assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
+    assert first == b"\x08\x03"
+
+
+def test_a_watch_goes_on_over_a_restart_without_gap_or_repetition(tmp_path: Path) -> None:
+    port, grpc_port = free_port(), free_port()
+    keys: dict[str, str | None] = {"kraft_grpc_listener": f"127.0.0.1:{grpc_port}"}
+    with Client([f"127.0.0.1:{grpc_port}"]) as client:
+        updates = client.watch(0, {"types": ["CONFIG_RECORD"]})
+        found: list[str] = []
+        for round_ in range(3):
+            with running(tmp_path, port, **keys) as process:
+                node = Served(process, tmp_path, port, grpc_port)
+                node.put(f"{round_}-first")
+                found += values_of(updates, f"{round_}-first")
+                node.put(f"{round_}-last")
+                if round_ == 1:
+                    process.terminate()
+                    process.wait()
+
+    assert found == ["0-first", "0-last", "1-first", "1-last", "2-first"]
+
+
+def test_a_client_whose_patience_is_over_says_who_did_not_answer() -> None:
+    target = f"127.0.0.1:{free_port()}"
+
+    with Client([target]) as client, pytest.raises(WatchFailed, match=f"{target}: UNAVAILABLE"):
+        next(client.watch(0, patience_s=0.1))
+
+
+def test_a_taken_port_is_told_before_the_log_is_touched(node: Served, tmp_path: Path) -> None:
+    properties = write_properties(tmp_path, free_port(), kraft_grpc_listener=node.target)
+    format_directory(properties)
+
+    refused = run_to_end(properties)
+
+    said = f"kraftctl start: kraft.grpc.listener cannot listen on {node.target}: it is in use"
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[-1].startswith(said)
+    assert list((tmp_path / "data").rglob("*.log")) == []
