@@ -1,0 +1,13 @@
+"""`python -m pipeline.planner`: `kraft-pipeline plan` by itself, which needs no Spark."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+
+from pipeline.planner import command
+
+if __name__ == "__main__":
+    parser = ArgumentParser(prog="python -m pipeline.planner", description=command.HELP)
+    command.add_arguments(parser)
+    sys.exit(command.run(parser.parse_args()))
