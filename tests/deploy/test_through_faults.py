@@ -1,0 +1,199 @@
+"""Probes, metrics and the node's own view, through what happens at night: each fault on three real nodes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.chaos.quorum import NODES
+from tests.benchmarks.client import Connection
+from tests.controller.server.alterations import BROKER, alteration
+from tests.deploy.watched import Watched, eventually, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LEADER = "kafka_server_raftmetrics_current_leader"
+EPOCH = "kafka_server_raftmetrics_current_epoch"
+DISK_BYTES = 4 << 20
+# A dynamic default of all brokers, which nothing reads.
+KEY = "test.of.a.full.disk"
+
+
+@pytest.fixture(name="quorum", scope="module")
+def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with watched(tmp_path_factory.mktemp("quorum")) as quorum:
+        yield quorum
+
+
+def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum: Watched) -> None:
+    first = quorum.leader()
+    others = [node for node in NODES if node != first]
+    before = quorum.metrics(others[0])
+
+    quorum.signal(first, signal.SIGKILL)
+    eventually(lambda: quorum.leader() in others, "another leads")
+    quorum.await_ready(*others)
+    second = quorum.leader()
+    while_away = {node: quorum.view(node)["quorum"] for node in others}
+    after = {node: quorum.metrics(node) for node in others}
+
+    assert quorum.status(first, "/livez") == 0
+    assert [quorum.status(node, "/livez") for node in others] == [200, 200]
+    assert {view["leader_id"] for view in while_away.values()} == {second}
+    assert {figures[LEADER] for figures in after.values()} == {second}
+    assert before[LEADER] == first
+    assert all(figures[EPOCH] > before[EPOCH] for figures in after.values())
+    lags = {voter["id"]: voter["lag"] for voter in while_away[second]["voters"]}
+    assert lags[second] == 0
+
+    quorum.start(first)
+    quorum.await_ready(*NODES)
+    assert quorum.view(first)["quorum"]["leader_id"] == second
+    assert quorum.metrics(first)["kraft_behind_records"] <= 1
+
+
+def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(quorum: Watched) -> None:
+    old = quorum.leader()
+    others = [node for node in NODES if node != old]
+
+    quorum.cut_off(old)
+    eventually(lambda: quorum.status(old, "/readyz") == 503, "the leader that is cut off knows it")
+    quorum.await_ready(*others)
+    view = quorum.view(old)
+
+    assert quorum.status(old, "/livez") == quorum.status(old, "/startupz") == 200
+    assert quorum.status(old, "/") == quorum.status(old, "/metrics") == 200
+    assert quorum.failed_checks(old) >= {"joined"}
+    assert view["node"]["role"] != "leader"
+    assert not view["node"]["is_active_controller"]
+    assert [voter["id"] for voter in view["quorum"]["voters"]] == list(NODES)
+    assert quorum.leader() in others
+
+    quorum.network.heal()
+    quorum.await_ready(*NODES)
+    assert quorum.view(old)["quorum"]["leader_id"] in others
+
+
+def test_a_full_disk_ends_its_node_alone_which_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    with disks(tmp_path) as fill, watched(tmp_path) as quorum:
+        full = quorum.leader()
+        others = [node for node in NODES if node != full]
+        process = quorum.processes[full]
+
+        free = fill(quorum, full)
+        write_until_it_ends(quorum, full)
+        code = process.wait(20)
+        quorum.await_ready(*others)
+
+        assert code == 1
+        assert "node_failed" in quorum.said(full)
+        assert "No space left on device" in quorum.said(full) or "File too large" in quorum.said(full)
+        assert quorum.status(full, "/livez") == 0
+        assert quorum.leader() in others
+
+        free()
+        del quorum.processes[full]
+        quorum.start(full)
+        quorum.await_ready(*NODES)
+
+
+def test_a_clock_that_is_moved_changes_no_leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = tmp_path / "clock"
+    move(clock, 0)
+    monkeypatch.setenv("LD_PRELOAD", faketime())
+    monkeypatch.setenv("FAKETIME_TIMESTAMP_FILE", str(clock))
+    monkeypatch.setenv("FAKETIME_NO_CACHE", "1")
+    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    with watched(tmp_path) as quorum:
+        monkeypatch.delenv("LD_PRELOAD")
+        leader = quorum.leader()
+        epoch = quorum.view(leader)["quorum"]["epoch"]
+
+        for hours in (5, -5):
+            move(clock, hours)
+            eventually(lambda hours=hours: abs(ahead_ms(quorum, leader) - hours * 3_600_000) < 60_000, "another time")
+            end_offset = quorum.view(leader)["log"]["end_offset"]
+            eventually(lambda end=end_offset: quorum.view(leader)["log"]["end_offset"] > end, "the log goes on")
+
+            views = [quorum.view(node) for node in NODES]
+            assert quorum.are_ready(*NODES)
+            assert {(view["quorum"]["epoch"], view["quorum"]["leader_id"]) for view in views} == {(epoch, leader)}
+            # How long they have been up does not rest on the wall clock.
+            assert all(0 < view["node"]["uptime_ms"] < 600_000 for view in views)
+
+
+def ahead_ms(quorum: Watched, node: int) -> float:
+    """How far the node's wall clock is ahead of ours."""
+    return float(quorum.view(node)["node"]["time_ms"] - time.time() * 1000)
+
+
+def move(clock: Path, hours: int) -> None:
+    # In one step: a file that is half written is no time.
+    new = clock.with_suffix(".new")
+    new.write_text(f"{hours * 3600:+d}\n")
+    new.replace(clock)
+
+
+def faketime() -> str:
+    """The library that gives a process a clock of its own; the machine's is never touched."""
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+    if not found:
+        pytest.skip("libfaketime is not here: apt-get install faketime")
+    return str(found[0])
+
+
+@contextmanager
+def disks(directory: Path) -> Iterator[Callable[[Watched, int], Callable[[], None]]]:
+    """A small disk for each node, and a function that fills one and returns how to free it again.
+
+    Where this process may not mount, a disk is full by the limit on the size of the files of one process.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    places = [directory / f"node-{node}" for node in NODES]
+    mounted = []
+    for place in places:
+        place.mkdir()
+        size = f"size={DISK_BYTES}".encode()
+        if libc.mount(b"tmpfs", os.fsencode(place), b"tmpfs", 0, size) == 0:
+            mounted.append(place)
+
+    def fill(quorum: Watched, node: int) -> Callable[[], None]:
+        if not mounted:
+            resource.prlimit(quorum.processes[node].pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+            return lambda: None
+        filler = directory / f"node-{node}" / "filler"
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                return filler.unlink
+
+    try:
+        yield fill
+    finally:
+        for place in mounted:
+            libc.umount2(os.fsencode(place), 2)  # MNT_DETACH
+
+
+def write_until_it_ends(quorum: Watched, node: int) -> None:
+    """Configurations, until the node has no room for one more."""
+    connection = Connection(quorum.ports[node], 5.0)
+    try:
+        for number in range(10_000):
+            assert (
+                connection.ask(alteration(BROKER, "", KEY, f"{number}-" + "x" * 4000), 1).responses[0].error_code == 0
+            )
+    except OSError:
+        return
+    finally:
+        connection.close()

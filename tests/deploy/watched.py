@@ -1,0 +1,105 @@
+"""Three real nodes whose HTTP ports are asked, behind the network of `simulations.chaos`, which can cut them off."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from simulations.chaos.quorum import NODES, Quorum, free_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+class Watched(Quorum):
+    """A quorum with an HTTP port on each node. http_ports: by node."""
+
+    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+        super().__init__(directory, settings)
+        self.http_ports = dict(zip(NODES, free_ports(len(NODES)), strict=True))
+        for node, port in self.http_ports.items():
+            with self._properties(node).open("a") as properties:
+                properties.write(f"kraft.http.listener=127.0.0.1:{port}\n")
+
+    def cut_off(self, node: int) -> None:
+        """Nothing goes between this node and the others."""
+        for other in NODES:
+            if other != node:
+                self.network.cut(node, other)
+                self.network.cut(other, node)
+
+    def get(self, node: int, path: str) -> tuple[int, str]:
+        """Status and body. Raises OSError where nobody answers."""
+        url = f"http://127.0.0.1:{self.http_ports[node]}{path}"
+        try:
+            with urllib.request.urlopen(url, timeout=3) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def status(self, node: int, path: str) -> int:
+        """Of an answer; 0 where there is none."""
+        try:
+            return self.get(node, path)[0]
+        except OSError:
+            return 0
+
+    def view(self, node: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.get(node, "/quorum")[1])
+        return found
+
+    def failed_checks(self, node: int) -> set[str]:
+        """What a node's readiness fails by."""
+        return {check["check"] for check in json.loads(self.get(node, "/readyz")[1])["checks"] if not check["ok"]}
+
+    def metrics(self, node: int) -> dict[str, float]:
+        """The samples without labels, by name."""
+        families = text_string_to_metric_families(self.get(node, "/metrics")[1])
+        return {sample.name: sample.value for family in families for sample in family.samples if not sample.labels}
+
+    def said(self, node: int) -> str:
+        """The node's log."""
+        return (self.directory / f"node-{node}.log").read_text()
+
+    def are_ready(self, *nodes: int) -> bool:
+        return all(self.status(node, "/readyz") == 200 for node in nodes)
+
+    def await_ready(self, *nodes: int) -> None:
+        eventually(lambda: self.are_ready(*nodes), f"nodes {nodes} are ready")
+
+
+@contextmanager
+def watched(directory: Path, settings: dict[str, str] | None = None) -> Iterator[Watched]:
+    """Three nodes that are ready; they end with the block."""
+    quorum = Watched(directory, settings)
+    try:
+        for node in NODES:
+            quorum.start(node)
+        quorum.await_ready(*NODES)
+        yield quorum
+    finally:
+        # Not by SIGTERM: the last two would wait for a majority to hand over to.
+        for node in list(quorum.processes):
+            quorum.signal(node, signal.SIGKILL)
+        quorum.close()
+
+
+def eventually(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+    """Wait until the condition holds. OSErrors count as not yet."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            if condition():
+                return
+        except OSError:
+            pass
+        assert time.monotonic() < end, f"not within {seconds:.0f} s: {what}"
+        time.sleep(0.05)
