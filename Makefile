@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup up test lint types interop sweep bench format clean
+# Linters and validators have an environment of their own, which nothing of ours runs in.
+CHECKERS := .cache/checkers
+
+.PHONY: setup up test lint types interop sweep bench dist sbom deploy-check pythons format clean
 
 setup: $(READY)
 
@@ -40,9 +43,31 @@ sweep: setup
 bench: setup
 	$(BIN)/python -m tests.benchmarks
 
+$(CHECKERS)/.ready: requirements/deploy.txt
+	$(PYTHON) -m venv $(CHECKERS)
+	$(CHECKERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/deploy.txt
+	@touch $@
+
+# What is in deploy/, as far as no container engine is needed; root on Debian does all of it.
+deploy-check: setup $(CHECKERS)/.ready
+	tests/deploy/checks/install-missing.sh
+	PATH="$(CURDIR)/$(CHECKERS)/bin:$$PATH" $(BIN)/python -m pytest tests/deploy/checks --deploy
+
+dist: setup $(CHECKERS)/.ready
+	rm -rf build dist
+	$(BIN)/python -c 'import setuptools.build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
+	$(CHECKERS)/bin/twine check --strict dist/*
+
+# What a node consists of, from the lock: CycloneDX, the same bytes each time.
+sbom: $(CHECKERS)/.ready
+	@mkdir -p dist
+	$(CHECKERS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
+		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/node.txt
+	@echo dist/kraft-quorum.cdx.json
+
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .cache build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

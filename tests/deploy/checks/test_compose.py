@@ -1,0 +1,65 @@
+"""The compose file: valid by the published schema, and each service with an environment that its node takes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from controller.config.environment import container_properties, mapped
+from controller.config.node import NodeConfig
+from controller.config.served import check_served
+
+COMPOSE = Path(__file__).parents[3] / "deploy" / "compose" / "compose.yaml"
+CONTROLLERS = ["controller-1", "controller-2", "controller-3"]
+
+
+@pytest.fixture(name="services", scope="module")
+def _services() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())["services"]
+    return found
+
+
+def test_it_is_valid_by_the_schema_of_compose() -> None:
+    command = ["check-jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_three_controllers_and_a_stock_broker(services: dict[str, Any]) -> None:
+    assert sorted(services) == ["broker", *CONTROLLERS]
+    assert services["broker"]["image"] == "apache/kafka:4.3.1"
+    assert {services[name]["image"] for name in CONTROLLERS} == {"kraft-quorum:0.1.0"}
+    assert (COMPOSE.parent / services["controller-1"]["build"]["context"] / "Dockerfile").exists()
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_each_controller_has_a_configuration_that_its_node_takes(services: dict[str, Any], name: str) -> None:
+    service = services[name]
+
+    config = NodeConfig(container_properties(service["environment"], None))
+
+    check_served(config)
+    assert config.warnings == []
+    assert config.node_id == int(name[-1])
+    assert config.voters[config.node_id] == (name, config.controller_listeners[0].port)
+    assert {f"{voter}" for voter, _ in config.voters.values()} == set(CONTROLLERS)
+    assert service["volumes"] == [f"{name}:{config.metadata_log_dir}"]
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+
+
+def test_the_broker_is_configured_for_these_controllers(services: dict[str, Any]) -> None:
+    environment = services["broker"]["environment"]
+
+    config = NodeConfig(mapped(environment))
+    controller = services["controller-1"]["environment"]
+
+    assert config.process_roles == ("broker",)
+    assert config.warnings == []
+    for name in ("CLUSTER_ID", "KAFKA_CONTROLLER_QUORUM_VOTERS", "KAFKA_CONTROLLER_LISTENER_NAMES"):
+        assert environment[name] == controller[name]
+    assert config.node_id not in config.voters

@@ -1,0 +1,131 @@
+"""The Kubernetes manifests: valid by the published schemas, and of one mind with each other and with the node."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.config.addresses import parse_address
+from controller.config.environment import container_properties
+from controller.config.node import NodeConfig
+from controller.config.served import check_served
+from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OVERLAY = KUBERNETES / "overlays" / "production"
+CONTROLLER = {"app.kubernetes.io/name": "kraft-quorum", "app.kubernetes.io/component": "controller"}
+
+
+@pytest.fixture(name="found", scope="module")
+def _found() -> dict[str, Any]:
+    return by_kind(rendered(OVERLAY))
+
+
+@pytest.mark.parametrize("version", ["1.31", "1.34", "1.37"])
+@pytest.mark.parametrize("directory", [KUBERNETES / "base", OVERLAY], ids=["base", "production"])
+def test_every_resource_is_valid_by_its_schema(tmp_path: Path, directory: Path, version: str) -> None:
+    manifest = tmp_path / "all.yaml"
+    manifest.write_text(rendered(directory))
+
+    done = subprocess.run(
+        ["kubernetes-validate", "--strict", "-k", version, str(manifest)], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count(" passed ") == manifest.read_text().count("\nkind: ")
+
+
+def test_the_pieces_that_the_issue_of_a_deployment_is_about_are_there(found: dict[str, Any]) -> None:
+    assert sorted(found) == [
+        "ConfigMap", "Namespace", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceAccount", "StatefulSet",
+    ]  # fmt: skip
+
+
+def test_every_selector_finds_the_controllers_pods_and_the_clients_are_found_by_their_own_label(
+    found: dict[str, Any],
+) -> None:
+    stateful = found["StatefulSet"]["spec"]
+    policy = found["NetworkPolicy"]["spec"]
+
+    assert stateful["template"]["metadata"]["labels"] == CONTROLLER
+    assert stateful["selector"]["matchLabels"] == CONTROLLER
+    assert found["Service"]["spec"]["selector"] == CONTROLLER
+    assert found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == CONTROLLER
+    assert policy["podSelector"]["matchLabels"] == CONTROLLER
+    assert [source["podSelector"]["matchLabels"] for source in policy["ingress"][0]["from"]] == [
+        CONTROLLER,
+        {"kraft-quorum/client": "true"},
+    ]
+
+
+@pytest.mark.parametrize("ordinal", [0, 1, 2])
+def test_the_environment_of_each_pod_is_a_configuration_that_its_node_takes(
+    found: dict[str, Any], ordinal: int
+) -> None:
+    stateful = found["StatefulSet"]
+    name, service, namespace = (stateful["metadata"][key] for key in ("name", "name", "namespace"))
+    container = stateful["spec"]["template"]["spec"]["containers"][0]
+    assert (
+        container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.labels['apps.kubernetes.io/pod-index']"
+    )
+    assert container["envFrom"] == [{"configMapRef": {"name": found["ConfigMap"]["metadata"]["name"]}}]
+
+    config = NodeConfig(container_properties({**found["ConfigMap"]["data"], "KAFKA_NODE_ID": str(ordinal)}, None))
+
+    check_served(config)
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert config.warnings == []
+    assert service == found["Service"]["metadata"]["name"] == stateful["spec"]["serviceName"]
+    assert namespace == found["Namespace"]["metadata"]["name"]
+    assert config.voters == {
+        number: (f"{name}-{number}.{service}", ports["controller"]) for number in range(stateful["spec"]["replicas"])
+    }
+    assert config.controller_listeners[0].port == ports["controller"]
+    assert parse_address(config.text("kraft.http.listener") or "") == ("", ports["http"])
+    assert config.metadata_log_dir.startswith(container["volumeMounts"][0]["mountPath"] + "/")
+    assert found["ConfigMap"]["data"]["CLUSTER_ID"]
+
+
+def test_probes_ask_what_they_are_for(found: dict[str, Any]) -> None:
+    container = found["StatefulSet"]["spec"]["template"]["spec"]["containers"][0]
+
+    probes = {name: container[name]["httpGet"] for name in ("startupProbe", "livenessProbe", "readinessProbe")}
+
+    assert probes == {
+        "startupProbe": {"path": "/startupz", "port": "http"},
+        "livenessProbe": {"path": "/livez", "port": "http"},
+        "readinessProbe": {"path": "/readyz", "port": "http"},
+    }
+
+
+def test_the_quorum_can_form_and_never_loses_its_majority_to_an_eviction(found: dict[str, Any]) -> None:
+    spec = found["StatefulSet"]["spec"]
+    pod = spec["template"]["spec"]
+
+    assert spec["podManagementPolicy"] == "Parallel"
+    assert found["Service"]["spec"]["clusterIP"] == "None"
+    assert found["Service"]["spec"]["publishNotReadyAddresses"] is True
+    assert found["PodDisruptionBudget"]["spec"]["maxUnavailable"] == 1
+    assert spec["persistentVolumeClaimRetentionPolicy"] == {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    assert len(spec["volumeClaimTemplates"]) == 1
+    terms = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert [term["topologyKey"] for term in terms] == ["kubernetes.io/hostname"]
+    assert pod["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
+    assert pod["enableServiceLinks"] is False, "links would be variables that begin with KAFKA_"
+
+
+def test_the_pod_meets_the_restricted_standard(found: dict[str, Any]) -> None:
+    pod = found["StatefulSet"]["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }  # fmt: skip
+    assert found["Namespace"]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
