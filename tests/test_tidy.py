@@ -22,6 +22,24 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller": ("records", "raft", "controller"),
     "simulations": ("records", "raft", "controller", "simulations"),
     "pipeline": ("records", "raft.network", "pipeline", "simulations"),
+    # Names of files, and which configs are secrets: told in one place.
+    "pipeline.source": (
+        "records",
+        "raft.config",
+        "raft.network",
+        "raft.storage.names",
+        "raft.storage.meta_properties",
+        "controller.config",
+        "pipeline",
+    ),
+    # What a record of no partition does is told in one place; partitions are folded by columns, and tests compare.
+    "pipeline.tables": (
+        "records",
+        "controller.offline.image",
+        "controller.records_of",
+        "controller.tables",
+        "pipeline",
+    ),
     # What is planned for is the state that the controller acts on, as its own replay gives it.
     "pipeline.planner.image": ("records", "controller", "pipeline"),
 }

@@ -152,11 +152,14 @@ def _copy(mark: Mark, wanted: str | None) -> Copy | Skipped:
         return Skipped(mark.directory, f"{mark.directory}: {error.strerror or error}")
     if not segments and not checkpoints:
         return Skipped(mark.directory, f"{mark.directory} is no metadata log: it has neither segments nor checkpoints")
-    order = LogFile.offset.__get__
     return Copy(
         mark.directory,
         cluster_id,
         mark.node_id,
-        tuple(sorted(segments, key=order)),
-        tuple(sorted(checkpoints, key=order)),
+        tuple(sorted(segments, key=_offset)),
+        tuple(sorted(checkpoints, key=_offset)),
     )
+
+
+def _offset(file: LogFile) -> int:
+    return file.offset

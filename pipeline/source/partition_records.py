@@ -95,7 +95,8 @@ def _list(
     count = np.where(head > 127, 0, np.maximum(head - 1, 0))
     rows.at[name][who] = at + 1
     rows.count[name][who] = count
-    return at + 1 + count * (16 if name == "directories" else 4)
+    after: NDArray[np.int64] = at + 1 + count * (16 if name == "directories" else 4)
+    return after
 
 
 def _tags(

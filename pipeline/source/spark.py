@@ -130,10 +130,10 @@ def _simple(given: Filter) -> tuple[str, str, list[Any]]:
         LessThanOrEqual: "<=",
     }
     sign = signs.get(type(given))
-    if sign is None or len(given.attribute) != 1:  # type: ignore[attr-defined]
+    if sign is None or len(given.attribute) != 1:
         return "", "", []
-    values = list(given.value) if isinstance(given, In) else [given.value]  # type: ignore[attr-defined]
-    return given.attribute[0], sign, [_as_ms(value) if isinstance(value, datetime) else value for value in values]  # type: ignore[attr-defined]
+    values = list(given.value) if isinstance(given, In) else [given.value]
+    return given.attribute[0], sign, [_as_ms(value) if isinstance(value, datetime) else value for value in values]
 
 
 def _as_ms(value: datetime) -> int:

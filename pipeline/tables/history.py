@@ -105,6 +105,13 @@ class _Sorted:
     topic_ids: list[str]
     orphans: int
 
+    def some(self, which: NDArray[Any]) -> _Sorted:
+        """Some of the rows, by number or by mask."""
+        return _Sorted(
+            self.row[which], self.offset[which], self.time_us[which], self.kind[which], self.key[which],
+            self.topic_ids, self.orphans,
+        )  # fmt: skip
+
 
 def _sorted(table: Any, events: Events) -> _Sorted:
     offset = _numbers(table, "offset")
@@ -118,22 +125,19 @@ def _sorted(table: Any, events: Events) -> _Sorted:
     for first, last in events.aborted:
         keep &= (offset < first) | (offset > last) | (kind == STATE)
     row = np.flatnonzero(keep)
-    columns = [column[row] for column in (offset, time_us, kind, key, place)]
+    columns: list[Any] = [column[row] for column in (offset, time_us, kind, key, place)]
     if events.cleared:
         row, columns = _with_clearings(row, columns, topic_ids, events)
     offset, time_us, kind, key, place = columns
     order = np.lexsort((place, kind != STATE, offset, key))
-    row, offset, time_us, kind, key = (column[order] for column in (row, offset, time_us, kind, key))
+    given = _Sorted(row, offset, time_us, kind, key, topic_ids, 0).some(order)
     # A change of what nothing states: its beginning is in a part of the log that is not there.
-    whole = (kind == STATE) | (kind == PARTITION)
+    whole = (given.kind == STATE) | (given.kind == PARTITION)
     index = np.arange(len(row))
-    stated = np.maximum.accumulate(np.where(whole, index, -1)) if len(row) else index
-    begin = np.maximum.accumulate(np.where(_first(key), index, 0)) if len(row) else index
-    sound = stated >= begin
-    orphans = int((~sound & (kind != CLEAR_ELR)).sum())
-    if not sound.all():
-        row, offset, time_us, kind, key = (column[sound] for column in (row, offset, time_us, kind, key))
-    return _Sorted(row, offset, time_us, kind, key, topic_ids, orphans)
+    stated = _last(whole, index, -1)
+    sound = stated >= _last(_first(given.key), index)
+    given.orphans = int((~sound & (given.kind != CLEAR_ELR)).sum())
+    return given if sound.all() else given.some(sound)
 
 
 def _with_clearings(
@@ -185,7 +189,7 @@ def _filled(table: Any, given: _Sorted, events: Events) -> History:
 
     def number(name: str) -> NDArray[np.int64]:
         column = table[name].combine_chunks()
-        found = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)[source]
+        found: NDArray[np.int64] = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)[source]
         found[cleared] = _ABSENT
         return found
 
@@ -237,9 +241,12 @@ def _ends(out: History, given: _Sorted, events: Events) -> None:
             out.end_offset[gone], out.end_time_us[gone] = moment.offset, moment.time_us
 
 
-def _last(marked: NDArray[np.bool_], index: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row the last marked one up to it. The first row of each partition is always marked."""
-    return np.maximum.accumulate(np.where(marked, index, 0)) if len(index) else index
+def _last(marked: NDArray[np.bool_], index: NDArray[np.int64], otherwise: int = 0) -> NDArray[np.int64]:
+    """For each row the last marked one up to it; otherwise: where there is none."""
+    if not len(index):
+        return index
+    found: NDArray[np.int64] = np.maximum.accumulate(np.where(marked, index, otherwise))
+    return found
 
 
 def _wrapped(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -248,11 +255,13 @@ def _wrapped(epoch: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.int64]:
-    return pc.fill_null(table[name], 0).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+    found: NDArray[np.int64] = pc.fill_null(table[name], 0).to_numpy().astype(np.int64)
+    return found
 
 
 def _times(table: Any, name: str) -> NDArray[np.int64]:
-    return pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+    found: NDArray[np.int64] = pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
+    return found
 
 
 FIELD_NAMES = tuple(column.name for column in PARTITION_FIELDS)

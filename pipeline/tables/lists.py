@@ -70,11 +70,11 @@ class Lists:
         which, values = mine.flat()
         differs = values != theirs.flat()[1]
         same[rows[which[differs]]] = False
-        return same
+        return np.asarray(same)
 
     def same_members(self, other: Lists) -> NDArray[np.bool_]:
         """Which lists have the same entries, in whatever order."""
-        return (self.without(other).count == 0) & (other.without(self).count == 0)
+        return np.asarray((self.without(other).count == 0) & (other.without(self).count == 0))
 
     def without(self, other: Lists, *, ascending: bool = False) -> Lists:
         """The entries of each list that are not in the other, in their order."""

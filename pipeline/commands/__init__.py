@@ -1,0 +1,1 @@
+"""`kraft-pipeline`: one module a command."""

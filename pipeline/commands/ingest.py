@@ -1,0 +1,43 @@
+"""`kraft-pipeline ingest`: what the logs have, and the warehouse has not, as rows of the table `records`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.commands.options import add_source, add_spark, failure, progress, say, session_for, source_options
+from pipeline.session import NoSpark
+from pipeline.source.logs import OptionError
+from pipeline.tables.warehouse import Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this command."""
+    add_source(parser)
+    add_spark(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Exit code 1, with one line, where nothing could be read; 0 also where some of it could not."""
+    from pipeline.tables import running
+
+    warehouse = Warehouse(arguments.warehouse)
+    try:
+        options = source_options(arguments)
+        before = warehouse.manifest()
+        session = session_for(arguments)
+        with progress(session, "reading the logs"):
+            after = running.ingest(session, warehouse, before, options, say=say)
+        if after is not before:
+            warehouse.sweep(warehouse.commit(after))
+        else:
+            say("nothing is new")
+    except (OptionError, NoSpark, WarehouseError, OSError) as error:
+        say(str(error))
+        return 1
+    except Exception as error:
+        say(failure(error))
+        return 1
+    return 0

@@ -1,0 +1,45 @@
+"""`kraft-pipeline COMMAND …`: finds the command's module, and imports nothing else."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from importlib import import_module
+
+# command: (module, what it does); a module has add_arguments(parser) and run(arguments) -> exit code
+COMMANDS = {
+    "ingest": ("pipeline.commands.ingest", "take metadata logs into the table `records`"),
+    "tables": ("pipeline.commands.tables", "take metadata logs in, and derive all tables from them"),
+    "serve": ("pipeline.commands.serve", "keep the tables live, by a streaming job, until Ctrl-C"),
+    "report": ("pipeline.report.command", "make a page of what the tables tell of a fleet"),
+    "plan": ("pipeline.planner.command", "plan the fewest moves that make racks and brokers even"),
+    "history": ("pipeline.commands.history", "write directories with a made-up history, to try all this on"),
+}
+
+
+def usage() -> str:
+    lines = ["usage: kraft-pipeline COMMAND [-h] …", "", "commands:"]
+    return "\n".join([*lines, *(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; its exit code. A command that is none: usage on stderr, 1."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in {"-h", "--help", "help"}:
+        print(usage())
+        return 0
+    if not given or given[0] not in COMMANDS:
+        what = f"kraft-pipeline: there is no command {given[0]!r}\n\n" if given else ""
+        print(what + usage(), file=sys.stderr)
+        return 1
+    module = import_module(COMMANDS[given[0]][0])
+    parser = ArgumentParser(prog=f"kraft-pipeline {given[0]}", description=COMMANDS[given[0]][1])
+    module.add_arguments(parser)
+    try:
+        return int(module.run(parser.parse_args(given[1:])))
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

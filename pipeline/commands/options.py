@@ -1,0 +1,104 @@
+"""Options that several commands share, and how they tell how far they are."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+WAREHOUSE = "warehouse"
+_LINE = 100
+
+
+def add_source(parser: ArgumentParser) -> None:
+    """What is read."""
+    parser.add_argument(
+        "source", nargs="*", metavar="PATH",
+        help="a node's directory, a folder of the nodes of one cluster, a copy of either, or a glob of these",
+    )  # fmt: skip
+    parser.add_argument("--quorum", metavar="HOST:PORT,…", help="read a live quorum instead, as an observer")
+    parser.add_argument("--cluster-id", metavar="ID", help="the one cluster that is meant")
+
+
+def add_spark(parser: ArgumentParser) -> None:
+    """Where the tables are, and what computes them."""
+    parser.add_argument(
+        "--warehouse", default=WAREHOUSE, metavar="DIR", help=f"where the tables are kept (default ./{WAREHOUSE})"
+    )
+    parser.add_argument("--master", default="local[*]", help="the Spark master (default local[*])")
+    parser.add_argument(
+        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark (repeatable)"
+    )
+
+
+def source_options(arguments: Namespace) -> dict[str, str]:
+    """The options of the source; raises OptionError where they ask for nothing, or for too much."""
+    from pipeline.source.logs import logs_of
+
+    found: dict[str, str] = {}
+    if arguments.source:
+        found["path"] = ",".join(arguments.source)
+    if arguments.quorum:
+        found["quorum"] = arguments.quorum
+    if arguments.cluster_id:
+        found["cluster"] = arguments.cluster_id
+    logs_of(found)
+    return found
+
+
+def session_for(arguments: Namespace) -> Any:
+    """A session as the options ask for; raises NoSpark."""
+    from pipeline.session import spark_session
+
+    settings = dict(pair.partition("=")[::2] for pair in arguments.conf)
+    with progress(None, f"starting Spark on {arguments.master}"):
+        return spark_session(master=arguments.master, settings=settings)
+
+
+def say(line: str) -> None:
+    """A line about the work: on stderr, where the output is kept clean."""
+    print(f"kraft-pipeline: {line}", file=sys.stderr, flush=True)
+
+
+def failure(error: BaseException) -> str:
+    """One line for what went wrong: of what Spark raises, the cause."""
+    text = str(error).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if ".Unreachable:" in line or ".OptionError:" in line]
+    if told:
+        return told[-1].split(": ", 1)[-1]
+    return lines[0] if lines else type(error).__name__
+
+
+@contextmanager
+def progress(session: Any, what: str) -> Iterator[None]:
+    """Tell how far Spark is with it, on a terminal as it goes, and at its end how long it took."""
+    begin = time.monotonic()
+    done = threading.Event()
+    if sys.stderr.isatty():
+        threading.Thread(target=_show, args=(session, what, done, begin), daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+        if sys.stderr.isatty():
+            print(f"\r{' ' * _LINE}\r", end="", file=sys.stderr)
+    say(f"{what}: {time.monotonic() - begin:.1f} s")
+
+
+def _show(session: Any, what: str, done: threading.Event, begin: float) -> None:
+    while not done.wait(0.5):
+        tasks = ""
+        if session is not None:
+            tracker = session.sparkContext.statusTracker()
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            parts = [f"{stage.numCompletedTasks}/{stage.numTasks}" for stage in stages if stage is not None]
+            tasks = f", tasks {' '.join(parts)}" if parts else ""
+        line = f"{what}: {time.monotonic() - begin:.0f} s{tasks}"
+        print(f"\r{line[:_LINE]:<{_LINE}}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,63 @@
+"""`kraft-pipeline serve`: a streaming job that keeps the tables live (see pipeline/tables/streaming.py)."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import TYPE_CHECKING
+
+from pipeline.commands.options import add_source, add_spark, failure, say, session_for, source_options
+from pipeline.session import NoSpark
+from pipeline.source.logs import OptionError
+from pipeline.tables.warehouse import Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this command."""
+    add_source(parser)
+    add_spark(parser)
+    parser.add_argument(
+        "--interval", default="30s", help="the least time between two runs: 500ms, 30s, 5m (default 30s)"
+    )
+    parser.add_argument("--once", action="store_true", help="take in what is there now, and end")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="bytes of logs that one run reads at most")
+
+
+def run(arguments: Namespace) -> int:
+    """Exit code 0 after Ctrl-C, SIGTERM, or --once."""
+    from pipeline.tables.streaming import start
+
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    warehouse = Warehouse(arguments.warehouse)
+    query = None
+    try:
+        options = source_options(arguments)
+        if arguments.max_bytes:
+            options["maxBytesPerTrigger"] = str(arguments.max_bytes)
+        interval = interval_of(arguments.interval)
+        warehouse.manifest()
+        session = session_for(arguments)
+        query = start(session, warehouse, options, None if arguments.once else interval, say=say)
+        query.awaitTermination()
+    except (OptionError, NoSpark, WarehouseError, OSError) as error:
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        if query is not None:
+            query.stop()
+        say("stopped")
+    except Exception as error:
+        say(failure(error))
+        return 1
+    return 0
+
+
+def interval_of(text: str) -> str:
+    """An interval as Spark takes it; raises OptionError."""
+    found = re.fullmatch(r"(\d{1,6})(ms|s|m|h)", text)
+    if found is None:
+        raise OptionError(f"--interval is {text!r}; a number with ms, s, m or h is wanted")
+    return f"{found[1]} { ({'ms': 'milliseconds', 's': 'seconds', 'm': 'minutes', 'h': 'hours'}[found[2]]) }"

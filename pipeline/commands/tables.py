@@ -1,0 +1,107 @@
+"""`kraft-pipeline tables`: all tables, from what is in the warehouse and what is new in the logs; and images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pipeline.commands.options import add_source, add_spark, failure, progress, say, session_for, source_options
+from pipeline.session import NoSpark
+from pipeline.source.logs import OptionError
+from pipeline.tables.schemas import BY_NAME, TABLES
+from pipeline.tables.warehouse import Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pipeline.tables.warehouse import Manifest
+
+IMAGE = "image_at"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this command."""
+    add_source(parser)
+    add_spark(parser)
+    parser.add_argument("--show", metavar="TABLE", choices=sorted(BY_NAME), help="print rows of a table, as JSON lines")
+    parser.add_argument("--limit", type=int, default=20, help="how many rows --show prints (default 20)")
+    parser.add_argument("--schema", action="store_true", help="print the tables and their columns, and do nothing else")
+    parser.add_argument(
+        "--image-at", metavar="OFFSET|TIME",
+        help="write the table image_at as of this offset or time (2026-11-21T10:00:00), to --out, or to be shown",
+    )  # fmt: skip
+    parser.add_argument("--out", metavar="DIR", help="where --image-at writes Parquet")
+
+
+def run(arguments: Namespace) -> int:
+    """Exit code 1, with one line, where something could not be done."""
+    if arguments.schema:
+        print(schema_text())
+        return 0
+    warehouse = Warehouse(arguments.warehouse)
+    try:
+        options = source_options(arguments) if arguments.source or arguments.quorum else None
+        manifest = warehouse.manifest()
+        if options is None and not manifest.run:
+            raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
+        session = session_for(arguments)
+        manifest = _advance(session, warehouse, manifest, options)
+        _tell(session, warehouse, manifest, arguments)
+    except (OptionError, NoSpark, WarehouseError, OSError) as error:
+        say(str(error))
+        return 1
+    except Exception as error:
+        say(failure(error))
+        return 1
+    return 0
+
+
+def _advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dict[str, str] | None) -> Manifest:
+    """Take in what is new, and derive the tables from it."""
+    from pipeline.tables import running
+
+    before = manifest
+    if options is not None:
+        with progress(session, "reading the logs"):
+            manifest = running.ingest(session, warehouse, manifest, options, say=say)
+    with progress(session, "deriving the tables"):
+        manifest = running.derive(session, warehouse, manifest, say=say)
+    if manifest is before:
+        say("nothing is new")
+        return manifest
+    manifest = warehouse.commit(manifest)
+    warehouse.sweep(manifest)
+    return manifest
+
+
+def _tell(session: Any, warehouse: Warehouse, manifest: Manifest, arguments: Namespace) -> None:
+    """Print what was asked for."""
+    from pipeline.tables import running
+    from pipeline.tables.images import image_frame
+
+    if arguments.image_at is not None:
+        with progress(session, f"the image as of {arguments.image_at}"):
+            image = image_frame(session, warehouse, manifest, arguments.image_at)
+            if arguments.out:
+                image.write.mode("overwrite").parquet(arguments.out)
+        if not arguments.out:
+            _show(image, arguments.limit)
+    elif arguments.show:
+        _show(running.frame_of(session, warehouse, manifest, arguments.show), arguments.limit)
+    else:
+        for table in TABLES:
+            if table.name != IMAGE:
+                print(f"{table.name:<18} {running.frame_of(session, warehouse, manifest, table.name).count():>12,}")
+
+
+def _show(frame: Any, limit: int) -> None:
+    for line in frame.limit(limit).toJSON().collect():
+        print(line)
+
+
+def schema_text() -> str:
+    """All tables with their columns, for people."""
+    lines: list[str] = []
+    for table in TABLES:
+        lines += ["", f"{table.name}: {table.meaning}. One row for each {', '.join(table.key)}."]
+        lines += [f"  {column.name:<17} {column.type:<13} {column.meaning}" for column in table.columns]
+    return "\n".join(lines[1:])

@@ -1,0 +1,121 @@
+"""The table `image_at`: the metadata as of an offset or a time, one row for each entry."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pipeline.source.logs import OptionError
+from pipeline.tables import running
+from pipeline.tables.arrow import arrow_schema
+from pipeline.tables.memory import image_records
+from pipeline.tables.partitions import STATE
+from pipeline.tables.schemas import IMAGE_AT, PARTITION_FIELDS
+from records.json_form import to_json
+from records.json_text import json_text
+from records.uuids import uuid_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from controller.offline.image import Image
+    from pipeline.tables.clusters import Cluster
+    from pipeline.tables.warehouse import Manifest, Warehouse
+
+# A directory that is not assigned yet, as text; partitions of before directories were known have it for each replica.
+_MIGRATING = "A" * 22
+
+# record type: section, key
+_SECTIONS: dict[int, tuple[str, Callable[[Any], str]]] = {
+    12: ("features", lambda record: record.name),
+    0: ("brokers", lambda record: str(record.broker_id)),
+    27: ("controllers", lambda record: str(record.controller_id)),
+    2: ("topics", lambda record: record.name),
+    4: ("configs", lambda record: f"{record.resource_type}:{record.resource_name}:{record.name}"),
+    14: ("quotas", lambda record: f"{_entity(record)}:{record.key}"),
+    15: ("producer_ids", lambda _record: "next"),
+    18: ("acls", lambda record: uuid_text(record.id)),
+    11: ("scram", lambda record: f"{record.name}:{record.mechanism}"),
+    10: ("tokens", lambda record: record.token_id),
+}
+
+
+def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str) -> Any:
+    """The image of each cluster as of an offset or a time, as a DataFrame of the table `image_at`.
+
+    at: digits, or a time as ISO 8601 has it, in UTC where it does not say. Raises OptionError.
+    """
+    frame = running.frame_of(session, warehouse, manifest, "records").where("kind in ('record', 'control')")
+    if re.fullmatch(r"\d{1,18}", at):
+        ends = {cluster: int(at) for cluster in manifest.ingested}
+    else:
+        ends = _offsets_at(frame, _time_of(at))
+    clusters, changes = running.until(frame, ends)
+    folded = running.folded(session, changes, None, clusters)
+    partitions = folded.where(f"part = '{STATE}'")
+    rows = [row for cluster in clusters.values() for row in image_rows(cluster, ends[cluster.cluster_id])]
+    others = session.createDataFrame(_arrow(rows))
+    return others.unionByName(_partitions(session, partitions, ends))
+
+
+def image_rows(cluster: Cluster, offset: int) -> list[dict[str, Any]]:
+    """The entries of a cluster's image that are no partitions."""
+    found = []
+    for record, version in image_records(cluster.image):
+        section, key = _SECTIONS[record.__schema__.api_key]
+        row = {
+            "cluster": cluster.cluster_id, "image_offset": offset, "section": section, "key": key(record),
+            "json": json_text(to_json(record, version)),
+        }  # fmt: skip
+        if section == "topics":
+            row |= {"topic_id": uuid_text(record.topic_id), "topic": record.name}
+        found.append(row)
+    return found
+
+
+def topic_names(image: Image) -> dict[str, str]:
+    """Topic id -> name."""
+    return {uuid_text(topic_id): topic.name for topic_id, topic in image.topics.items()}
+
+
+def _partitions(session: Any, state: Any, ends: Mapping[str, int]) -> Any:
+    frame = session.createDataFrame(
+        pa.table({"c": list(ends), "image_offset": pa.array(list(ends.values()), pa.int64())})
+    )
+    migrating = f"size(array_remove(directories, '{_MIGRATING}')) = 0 or directories is null"
+    directories = f"if({migrating}, array_repeat('{_MIGRATING}', size(replicas)), directories) as directories"
+    fields = [directories if one.name == "directories" else one.name for one in PARTITION_FIELDS]
+    joined = state.join(frame, state["cluster"] == frame["c"])
+    return joined.selectExpr(
+        "cluster", "image_offset", "'partitions' as section", "concat(topic_id, ':', `partition`) as key", "topic_id",
+        "topic", "`partition`", *fields, "cast(null as string) as json",
+    )  # fmt: skip
+
+
+def _arrow(rows: list[dict[str, Any]]) -> Any:
+    schema = arrow_schema(IMAGE_AT.columns)
+    return pa.Table.from_arrays(
+        [pa.array([row.get(field.name) for row in rows], field.type) for field in schema], schema=schema
+    )
+
+
+def _time_of(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is neither an offset nor a time like 2026-11-21T10:00:00") from None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _offsets_at(frame: Any, time: datetime) -> dict[str, int]:
+    """By cluster the last offset that was there at a time."""
+    bound = time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    rows = frame.where(f"time <= timestamp'{bound}+00:00'").groupBy("cluster").agg({"offset": "max"}).collect()
+    return {row[0]: row[1] for row in rows}
+
+
+def _entity(record: Any) -> str:
+    return ",".join(f"{part.entity_type}={part.entity_name or '<default>'}" for part in record.entity)

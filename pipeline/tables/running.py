@@ -1,0 +1,286 @@
+"""Runs: taking new records into the warehouse, and deriving the tables from them, on Spark.
+
+Both are incremental. A run reads what the manifest does not yet have, writes it beside, and commits a new manifest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pipeline.tables import memory
+from pipeline.tables.arrow import arrow_schema
+from pipeline.tables.clusters import Cluster, Row
+from pipeline.tables.history import Events
+from pipeline.tables.partitions import CARRIED, PARTITION_TABLES, STATE, STATE_COLUMNS, WIDE, fold
+from pipeline.tables.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
+from pipeline.tables.warehouse import OPEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from pipeline.tables.schemas import Column
+    from pipeline.tables.warehouse import Manifest, Warehouse
+
+    Say = Callable[[str], None]
+
+_PARTITION_TYPES = "(3, 5)"
+_ROWS_PER_BUCKET = 400_000
+_BEGINNING = -2  # below the offset of what a checkpoint of nothing contains, -1
+_PARTS_MAX = 48
+_EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
+_STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
+
+
+def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapping[str, str], *, say: Say) -> Manifest:
+    """Take what the source has, and the warehouse has not, into the table `records`. Nothing is committed yet."""
+    import json
+
+    from pipeline.source.spark import records
+
+    begin = {cluster: entry["offset"] for cluster, entry in manifest.ingested.items()}
+    frame = records(session, {**options, "from": json.dumps(begin)})
+    return keep(session, warehouse, manifest, frame, say=say)
+
+
+def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
+    """Write rows of the source; the manifest with them, not committed yet."""
+    directory = warehouse.begin(manifest) / "records"
+    frame.write.mode("overwrite").parquet(str(directory))
+    written = session.read.schema(RECORDS.ddl).parquet(str(directory))
+    found = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
+        *_aggregates(session)
+    ).collect()  # fmt: skip
+    if not found:
+        return manifest
+    bounds: dict[str, list[int]] = {}
+    ingested = dict(manifest.ingested)
+    total = 0
+    for row in found:
+        total += row.rows
+        if row.cluster is None or row.low is None:
+            continue
+        bounds[row.cluster] = [row.low, row.high]
+        end = max(row.last + 1 if row.last is not None else 0, ingested.get(row.cluster, {}).get("offset", 0))
+        ingested[row.cluster] = {"offset": end, "epoch": -1 if row.epoch is None else row.epoch}
+    say(f"records: {total:,} rows")
+    for row in written.where("problem is not null").select("kind", "problem").limit(50).collect():
+        say(f"{row.kind}: {row.problem}")
+    part = {"path": warehouse.relative(directory), "clusters": bounds}
+    return replace(manifest, records=[*manifest.records, part], ingested=ingested)
+
+
+def _aggregates(session: Any) -> list[Any]:
+    """By cluster: rows, the offsets they span, and the last record with its epoch."""
+    from pyspark.sql import functions as f
+
+    del session
+    sound = f.col("kind").isin("record", "control", "unknown", "corrupt")
+    return [
+        f.count(f.lit(1)).alias("rows"),
+        f.min("offset").alias("low"),
+        f.max("offset").alias("high"),
+        f.max(f.when(sound, f.col("offset"))).alias("last"),
+        f.max_by("epoch", f.when(sound, f.col("offset"))).alias("epoch"),
+    ]
+
+
+def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) -> Manifest:
+    """Derive the tables from the records that are new; the manifest with them, not committed yet."""
+    new = [part for part in manifest.records if _is_new(part, manifest.folded)]
+    if not new:
+        return manifest
+    frame = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in new))
+    frame = behind(frame, manifest.folded).where("kind in ('record', 'control')")
+    clusters = _remembered(warehouse, manifest)
+    _take_others(frame, clusters)
+    directory = warehouse.directory / "runs" / f"{manifest.run + 1:06d}"
+    directory.mkdir(parents=True, exist_ok=True)
+    parts = {name: list(paths) for name, paths in manifest.parts.items()}
+    _write_others(session, warehouse, directory, clusters, parts)
+    rows = _fold_partitions(session, warehouse, directory, frame, clusters, parts)
+    say(f"tables: {rows:,} records of partitions, {len(clusters)} clusters")
+    for cluster in clusters.values():
+        for problem in cluster.problems[:20]:
+            say(f"not taken in: {problem}")
+    path = directory / "memory.jsonl"
+    path.write_text("".join(memory.dump(cluster) + "\n" for cluster in clusters.values()))
+    folded = dict(manifest.folded)
+    for cluster_id, entry in manifest.ingested.items():
+        if cluster_id in clusters:
+            folded[cluster_id] = min(entry["offset"], clusters[cluster_id].events.end_offset)
+    return replace(manifest, parts=parts, folded=folded, memory=warehouse.relative(path))
+
+
+def _is_new(part: Mapping[str, Any], folded: Mapping[str, int]) -> bool:
+    return any(high >= folded.get(cluster, _BEGINNING) for cluster, (_, high) in part["clusters"].items())
+
+
+def behind(frame: Any, folded: Mapping[str, int]) -> Any:
+    """The rows that are not yet in the tables."""
+    for cluster, offset in folded.items():
+        frame = frame.where(f"not ({_is(cluster)}) or offset >= {offset} or offset is null")
+    return frame
+
+
+def _remembered(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]:
+    if manifest.memory is None:
+        return {}
+    with open(warehouse.absolute(manifest.memory)) as file:  # noqa: PTH123 - one line at a time
+        found = [memory.load(line) for line in file]
+    return {cluster.cluster_id: cluster for cluster in found}
+
+
+def _take_others(frame: Any, clusters: dict[str, Cluster]) -> None:
+    """Take the records that are of no partition in, here: they are few."""
+    columns = ("cluster", "offset", "time", "epoch", "origin", "kind", "type", "json", "value", "place")
+    others = frame.where(f"kind = 'control' or type not in {_PARTITION_TYPES} and type <> 20").select(*columns)
+    table = others.orderBy("cluster", "offset", "origin", "place").toArrow()
+    frames = {cluster for cluster in frame.select("cluster").distinct().toPandas()["cluster"] if cluster is not None}
+    for cluster_id in sorted(frames):
+        clusters.setdefault(cluster_id, Cluster(cluster_id))
+    by_cluster: dict[str, list[Row]] = {}
+    for row in _plain(table):
+        by_cluster.setdefault(row[0], []).append(row[1])
+    elections = [
+        (cluster_id, row.offset - 1)
+        for cluster_id, rows in by_cluster.items()
+        for row in rows
+        if row.is_control and row.type == 2
+    ]
+    before = _times_at(frame, elections)
+    for cluster_id, rows in by_cluster.items():
+        # Of a checkpoint's rows, the log's own record of that offset comes first: "log" sorts behind "checkpoint".
+        rows.sort(key=lambda row: (row.offset, row.is_checkpoint))
+        mine = {offset + 1: time for (cluster, offset), time in before.items() if cluster == cluster_id}
+        clusters[cluster_id].take(rows, mine)
+
+
+def _plain(table: Any) -> Any:
+    """Cluster and row of each record."""
+    times = table["time"].cast(pa.int64()).to_pylist()
+    columns = (
+        table[name].to_pylist() for name in ("cluster", "offset", "epoch", "origin", "kind", "type", "json", "value")
+    )
+    for time_us, (cluster, offset, epoch, origin, kind, type_, json, value) in zip(
+        times, zip(*columns, strict=True), strict=True
+    ):
+        yield cluster, Row(offset, time_us, epoch, origin == "checkpoint", kind == "control", type_ or 0, json, value)
+
+
+def _times_at(frame: Any, places: list[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """The times in µs of the records at these offsets."""
+    if not places:
+        return {}
+    clusters, offsets = {cluster for cluster, _ in places}, {offset for _, offset in places}
+    wanted = frame.where(frame["cluster"].isin(*clusters) & frame["offset"].isin(*offsets) & (frame["origin"] == "log"))
+    table = wanted.select("cluster", "offset", "time").toArrow()
+    times = table["time"].cast(pa.int64()).to_pylist()
+    return dict(zip(zip(table["cluster"].to_pylist(), table["offset"].to_pylist(), strict=True), times, strict=True))
+
+
+def _write_others(
+    session: Any, warehouse: Warehouse, directory: Path, clusters: Mapping[str, Cluster], parts: dict[str, list[str]]
+) -> None:
+    """Write what the clusters' other records gave."""
+    for name in ("broker_sessions", "config_changes", "acl_changes", "elections"):
+        rows = [row for cluster in clusters.values() for row in cluster.rows[name]]
+        if rows:
+            parts.setdefault(name, []).append(_write(session, warehouse, directory / name, name, rows))
+    lasting = [row for cluster in clusters.values() for row in cluster.open_sessions()]
+    name = "broker_sessions"
+    parts[OPEN + name] = [_write(session, warehouse, directory / f"{OPEN}{name}", name, lasting)] if lasting else []
+
+
+def _write(session: Any, warehouse: Warehouse, directory: Path, name: str, rows: list[dict[str, Any]]) -> str:
+    table = BY_NAME[name]
+    schema = arrow_schema(table.columns)
+    arrays = [pa.array([row.get(field.name) for row in rows], pa.int64()).cast(field.type)
+              if pa.types.is_timestamp(field.type) else pa.array([row.get(field.name) for row in rows], field.type)
+              for field in schema]  # fmt: skip
+    frame = session.createDataFrame(pa.Table.from_arrays(arrays, schema=schema))
+    frame.coalesce(1).write.mode("overwrite").parquet(str(directory))
+    return warehouse.relative(directory)
+
+
+def _fold_partitions(
+    session: Any,
+    warehouse: Warehouse,
+    directory: Path,
+    frame: Any,
+    clusters: Mapping[str, Cluster],
+    parts: dict[str, list[str]],
+) -> int:
+    """Fold the records of partitions into the tables; returns how many there were."""
+    changes = frame.where(f"kind = 'record' and type in {_PARTITION_TYPES}")
+    count: int = changes.count()
+    touched = any(one.removed or one.cleared or one.resets for one in (cluster.events for cluster in clusters.values()))
+    if not count and not touched:
+        return 0
+    states = [warehouse.absolute(path) for path in parts.get(STATE, ())]
+    held = session.read.schema(_ddl(STATE_COLUMNS)).parquet(*states) if states else None
+    found = folded(session, changes, held, clusters)
+    target = directory / "tables"
+    found.write.mode("overwrite").partitionBy("part").parquet(str(target))
+    for table in PARTITION_TABLES:
+        if (path := target / f"part={table.name}").is_dir():
+            parts.setdefault(table.name, []).append(warehouse.relative(path))
+    for name in (STATE, *(OPEN + table.name for table in INTERVALS if table in PARTITION_TABLES)):
+        path = target / f"part={name}"
+        parts[name] = [warehouse.relative(path)] if path.is_dir() else []
+    return count
+
+
+def folded(session: Any, changes: Any, states: Any | None, clusters: Mapping[str, Cluster]) -> Any:
+    """The records of partitions folded into rows of all tables, as a DataFrame of WIDE; states: what was left."""
+    nothing = [f"cast(null as {column.type}) as `{column.name}`" for column in CARRIED]
+    fields = [f"`{column.name}`" for column in PARTITION_FIELDS]
+    union = changes.selectExpr(*_EVENT_COLUMNS, *fields, "cast(null as string) as topic", *nothing)
+    count = changes.count()
+    if states is not None:
+        carried = [f"`{column.name}`" for column in CARRIED]
+        count += states.count()
+        union = union.unionByName(states.selectExpr(*_STATE_EVENT, *fields, "topic", *carried))
+    buckets = max(session.sparkContext.defaultParallelism * 2, count // _ROWS_PER_BUCKET)
+    union = union.selectExpr("*", f"pmod(hash(topic_id, partition), {buckets}) as bucket")
+    session.conf.set("spark.sql.shuffle.partitions", str(buckets))
+    events = {cluster_id: cluster.events for cluster_id, cluster in clusters.items()}
+    return union.groupBy("cluster", "bucket").applyInArrow(_folder(events), _ddl(WIDE))
+
+
+def until(frame: Any, ends: Mapping[str, int]) -> tuple[dict[str, Cluster], Any]:
+    """The clusters as of their offsets, inclusive, without their partitions; and the records of those."""
+    clusters: dict[str, Cluster] = {}
+    frame = frame.where(" or ".join(f"{_is(cluster)} and offset <= {end}" for cluster, end in ends.items()) or "false")
+    _take_others(frame, clusters)
+    return clusters, frame.where(f"kind = 'record' and type in {_PARTITION_TYPES}")
+
+
+def _is(cluster: str) -> str:
+    quoted = cluster.replace("\\", "\\\\").replace("'", "\\'")
+    return f"cluster = '{quoted}'"
+
+
+def _ddl(columns: Iterable[Column]) -> str:
+    return ", ".join(f"`{column.name}` {column.type}" for column in columns)
+
+
+def _folder(events: Mapping[str, Events]) -> Callable[[Any, Any], Any]:
+    """The function that the workers run on each bucket."""
+
+    def folded(key: Any, table: Any) -> Any:
+        return fold(table, events.get(key[0].as_py(), Events()))
+
+    return folded
+
+
+def frame_of(session: Any, warehouse: Warehouse, manifest: Manifest, name: str) -> Any:
+    """A table as a DataFrame, as of a manifest; an empty one where nothing is in it."""
+    table = BY_NAME[name]
+    paths = warehouse.paths(manifest, name)
+    if not paths:
+        return session.createDataFrame([], table.ddl)
+    return session.read.schema(table.ddl).parquet(*paths)

@@ -1,0 +1,151 @@
+"""Where the tables are kept: directories of Parquet files, and a manifest that says which of them count.
+
+A run writes into a directory of its own; what it wrote counts once its manifest is there, which is put in place in one
+step. So a run that dies leaves nothing but files that the next run writes over, and a reader sees each run whole or not
+at all.
+
+    DIR/manifests/000007.json     the newest counts
+    DIR/runs/000007/…             what run 7 wrote
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.tables.schemas import BY_NAME, INTERVALS
+
+FORMAT_VERSION = 1
+OPEN = "open_"
+
+
+class WarehouseError(Exception):
+    """A warehouse that cannot be used. One line that says why."""
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What counts as of a run.
+
+    parts: by table, the directories of its files; of a table of intervals those that have ended, and under `open_` and
+    its name those that last. records: each with, by cluster, the lowest and highest offset in it. ingested: by cluster
+    the offset behind the last record, and its epoch. folded: by cluster the offset up to which the tables are derived.
+    memory: the file of what the next run goes on from. batches: by stream, the last micro-batch that counts.
+    """
+
+    run: int = 0
+    parts: dict[str, list[str]] = field(default_factory=dict)
+    records: list[dict[str, Any]] = field(default_factory=list)
+    ingested: dict[str, dict[str, int]] = field(default_factory=dict)
+    folded: dict[str, int] = field(default_factory=dict)
+    memory: str | None = None
+    batches: dict[str, int] = field(default_factory=dict)
+    version: int = FORMAT_VERSION
+
+
+class Warehouse:
+    """The tables in one directory. One process writes it; others may read meanwhile."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = Path(directory).absolute()
+
+    def manifest(self) -> Manifest:
+        """What counts now; an empty one where there is no warehouse yet. Raises WarehouseError."""
+        number = max(self._numbers(), default=0)
+        if not number:
+            return Manifest()
+        path = self._manifest(number)
+        try:
+            tree = json.loads(path.read_text())
+            if tree.get("version") != FORMAT_VERSION:
+                raise WarehouseError(f"{path} is of version {tree.get('version')}, only {FORMAT_VERSION} is read")
+            return Manifest(**tree)
+        except (OSError, ValueError, TypeError) as error:
+            raise WarehouseError(f"{path} cannot be read: {error}") from None
+
+    def begin(self, manifest: Manifest) -> Path:
+        """The directory for the next run; what a run that died left there is gone."""
+        directory = self.directory / "runs" / f"{manifest.run + 1:06d}"
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        return directory
+
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Make the next run count. Raises WarehouseError where another process was first."""
+        done = Manifest(**{**asdict(manifest), "run": manifest.run + 1})
+        path = self._manifest(done.run)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        with part.open("w") as file:
+            file.write(json.dumps(asdict(done), indent=1, sort_keys=True))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(part, path)  # unlike a rename, this fails where there is one
+        except FileExistsError:
+            raise WarehouseError(f"{path} is there already: another process writes {self.directory}") from None
+        finally:
+            part.unlink()
+        return done
+
+    def paths(self, manifest: Manifest, table: str) -> list[str]:
+        """The directories of a table's files; raises WarehouseError for one that there is not."""
+        if table not in BY_NAME:
+            raise WarehouseError(f"there is no table {table}; there are {', '.join(BY_NAME)}")
+        if table == "records":
+            return [self.absolute(part["path"]) for part in manifest.records]
+        names = [table, OPEN + table] if any(table == one.name for one in INTERVALS) else [table]
+        return [self.absolute(path) for name in names for path in manifest.parts.get(name, ())]
+
+    def absolute(self, path: str) -> str:
+        return str(self.directory / path)
+
+    def relative(self, path: Path) -> str:
+        return str(path.relative_to(self.directory))
+
+    def sweep(self, manifest: Manifest) -> None:
+        """Delete what no longer counts, but for what the manifest before still names: somebody may be reading it."""
+        keep = {manifest.run, manifest.run - 1}
+        named = {manifest.memory or ""}
+        for number in self._numbers():
+            if number in keep:
+                tree = json.loads(self._manifest(number).read_text())
+                named |= {path for paths in tree["parts"].values() for path in paths}
+                named |= {part["path"] for part in tree["records"]} | {tree["memory"] or ""}
+            elif number < manifest.run:
+                self._manifest(number).unlink(missing_ok=True)
+        for run in sorted((self.directory / "runs").iterdir()):
+            if int(run.name) > manifest.run:
+                continue
+            self._sweep(run, named)
+
+    def _sweep(self, directory: Path, named: set[str]) -> None:
+        """Delete what is not named, and holds nothing that is."""
+        for path in directory.iterdir():
+            own = self.relative(path)
+            if own in named:
+                continue
+            if any(other.startswith(own + "/") for other in named):
+                self._sweep(path, named)
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if not any(directory.iterdir()):
+            directory.rmdir()
+
+    def _numbers(self) -> list[int]:
+        try:
+            names = [entry.name for entry in os.scandir(self.directory / "manifests")]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise WarehouseError(f"{self.directory}: {error.strerror}") from None
+        return [int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()]
+
+    def _manifest(self, number: int) -> Path:
+        return self.directory / "manifests" / f"{number:06d}.json"
