@@ -84,6 +84,8 @@ class CalmPhase:
             run.nodes[node_id] for node_id in ids if not run.nodes[node_id].broken and node_id not in run.ledger.gone
         ]
         size = max(len(run.plan.calm.core), run.ledger.majority)
+        if run.plan.calm.others == "join":
+            size = len(ids)  # whoever is well belongs to it, and may lead
         return sorted(sound[:size], key=lambda node: node.id)
 
     def _outsiders(self) -> list[int]:

@@ -38,7 +38,7 @@ class Frame:
     a request that is not for its receiver, and of its answer: in what it is wrong.
     """
 
-    __slots__ = ("gist", "name", "number", "payload", "size", "stamp", "stray", "version")
+    __slots__ = ("gist", "name", "number", "payload", "sent_at", "size", "stamp", "stray", "version")
 
     def __init__(self, name: str, gist: Gist, number: int, version: int, payload: Any, size: int) -> None:
         self.name = name
@@ -47,6 +47,7 @@ class Frame:
         self.version = version
         self.payload = payload
         self.size = size
+        self.sent_at = 0
         self.stamp: Any = None
         self.stray = ""
 
@@ -85,7 +86,8 @@ class Network:
 
     uses_codec: whether messages pass as bytes; else as the objects themselves, which nobody may change. tells_late:
     whether a client still hears of answers to what it has given up. rules: called for each frame that leaves, as
-    `rule(connection, frame, is_answer)`; True where it has dealt with it. seen: told of each frame that leaves.
+    `rule(connection, frame, is_answer)`; True where it has dealt with it.
+    seen: told of each frame that leaves; arrived: of each that comes to a process that takes it.
     """
 
     def __init__(self, world: World, latency: Latency, luck: Callable[[int, int], Random]) -> None:
@@ -97,6 +99,7 @@ class Network:
         self.tells_late = False
         self.rules: list[Callable[[Connection, Frame, bool], bool]] = []
         self.seen: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
+        self.arrived: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
         self.messages = 0
 
     # The client's side
@@ -123,6 +126,7 @@ class Network:
             size = len(payload)
         name, gist, _ = KINDS[cls]
         frame = Frame(name, gist(request), number, version, payload, size)
+        frame.sent_at = self.world.now
         connection.asked_class = cls
         self.messages += 1
         self.seen(connection, frame, False)
@@ -152,6 +156,7 @@ class Network:
             payload = encode(response, asked.version)
             size = len(payload)
         frame = Frame(name, said, asked.number, asked.version, payload, size)
+        frame.sent_at = self.world.now
         frame.stamp, frame.stray = asked.stamp, asked.stray
         self.messages += 1
         self.seen(connection, frame, True)
@@ -186,6 +191,7 @@ class Network:
         if server.is_dead or connection.id not in server.connections:
             self._answer_as_stranger(server.node, connection)
             return
+        self.arrived(connection, frame, False)
         request = decode(connection.asked_class, frame.version, frame.payload) if frame.is_bytes else frame.payload
         source = Source(connection.id, frame.number)
         requested = Requested(source, request, frame.version, "CONTROLLER")
@@ -199,6 +205,7 @@ class Network:
             return
         if not (connection.is_wanted or self.tells_late):
             return
+        self.arrived(connection, frame, True)
         payload = frame.payload
         if frame.is_bytes:
             payload = decode(ANSWERS[connection.asked_class], frame.version, payload)

@@ -72,12 +72,15 @@ class Pipe:
 
 
 class Links:
-    """All links of a world. make: the luck of a link's own, by the ids of its ends."""
+    """All links of a world. make: the luck of a link's own, by the ids of its ends. changed: told of each that is
+    cut, as `changed(source, target, True)`, and healed.
+    """
 
     def __init__(self, world: World, latency: Latency, make: Callable[[int, int], Random]) -> None:
         self._world = world
         self._latency = latency
         self._make = make
+        self.changed: Callable[[int, int, bool], None] = lambda _source, _target, _is_cut: None
         self._links: dict[tuple[int, int], Link] = {}
 
     def link(self, source: int, target: int) -> Link:
@@ -104,6 +107,7 @@ class Links:
         link = self.link(source, target)
         if link.cuts == 0:
             link.cut_at = self._world.now
+            self.changed(source, target, True)
         link.cuts += 1
 
     def heal(self, source: int, target: int) -> None:
@@ -111,7 +115,10 @@ class Links:
         link = self.link(source, target)
         link.cuts -= 1
         assert link.cuts >= 0, f"more heals than cuts from {source} to {target}"
-        if link.cuts or not link.waiting:
+        if link.cuts:
+            return
+        self.changed(source, target, False)
+        if not link.waiting:
             return
         waiting, link.waiting = link.waiting, []
         now = self._world.now

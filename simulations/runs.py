@@ -57,6 +57,8 @@ class Run:
         self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
         self.watch = self._make_watch()
         self.network.seen = self.watch.leaves
+        self.network.arrived = self.watch.arrives
+        self.network.links.changed = self.watch.link_changed
         self.forgotten: set[int] = set()
         self.fired: dict[str, int] = {}
         self.events_max = EVENTS_MAX
@@ -174,12 +176,16 @@ class Run:
         at = 0 if struck is None else struck.node.id
         self.trace.add((self.world.now, FAULT, at, place, fault.kind))
         try:
-            done = KINDS[fault.kind].strike(self, fault.args, struck)
+            done = self._do(fault, struck)
         except Dead:
             self.count(fault.kind)
             raise
         if done:
             self.count(fault.kind)
+
+    def _do(self, fault: Fault, struck: Process | None) -> bool:
+        """Whether there was anything to do it to."""
+        return KINDS[fault.kind].strike(self, fault.args, struck)
 
     def strikes(self, death: Dead) -> None:
         """The process that has reached the trigger dies there."""

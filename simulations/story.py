@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.trace import DEED, FAULT, LIFE, MESSAGE, NOTE, STEP
+from simulations.trace import ARRIVAL, CUT, DEED, FAULT, LIFE, MESSAGE, NOTE, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def tell(entries: Iterable[Entry], fields: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Lines of `seconds  node  what`. fields: by name of a message, the names of what it says."""
     for entry in entries:
+        if entry[1] == ARRIVAL:
+            continue  # the step that takes it tells of it
         yield f"{entry[0] / 1_000_000:11.6f}  {_told(entry, fields)}"
 
 
@@ -28,6 +30,8 @@ def _told(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
         return f"{node} → {target}    {name} {_said(gist, fields.get(name, ()))}"
     if kind == NOTE:
         return f"{node}        notes {' '.join(map(str, rest))}"
+    if kind == CUT:
+        return f"*   nothing passes from {node} to {rest[0]}" if rest[1] else f"*   all passes from {node} to {rest[0]}"
     if kind == FAULT:
         place, name, *more = rest
         return f"{node or '*'}   FAULT {name} (number {place} of the plan){' '.join(['', *map(str, more)])}"

@@ -15,7 +15,7 @@ from msgpack import packb
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STEP, MESSAGE, NOTE, FAULT, LIFE, DEED = range(6)
+STEP, MESSAGE, NOTE, FAULT, LIFE, DEED, ARRIVAL, CUT = range(8)
 """What an entry is of: it begins with the time in microseconds, then this, then the node."""
 
 KEPT = 10_000

@@ -12,7 +12,7 @@ from simulations.properties.progress import Progress
 from simulations.properties.recovery import Recovery
 from simulations.properties.roles import Roles
 from simulations.properties.snapshots import Snapshots
-from simulations.trace import DEED, LIFE, MESSAGE, NOTE, STEP
+from simulations.trace import ARRIVAL, CUT, DEED, LIFE, MESSAGE, NOTE, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ class Watch:
         self.steps += 1
         self.trace.add((
             self.world.now, STEP, process.node.id, name, type(replica.role).__name__, replica.role.epoch,
-            replica.log.end, replica.high_watermark, len(effects),
+            replica.log.end, replica.high_watermark, len(effects), replica.log.durable_end,
         ))  # fmt: skip
         for act in self._on_stepped:
             act(process, name, event, effects)
@@ -127,6 +127,17 @@ class Watch:
         self.trace.add((self.world.now, MESSAGE, sender, target, frame.name, *frame.gist))
         for act in self._on_leaves:
             act(connection, frame, is_answer)
+
+    def arrives(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        """A message comes to a process that takes it."""
+        client, server = connection.client.node.id, connection.server
+        other = 0 if server is None else server.node.id
+        sender, target = (other, client) if is_answer else (client, other)
+        self.trace.add((self.world.now, ARRIVAL, target, sender, frame.name, frame.sent_at))
+
+    def link_changed(self, source: int, target: int, is_cut: bool) -> None:
+        """Nothing passes from one machine to another any more, or all does again."""
+        self.trace.add((self.world.now, CUT, source, target, is_cut))
 
     # The state machines
 

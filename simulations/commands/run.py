@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--story", type=int, default=-1, metavar="N", help=f"tell the last N entries ({STORY} if it broke)"
     )
     parser.add_argument("--save-plan", type=Path, metavar="FILE", help="write the plan to a file")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the HTML page there, broken or not")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the whole trace to a file, in msgpack")
     add_level(parser)
 
@@ -50,9 +52,16 @@ def execute(args: argparse.Namespace) -> int:
     for line in tell(entries[len(entries) - min(count, len(entries)) :], level.FIELDS):
         sys.stdout.write(f"{line}\n")
     sys.stdout.write(_summary(outcome))
+    where = f"--seed {args.seed}" if text is None else f"--plan {args.plan}"
+    again = command(where, args.level, args.mutant)
     if not outcome.is_well:
-        where = f"--seed {args.seed}" if text is None else f"--plan {args.plan}"
-        sys.stdout.write(f"again: {command(where, args.level, args.mutant)}\n")
+        sys.stdout.write(f"again: {again}\n")
+    if args.page is not None or not outcome.is_well:
+        from simulations.page.document import page
+
+        path = args.page or Path(tempfile.gettempdir()) / f"simulation-{args.level}-{outcome.seed}{args.mutant}.html"
+        path.write_text(page(outcome, entries, level.show(plan), again, level.FIELDS))
+        sys.stdout.write(f"page: {path}\n")
     return 0 if outcome.is_well else 1
 
 
