@@ -1,0 +1,75 @@
+"""Brokers that exist only as registrations and heartbeats, and topics on them: what the page has to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.topics import CreateTopicsRequest
+from simulations.chaos.quorum import CLUSTER_ID
+from tests.benchmarks.client import FEATURES
+
+if TYPE_CHECKING:
+    from tests.deploy.watched import Watched
+
+
+def register(quorum: Watched, leader: int, broker_id: int, rack: str) -> int:
+    """Register a broker; its epoch."""
+    listener = BrokerRegistrationRequest.Listener(
+        name="PLAINTEXT", host=f"broker-{broker_id}.example", port=9092, security_protocol=0
+    )
+    features = tuple(
+        BrokerRegistrationRequest.Feature(name=name, min_supported_version=low, max_supported_version=high)
+        for name, (low, high) in FEATURES.items()
+    )
+    request = BrokerRegistrationRequest(
+        broker_id=broker_id,
+        cluster_id=CLUSTER_ID,
+        incarnation_id=broker_id.to_bytes(16, "big"),
+        listeners=(listener,),
+        features=features,
+        rack=rack,
+        log_dirs=((7 << 64 | broker_id).to_bytes(16, "big"),),
+    )
+    answer = quorum.ask(leader, request)
+    assert answer.error_code == 0, answer
+    return int(answer.broker_epoch)
+
+
+def heartbeat(quorum: Watched, leader: int, broker_id: int, epoch: int, *, fence: bool = False) -> None:
+    """A heartbeat of a broker that has read all; it asks to be fenced, or else not to be."""
+    request = BrokerHeartbeatRequest(
+        broker_id=broker_id,
+        broker_epoch=epoch,
+        current_metadata_offset=1 << 50,
+        want_fence=fence,
+        want_shut_down=False,
+    )
+    answer = quorum.ask(leader, request)
+    assert answer.error_code == 0, answer
+
+
+def create(quorum: Watched, leader: int, name: str, assignments: dict[int, tuple[int, ...]]) -> None:
+    """Create a topic with these replicas of each partition."""
+    topic = CreateTopicsRequest.CreatableTopic(
+        name=name,
+        num_partitions=-1,
+        replication_factor=-1,
+        assignments=tuple(
+            CreateTopicsRequest.CreatableTopic.CreatableReplicaAssignment(partition_index=number, broker_ids=replicas)
+            for number, replicas in assignments.items()
+        ),
+        configs=(),
+    )
+    answer = quorum.ask(leader, CreateTopicsRequest(topics=(topic,), timeout_ms=5000, validate_only=False))
+    assert answer.topics[0].error_code == 0, answer
+
+
+def populate(quorum: Watched, leader: int) -> None:
+    """Three brokers, two topics; broker 103 is fenced, so that a partition is offline and others lack a replica."""
+    epochs = {broker_id: register(quorum, leader, broker_id, f"rack-{broker_id % 2}") for broker_id in (101, 102, 103)}
+    for broker_id, epoch in epochs.items():
+        heartbeat(quorum, leader, broker_id, epoch)
+    create(quorum, leader, "orders", {0: (101, 102), 1: (102, 103), 2: (103, 101)})
+    create(quorum, leader, "archive", {0: (103,), 1: (102,)})
+    heartbeat(quorum, leader, 103, epochs[103], fence=True)

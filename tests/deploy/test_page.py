@@ -1,0 +1,168 @@
+"""The page, in a real browser: live, while the leader is cut off, for eyes and for screen readers, light and dark."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.chaos.quorum import NODES
+from tests.deploy.browser import Browser, browser, found_browser
+from tests.deploy.model_brokers import populate
+from tests.deploy.watched import Watched, eventually, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SETTINGS = {"broker.session.timeout.ms": "600000"}
+# WCAG 2.2, 1.4.3.
+CONTRAST_MIN = 4.5
+CONTRASTS = """
+(() => {
+  const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const paper = (node) => {
+    for (; node; node = node.parentElement) {
+      const found = numbers(getComputedStyle(node).backgroundColor);
+      if (found.length === 3 || found[3] > 0) return found;
+    }
+    return [255, 255, 255];
+  };
+  const hasText = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+  return [...document.querySelectorAll("body *")]
+    .filter((node) => node.checkVisibility() && hasText(node))
+    .map((node) => {
+      const [high, low] = [light(numbers(getComputedStyle(node).color)), light(paper(node))].sort((a, b) => b - a);
+      return [(high + 0.05) / (low + 0.05), node.tagName + "." + node.className + ": " + node.innerText.slice(0, 30)];
+    });
+})()
+"""
+
+
+@pytest.fixture(name="quorum", scope="module")
+def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with watched(tmp_path_factory.mktemp("page"), SETTINGS) as quorum:
+        populate(quorum, quorum.leader())
+        yield quorum
+
+
+@pytest.fixture(name="page", scope="module")
+def _page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    path = found_browser()
+    if path is None:
+        pytest.skip("no browser is here: apt-get install chromium")
+    with browser(path, tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+def open_node(page: Browser, quorum: Watched, node: int, *, dark: bool = False) -> None:
+    page.open(f"http://127.0.0.1:{quorum.http_ports[node]}/", dark=dark)
+    page.await_text("#title", f"KRaft controller {node}")
+
+
+def test_the_page_shows_quorum_brokers_and_what_is_wrong_with_partitions(page: Browser, quorum: Watched) -> None:
+    leader = quorum.leader()
+
+    open_node(page, quorum, leader)
+    page.await_text("#status", "Ready")
+
+    assert "There are offline partitions." in page.text("#status")
+    assert f"{leader} (this one)\tleader" in page.text("#voters")
+    assert [row.split("\t")[:2] for row in page.text("#brokers tbody").split("\n")] == [
+        ["101", "active"],
+        ["102", "active"],
+        ["103", "fenced"],
+    ]
+    assert page.text("#h-offline") == "Offline partitions: 1"
+    assert page.text("#offline tbody").split("\t")[:2] == ["archive-0", "103"]
+    assert page.text("#h-under") == "Under-replicated partitions: 3"
+    lacking = {row.split("\t")[0] for row in page.text("#under tbody").split("\n")}
+    assert lacking == {"archive-0", "orders-1", "orders-2"}
+    assert "controller_active" in page.text("#events")
+    assert page.troubles() == []
+
+
+def test_the_page_of_a_leader_that_is_cut_off_says_so_by_itself_and_recovers(page: Browser, quorum: Watched) -> None:
+    old = quorum.leader()
+    others = [node for node in NODES if node != old]
+    open_node(page, quorum, old)
+    page.await_text("#status", "Ready")
+
+    quorum.cut_off(old)
+    page.await_text("#status", "Not ready")
+    page.await_text("#events", "quorum_lost")
+    eventually(lambda: quorum.leader() in others, "another leads")
+    quorum.await_ready(*others)
+    new = quorum.leader()
+
+    assert "Failed: joined." in page.text("#status")
+    assert page.text("#voters tbody").count("\n") == 2, "all voters are still listed"
+    assert page.text("#h-offline") == "Offline partitions: 1"
+    open_node(page, quorum, new)
+    page.await_text("#status", f"node {new} leads")
+
+    open_node(page, quorum, old)
+    page.await_text("#status", "Not ready")
+    quorum.network.heal()
+    page.await_text("#status", f"node {new} leads")
+    assert "Ready." in page.text("#status")
+    assert page.troubles() == []
+
+
+def test_the_page_needs_nothing_from_elsewhere(page: Browser, quorum: Watched) -> None:
+    node = NODES[0]
+
+    open_node(page, quorum, node)
+    loaded = page.value("performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname)")
+    source = quorum.get(node, "/")[1]
+
+    assert set(loaded) <= {"/events"}
+    assert not re.search(r"""(src|href|url\(|fetch\(|import)\W*(https?:)?//""", source), "an address of another host"
+
+
+def test_a_screen_reader_finds_its_way(page: Browser, quorum: Watched) -> None:
+    open_node(page, quorum, quorum.leader())
+    page.await_text("#status", "Ready")
+
+    nodes = page.ask("Accessibility.getFullAXTree")["nodes"]
+    found = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+    roles = [role for role, _ in found]
+
+    assert page.value("document.documentElement.lang") == "en"
+    assert {role: roles.count(role) for role in ("banner", "main", "navigation", "contentinfo", "status")} == {
+        "banner": 1,
+        "main": 1,
+        "navigation": 1,
+        "contentinfo": 1,
+        "status": 1,
+    }
+    assert all(name for role, name in found if role in {"table", "region", "group", "link", "heading", "navigation"})
+    assert {name for role, name in found if role == "heading"} >= {"Quorum", "Brokers", "Elections", "Recent events"}
+    # What is told aloud is the status alone: figures that change each second are not.
+    assert page.value("[...document.querySelectorAll('[aria-live]')].map((one) => one.id)") == ["status"]
+    assert page.value("[...document.querySelectorAll('th')].every((one) => one.scope)") is True
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_all_text_can_be_read_in_the_light_and_in_the_dark(page: Browser, quorum: Watched, dark: bool) -> None:
+    open_node(page, quorum, quorum.leader(), dark=dark)
+    page.await_text("#status", "Ready")
+
+    faint = [text for contrast, text in page.value(CONTRASTS) if contrast < CONTRAST_MIN]
+    is_dark = page.value("getComputedStyle(document.body).backgroundColor") == "rgb(13, 17, 23)"
+
+    assert faint == []
+    assert is_dark == dark
+
+
+def test_the_page_of_a_node_that_is_gone_says_that_it_is_old(page: Browser, quorum: Watched) -> None:
+    node = next(node for node in NODES if node != quorum.leader())
+    open_node(page, quorum, node)
+
+    quorum.end(node)
+    page.await_text("#status", "This node does not answer.")
+    quorum.start(node)
+
+    page.await_text("#status", "Ready")
