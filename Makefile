@@ -65,6 +65,10 @@ sbom: $(CHECKERS)/.ready
 		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/node.txt
 	@echo dist/kraft-quorum.cdx.json
 
+# Every Python that we promise: tests on those that are found here, lint and types for the others, wheels for all.
+pythons: setup
+	$(BIN)/python -m tests.deploy.checks.pythons
+
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

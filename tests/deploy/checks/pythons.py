@@ -1,0 +1,90 @@
+"""`make pythons`: the tests on each Python that is found here, types and lint for the others, wheels for all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+LOCKS = ("node.txt", "dev.txt")
+PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any")
+
+
+def interpreter(version: str) -> str | None:
+    """An interpreter of this version: on the PATH, or where pyenv and uv put theirs."""
+    found = shutil.which(f"python{version}")
+    places = [
+        Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions",
+        Path(os.environ.get("UV_PYTHON_INSTALL_DIR", Path.home() / ".local" / "share" / "uv" / "python")),
+    ]
+    candidates = [Path(found)] if found else []
+    for place in places:
+        candidates += sorted(place.glob(f"*{version}.*/bin/python3"))
+    for path in candidates:
+        asked = [str(path), "-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        if done.returncode == 0 and done.stdout.strip() == version:
+            return str(path)
+    return None
+
+
+def run(title: str, command: list[str]) -> bool:
+    print(f"== {title}", flush=True)
+    done = subprocess.run(command, cwd=ROOT, check=False)
+    print(f"-- {title}: {'passed' if done.returncode == 0 else 'FAILED'}", flush=True)
+    return done.returncode == 0
+
+
+def tests_on(version: str, python: str) -> bool:
+    """The quick tests, in an environment of this interpreter made from the lock."""
+    directory = ROOT / ".cache" / "pythons" / version
+    pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    editable = ["--no-deps", "--no-build-isolation", "--config-settings", "editable_mode=compat", "-e", "."]
+    return (
+        run(f"{version}: environment", [python, "-m", "venv", "--clear", str(directory)])
+        and run(f"{version}: lock", [*pip, "--require-hashes", "-r", "requirements/dev.txt"])
+        and run(f"{version}: install", [*pip, *editable])
+        and run(f"{version}: tests", [str(directory / "bin" / "python"), "-m", "pytest", "-m", "not slow"])
+    )
+
+
+def read_for(version: str) -> bool:
+    """What can be said of a version without its interpreter."""
+    target = f"py{version.replace('.', '')}"
+    lint = [sys.executable, "-m", "ruff", "check", "--target-version", target, "--select", "E9,F,YTT", "."]
+    types = [sys.executable, "-m", "mypy", "--python-version", version]
+    return all([run(f"{version}: lint", lint), run(f"{version}: types", types)])
+
+
+def wheels_for(version: str) -> bool:
+    """Whether each locked package has a wheel for this version on Linux, with a hash that the lock knows."""
+    good = True
+    for lock in LOCKS:
+        with tempfile.TemporaryDirectory() as directory:
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            command += ["--only-binary", ":all:", "--require-hashes", "--python-version", version]
+            command += [word for platform in PLATFORMS for word in ("--platform", platform)]
+            command += ["--dest", directory, "-r", f"requirements/{lock}"]
+            good = run(f"{version}: wheels of {lock}", command) and good
+    return good
+
+
+def main() -> int:
+    results = []
+    for version in VERSIONS:
+        python = interpreter(version)
+        if python is None:
+            print(f"== {version}: no interpreter here", flush=True)
+        results.append(tests_on(version, python) if python else read_for(version))
+        results.append(wheels_for(version))
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

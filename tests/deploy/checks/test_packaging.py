@@ -1,0 +1,118 @@
+"""Wheel and source distribution: what they hold, that they pass their checker, and that what they install runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGES = ("records", "raft", "controller", "simulations", "pipeline", "pyspark_kraft")
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# The environment of the checks is on the PATH; commands of this one must not be found by accident.
+BARE = {**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": "", "VIRTUAL_ENV": ""}
+
+
+def tracked(*names: str) -> set[str]:
+    done = subprocess.run(["git", "ls-files", "-z", *names], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name for name in done.stdout.split("\0") if name and (ROOT / name).exists()}
+
+
+@pytest.fixture(name="source", scope="module")
+def _source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What git has of the tree, as in a fresh clone."""
+    into = tmp_path_factory.mktemp("source")
+    names = sorted(tracked())
+    subprocess.run(["tar", "-cf", str(into / "all.tar"), "--no-recursion", *names], cwd=ROOT, check=True)
+    subprocess.run(["tar", "-xf", "all.tar"], cwd=into, check=True)
+    (into / "all.tar").unlink()
+    return into
+
+
+@pytest.fixture(name="dist", scope="module")
+def _dist(source: Path) -> dict[str, Path]:
+    """`wheel` and `sdist`, the wheel built from the source distribution, as an index would."""
+    made = source / "dist"
+    code = "import setuptools.build_meta as b; print(b.build_sdist('dist'))"
+    subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, check=True)
+    sdist = next(made.glob("*.tar.gz"))
+    subprocess.run(["tar", "-xzf", str(sdist)], cwd=made, check=True)
+    unpacked = made / sdist.name.removesuffix(".tar.gz")
+    code = "import setuptools.build_meta as b; b.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", code], cwd=unpacked, capture_output=True, check=True)
+    return {"sdist": sdist, "wheel": next(made.glob("*.whl"))}
+
+
+def test_both_pass_the_indexs_own_checks(dist: dict[str, Path]) -> None:
+    command = ["twine", "check", "--strict", *(str(path) for path in dist.values())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_wheel_holds_every_file_of_the_packages_and_no_test(dist: dict[str, Path]) -> None:
+    with zipfile.ZipFile(dist["wheel"]) as wheel:
+        held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        licenses = [name for name in wheel.namelist() if name.endswith("licenses/LICENSE")]
+
+    mine = {name for name in tracked(*PACKAGES) if not name.endswith(".md")}
+    assert mine - held == set()
+    assert {name for name in held if not name.endswith(".md")} - mine == set()
+    assert len(licenses) == 1
+
+
+def test_the_source_distribution_holds_what_is_needed_to_deploy_and_no_test(dist: dict[str, Path]) -> None:
+    with tarfile.open(dist["sdist"]) as sdist:
+        held = {name.partition("/")[2] for name in sdist.getnames()}
+
+    wanted = {"LICENSE", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "Dockerfile", "requirements/node.txt"}
+    assert wanted - held == set()
+    assert tracked("deploy", "docs") - held == set()
+    assert {name for name in held if name.split("/")[0] == "tests"} == set()
+
+
+def commands_answer(directory: Path) -> None:
+    for name in PROJECT["scripts"]:
+        if name == "kraft-pipeline":
+            continue  # needs its extra
+        done = subprocess.run(
+            [str(directory / name), "--help"], env=BARE, capture_output=True, text=True, timeout=60, check=False
+        )
+        # Where help goes and which code it ends with differs among stock's tools.
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said, f"{name}: {said}"
+        assert "usage:" in said.lower() or "--help" in said, f"{name}: {said}"
+
+
+def test_pipx_which_lets_pip_build_the_tree_gives_all_commands(source: Path, tmp_path: Path) -> None:
+    homes = {"PIPX_HOME": str(tmp_path / "home"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
+    environment = {**os.environ, **homes, "PIPX_MAN_DIR": str(tmp_path / "man")}
+    command = ["pipx", "install", "--quiet", "--python", sys.executable, str(source)]
+
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    commands_answer(tmp_path / "bin")
+
+
+def test_the_bill_of_materials_is_the_lock_with_its_hashes() -> None:
+    subprocess.run(["make", "sbom"], cwd=ROOT, capture_output=True, check=True)
+    found = json.loads((ROOT / "dist" / "kraft-quorum.cdx.json").read_text())
+
+    locked = {
+        line.split("==")[0]: line.split("==")[1].split()[0]
+        for line in (ROOT / "requirements" / "node.txt").read_text().splitlines()
+        if "==" in line
+    }
+    assert found["bomFormat"] == "CycloneDX"
+    assert found["metadata"]["component"]["name"] == PROJECT["name"]
+    assert {part["name"]: part["version"] for part in found["components"]} == locked
+    assert all(part.get("hashes") or part.get("externalReferences") for part in found["components"])
