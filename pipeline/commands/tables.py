@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
         if options is None and not manifest.run:
             raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
         session = session_for(arguments)
-        manifest = _advance(session, warehouse, manifest, options)
+        manifest = advance(session, warehouse, manifest, options)
         _tell(session, warehouse, manifest, arguments)
     except (OptionError, NoSpark, WarehouseError, OSError) as error:
         say(str(error))
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dict[str, str] | None) -> Manifest:
+def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dict[str, str] | None) -> Manifest:
     """Take in what is new, and derive the tables from it."""
     from pipeline.tables import running
 

@@ -1,0 +1,107 @@
+"""The sections on what was down: partitions without a leader, and how long it took until they had one again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.report.html import bad, nothing, section, table
+from pipeline.report.svg import Bar, bars, columns
+from pipeline.report.words import duration, number, time
+
+if TYPE_CHECKING:
+    from pipeline.report.figures import Figures
+
+_PLOTS_MAX = 6
+_BARS_MAX = 12
+
+
+def unavailability(figures: Figures) -> str:
+    """By topic, and over time."""
+    about = (
+        "A partition without a leader takes no records and gives none. Time is summed over the partitions of a topic."
+    )
+    if not figures.outages:
+        return section("unavailability", "Unavailability", about, nothing("Every partition had a leader all the time."))
+    several = len({one.cluster for one in figures.outages}) > 1
+    shown = [
+        Bar(one.topic, one.total_ms, duration(one.total_ms), one.cluster if several else "")
+        for one in figures.outages[:_BARS_MAX]
+    ]
+    rows = [
+        (
+            one.topic, one.cluster, number(one.outages), number(one.partitions), duration(one.total_ms),
+            duration(one.longest_ms), bad(f"{number(one.lasting)} down") if one.lasting else "0",
+            bad(f"{number(one.unclean)} unclean") if one.unclean else "0",
+        )
+        for one in figures.outages
+    ]  # fmt: skip
+    heads = ("Topic", "Cluster", ">Times", ">Partitions", ">In all", ">Longest", ">Now", ">Lost data")
+    return section(
+        "unavailability", "Unavailability", about,
+        "<h3>Time without a leader, by topic</h3>", bars(shown, "Time without a leader, by topic"),
+        *over_time(figures, "outages", "Partitions that lost their leader", "lost their leader"),
+        table("Topics by the time that their partitions had no leader", heads, rows),
+    )  # fmt: skip
+
+
+def failovers(figures: Figures) -> str:
+    """How long they took, the slowest, and those of the active controller."""
+    about = "From the record that took a partition's leader to the one that gave it another; then the controllers'."
+    parts = []
+    if figures.failover_times:
+        counts: dict[int, int] = {}
+        for one in figures.failover_times:
+            counts[one.bucket] = counts.get(one.bucket, 0) + one.failovers
+        shown = [
+            Bar(_bucket_name(bucket), counts.get(bucket, 0), number(counts.get(bucket, 0)))
+            for bucket in range(min(counts), max(counts) + 1)
+        ]
+        parts += ["<h3>How long partitions were without a leader</h3>", bars(shown, "Failovers by their time")]
+    if figures.failovers:
+        rows = [
+            (
+                f"{one.topic}-{one.partition}", one.cluster, time(one.start_ms), duration(one.duration_ms),
+                one.last_leader, bad(f"{one.next_leader}, unclean") if one.unclean else one.next_leader,
+            )
+            for one in figures.failovers
+        ]  # fmt: skip
+        heads = ("Partition", "Cluster", "When", ">Took", ">From", ">To")
+        parts.append(table("The slowest failovers of partitions", heads, rows))
+    if figures.controllers:
+        found = [
+            (
+                f"epoch {one.epoch}", one.cluster, time(one.time_ms),
+                None if one.silence_ms is None else duration(one.silence_ms), one.previous_leader, one.leader,
+            )
+            for one in figures.controllers
+        ]  # fmt: skip
+        heads = ("Election", "Cluster", "When", ">Silence", ">From", ">To")
+        parts.append(table("The slowest failovers of the active controller", heads, found))
+    return section("failovers", "Slowest failovers", about, *(parts or [nothing("There was none.")]))
+
+
+def over_time(figures: Figures, field: str, title: str, unit: str) -> list[str]:
+    """A plot for each cluster that has something to show, the busiest first."""
+    sums: dict[str, int] = {}
+    for moment in figures.moments:
+        sums[moment.cluster] = sums.get(moment.cluster, 0) + getattr(moment, field)
+    busiest = sorted((name for name, total in sums.items() if total), key=lambda name: -sums[name])
+    spans = {one.cluster: (one.first_ms, one.last_ms) for one in figures.clusters}
+    parts = []
+    for name in busiest[:_PLOTS_MAX]:
+        values = [(one.start_ms, getattr(one, field)) for one in figures.moments if one.cluster == name]
+        values = [(start, value) for start, value in values if value]
+        first, last = spans.get(name, (values[0][0], values[-1][0]))
+        first -= first % figures.moment_ms
+        parts += [
+            f"<h3>{title} in {duration(figures.moment_ms)}, cluster {name}</h3>",
+            columns(
+                values, first, last - last % figures.moment_ms, figures.moment_ms, f"{title}, cluster {name}", unit
+            ),
+        ]
+    return parts
+
+
+def _bucket_name(bucket: int) -> str:
+    low, high = 10**bucket, 10 ** (bucket + 1)
+    return f"below {duration(high)}" if bucket <= 0 else f"{duration(low)} to {duration(high)}"

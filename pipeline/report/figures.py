@@ -1,0 +1,133 @@
+"""What the report shows, as rows. `gather` asks the tables for them; `page` draws them, and knows nothing of Spark.
+
+Times are in ms of the Unix epoch, by the clocks of the clusters' leaders. What still lasts is counted up to the end
+of the history of its cluster.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pipeline.anomalies.anomaly import Anomaly
+
+
+class ClusterFacts(NamedTuple):
+    """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are no sound record."""
+
+    cluster: str
+    first_ms: int
+    last_ms: int
+    records: int
+    problems: int
+    topics: int
+    partitions: int
+    brokers: int
+
+
+class TopicOutages(NamedTuple):
+    """How long partitions of a topic had no leader. lasting: how many have none now. unclean: ended with loss."""
+
+    cluster: str
+    topic: str
+    outages: int
+    partitions: int
+    total_ms: int
+    longest_ms: int
+    lasting: int
+    unclean: int
+
+
+class TopicChurn(NamedTuple):
+    """How often the leaders of a topic's partitions changed. unpreferred: to a leader of second choice."""
+
+    cluster: str
+    topic: str
+    changes: int
+    partitions: int
+    unpreferred: int
+
+
+class Moment(NamedTuple):
+    """What happened in a span of time that begins at start_ms. changes: of leaders; shrinks: of ISRs."""
+
+    cluster: str
+    start_ms: int
+    changes: int
+    outages: int
+    shrinks: int
+
+
+class Failover(NamedTuple):
+    """A partition that lost its leader, and got one after duration_ms. last_leader: None where it never had one."""
+
+    cluster: str
+    topic: str
+    partition: int
+    start_ms: int
+    duration_ms: int
+    last_leader: int | None
+    next_leader: int
+    unclean: bool
+
+
+class FailoverTimes(NamedTuple):
+    """How many partitions had no leader for at least 10 ** bucket ms, and less than ten times that."""
+
+    cluster: str
+    bucket: int
+    failovers: int
+
+
+class ControllerFailover(NamedTuple):
+    """An election of an active controller. silence_ms: for how long nothing was decided."""
+
+    cluster: str
+    time_ms: int
+    epoch: int
+    previous_leader: int | None
+    leader: int
+    silence_ms: int | None
+
+
+class BrokerFacts(NamedTuple):
+    """A registered broker. leads: partitions now; led_ms: partitions times time. fenced: how often."""
+
+    cluster: str
+    broker: int
+    rack: str | None
+    state: str
+    leads: int
+    replicas: int
+    led_ms: int
+    fenced: int
+    fenced_ms: int
+
+
+class ConfigChange(NamedTuple):
+    """A change of a config. before, after: None where it is not set."""
+
+    cluster: str
+    time_ms: int
+    resource_type: str
+    resource: str
+    config: str
+    before: str | None
+    after: str | None
+
+
+class Figures(NamedTuple):
+    """All that the report shows. until_ms: the end of the newest history. moment_ms: the length of a Moment."""
+
+    until_ms: int
+    moment_ms: int
+    clusters: tuple[ClusterFacts, ...]
+    outages: tuple[TopicOutages, ...]
+    churn: tuple[TopicChurn, ...]
+    moments: tuple[Moment, ...]
+    failovers: tuple[Failover, ...]
+    failover_times: tuple[FailoverTimes, ...]
+    controllers: tuple[ControllerFailover, ...]
+    brokers: tuple[BrokerFacts, ...]
+    configs: tuple[ConfigChange, ...]
+    anomalies: tuple[Anomaly, ...]

@@ -1,0 +1,45 @@
+"""Numbers, times and durations as a reader wants them."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime
+
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
+
+
+def duration(ms: float) -> str:
+    """Two units at most: 3 d 4 h, 5 min 20 s, 1.25 s, 40 ms."""
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.3g} s"
+    for (size, name), (smaller, smaller_name) in itertools.pairwise(_UNITS):
+        if ms >= size:
+            whole, rest = divmod(round(ms / smaller), size // smaller)
+            return f"{whole} {name} {rest} {smaller_name}" if rest else f"{whole} {name}"
+    raise AssertionError(ms)
+
+
+def number(value: float) -> str:
+    """With commas; a fraction with one digit."""
+    return f"{value:,.1f}" if isinstance(value, float) and not value.is_integer() else f"{int(value):,}"
+
+
+def short_number(value: float) -> str:
+    """For the axis of a plot: 1,200 is 1.2k."""
+    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g}{name}"
+    return f"{value:.3g}"
+
+
+def time(ms: int) -> str:
+    """In UTC, to the second."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def short_time(ms: int, span_ms: int) -> str:
+    """For the axis of a plot over `span_ms`."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return moment.strftime("%H:%M:%S" if span_ms < 600_000 else "%H:%M" if span_ms < 2 * 86_400_000 else "%b %d")
