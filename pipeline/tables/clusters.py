@@ -26,6 +26,7 @@ TOPIC_RECORD, REMOVE_TOPIC, CONFIG, QUOTA, FEATURE, CLEAR_ELR = 2, 9, 4, 14, 12,
 ADD_ACL, REMOVE_ACL = 18, 19
 NO_OP = 20
 BROKER_TYPES = frozenset((0, 1, 7, 8, 17))
+FENCES = frozenset((7, 8))
 RESOURCES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
 ACL_RESOURCES = {2: "TOPIC", 3: "GROUP", 4: "CLUSTER", 5: "TRANSACTIONAL_ID", 6: "DELEGATION_TOKEN", 7: "USER"}
 PATTERNS = {1: "ANY", 2: "MATCH", 3: "LITERAL", 4: "PREFIXED"}
@@ -95,6 +96,8 @@ class Cluster:
         Those of a transaction that is aborted count for nothing; those of one that is open are left for later.
         """
         self.events.aborted, self.events.end_offset = spans_of(rows)
+        # A topic may get its first partition in a later run.
+        self.events.names = {uuid_text(topic_id): topic.name for topic_id, topic in self.image.topics.items()}
         held: Image | None = None
         loading = -1
         for row in rows:
@@ -168,7 +171,8 @@ class Cluster:
 
     def _changed(self, kind: int, record: Any, moment: Moment, before: Any) -> None:
         if kind in BROKER_TYPES:
-            self._sessions(moment, (record.broker_id,))
+            # Records of fences name the broker otherwise.
+            self._sessions(moment, (record.id if kind in FENCES else record.broker_id,))
         elif kind == CONFIG:
             self._config(
                 moment, record.resource_type, record.resource_name, record.name, before, record.value,

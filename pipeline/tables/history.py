@@ -119,7 +119,8 @@ def _sorted(table: Any, events: Events) -> _Sorted:
     kind = _numbers(table, "type").astype(np.int32)
     encoded = pc.dictionary_encode(table["topic_id"].combine_chunks())
     topic_ids = encoded.dictionary.to_pylist()
-    key = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64) << 32 | _numbers(table, "partition")
+    key = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64) << 32
+    key |= _numbers(table, "partition") & 0xFFFFFFFF  # a log may hold a number below 0
     place = _numbers(table, "place") if "place" in table.column_names else np.zeros(len(offset), np.int64)
     keep = (offset < events.end_offset) | (kind == STATE)
     for first, last in events.aborted:

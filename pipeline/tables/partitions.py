@@ -169,9 +169,10 @@ class _Fold:
         return found
 
     def _new_epochs(self) -> NDArray[np.bool_]:
-        epoch = self.history.leader_epoch
-        found = np.zeros(len(epoch), bool)
-        found[1:] = epoch[1:] != epoch[:-1]
+        """Which rows begin another leadership: a new epoch, or (where a record restates it) another leader."""
+        found = np.zeros(len(self.history), bool)
+        for column in (self.history.leader_epoch, self.history.leader):
+            found[1:] |= column[1:] != column[:-1]
         return found
 
     def _key(self, group: NDArray[np.int64]) -> dict[str, Any]:

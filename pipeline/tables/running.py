@@ -143,7 +143,7 @@ def _take_others(frame: Any, clusters: dict[str, Cluster]) -> None:
     for cluster_id in sorted(frames):
         clusters.setdefault(cluster_id, Cluster(cluster_id))
     by_cluster: dict[str, list[Row]] = {}
-    for row in _plain(table):
+    for row in plain_rows(table):
         by_cluster.setdefault(row[0], []).append(row[1])
     elections = [
         (cluster_id, row.offset - 1)
@@ -159,7 +159,7 @@ def _take_others(frame: Any, clusters: dict[str, Cluster]) -> None:
         clusters[cluster_id].take(rows, mine)
 
 
-def _plain(table: Any) -> Any:
+def plain_rows(table: Any) -> Any:
     """Cluster and row of each record."""
     times = table["time"].cast(pa.int64()).to_pylist()
     columns = (

@@ -1,0 +1,138 @@
+"""The tables of partitions equal, row by row, what the controller's own replay tells."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+import pytest
+
+from controller.state import State
+from records.batch import batches, records_of
+from records.frame import decode_record
+from records.uuids import MIGRATING_DIRECTORY, uuid_text
+from tests.controller.lives import bursts, first_records, next_record
+from tests.pipeline.logs import BEGIN_MS, CLUSTER, GOLDEN, batches_of, node_directory, read
+from tests.pipeline.tables.runner import Runner, ordered
+from tests.pipeline.tables.told import Told, counting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLES = ("leadership", "isr_changes", "unavailability", "under_replication", "reassignments")
+
+
+def told_of(records: list[tuple[Any, int, int]]) -> Told:
+    """What replay tells of records, each with offset and time in ms."""
+    told = Told()
+    times = {offset: time_ms for _, offset, time_ms in records}
+    for record, offset in counting([(record, offset) for record, offset, _ in records]):
+        told.replay(record, offset, times[offset] * 1000)
+    return told
+
+
+def a_life(random: Random, count: int) -> list[Any]:
+    """Records of a cluster, transactions and all."""
+    state = State()
+    records = first_records()
+    for offset in range(count):
+        record = records[offset] if offset < len(records) else next_record(random, state)
+        if offset >= len(records):
+            records.append(record)
+        state.commit(offset + 1)
+        state.replay(record, offset)
+        state.commit(offset + 1)
+    return records
+
+
+def log_of(random: Random, directory: Path, records: list[Any]) -> list[tuple[Any, int, int]]:
+    """Write a log of the records; each with its offset and time."""
+    data = batches_of(random, records)
+    node_directory(directory, {0: b"".join(data)})
+    return [
+        (decode_record(record.value or b"")[0], record.offset, record.timestamp)
+        for piece in data
+        for batch in batches(piece)
+        for record in records_of(piece, batch)
+    ]
+
+
+def partitions_of(runner: Runner) -> dict[tuple[str, int], dict[str, Any]]:
+    return {(row["topic_id"], row["partition"]): row for row in runner.state.to_pylist()}
+
+
+def check(runner: Runner, told: Told) -> None:
+    for name in TABLES:
+        assert runner.rows(name) == ordered(told.rows[name]), name
+    found = partitions_of(runner)
+    assert len(found) == len(told.partitions)
+    for (topic_id, number), partition in told.partitions.items():
+        row = found[uuid_text(topic_id), number]
+        assert row["topic"] == told.names.get(topic_id, row["topic"])
+        assert {name: row[name] for name in ("leader", "leader_epoch", "partition_epoch", "recovery")} == {
+            "leader": partition.leader, "leader_epoch": partition.leader_epoch,
+            "partition_epoch": partition.partition_epoch, "recovery": partition.recovery_state,
+        }  # fmt: skip
+        lists = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr")
+        assert {name: tuple(row[name]) for name in lists} == {name: getattr(partition, name) for name in lists}
+        directories = [uuid_text(directory) for directory in partition.directories]
+        if set(row["directories"] or ()) <= {uuid_text(MIGRATING_DIRECTORY)}:
+            assert set(directories) <= {uuid_text(MIGRATING_DIRECTORY)}
+        else:
+            assert row["directories"] == directories
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_tables_of_a_random_life_are_those_of_the_replay(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    log = log_of(random, tmp_path / "node", a_life(random, 700))
+
+    runner = Runner(CLUSTER)
+    runner.run(read(tmp_path / "node"))
+
+    check(runner, told_of(log))
+
+
+@pytest.mark.parametrize("seed", range(12, 20))
+def test_runs_that_go_on_from_each_other_tell_what_one_run_tells(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    log = log_of(random, tmp_path / "node", a_life(random, 600))
+    table = read(tmp_path / "node")
+
+    runner = Runner(CLUSTER)
+    for until in sorted(random.sample(range(600), 7)):
+        runner.run(table, until)
+    runner.run(table)
+
+    check(runner, told_of(log))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_records_that_are_much_alike_are_told_as_the_replay_tells_them(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    log = log_of(random, tmp_path / "node", bursts(random, 40, State()))
+
+    runner = Runner(CLUSTER)
+    runner.run(read(tmp_path / "node", range_bytes=1000))
+
+    check(runner, told_of(log))
+
+
+@pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
+def test_the_tables_of_logs_that_stock_kafka_wrote_are_those_of_the_replay(quorum: str) -> None:
+    table = read(GOLDEN / quorum / "node-1")
+    data = next((GOLDEN / quorum / "node-1" / "__cluster_metadata-0").glob("*.log")).read_bytes()
+    log = [
+        (decode_record(record.value or b"")[0], record.offset, record.timestamp)
+        for batch in batches(data)
+        if not batch.is_control
+        for record in records_of(data, batch)
+    ]
+
+    runner = Runner(table["cluster"][-1].as_py())
+    runner.run(table)
+
+    check(runner, told_of(log))
+    assert pc.sum(pc.is_valid(table["problem"])).as_py() == 0
+    assert log[0][2] > BEGIN_MS // 2
