@@ -24,6 +24,8 @@ INTERVAL_S = 1.0
 SHARE = 50
 # A browser that lost us tries again after so long.
 BEGIN = b"retry: 2000\n\n"
+# A comment; what is written to a reader that is gone shows that it is gone.
+STILL_HERE = b":\n\n"
 
 
 class Events:
@@ -82,7 +84,7 @@ class Events:
             return
         began_s = self._loop.time()
         view = self._make_view()
-        data = b"" if view is None else _message("view", view)
+        data = STILL_HERE if view is None else _message("view", view)
         if self._new:
             data = _message("log", self._new) + data
             self._new = []

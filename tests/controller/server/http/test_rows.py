@@ -1,0 +1,73 @@
+"""The rows of all metrics: none of Kafka's is forgotten, and the page of documentation has them all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from controller.server.http.rows import KAFKA, OWN
+
+DOC = (Path(__file__).parents[4] / "docs" / "metrics.md").read_text()
+
+# What a stock controller of 4.0 to 4.4 exports, by bean.
+STOCK = {
+    "kafka.controller:type=KafkaController,name=": """
+        ActiveControllerCount ActiveBrokerCount FencedBrokerCount ControlledShutdownBrokerCount GlobalTopicCount
+        GlobalPartitionCount OfflinePartitionsCount PreferredReplicaImbalanceCount MetadataErrorCount
+        LastAppliedRecordOffset LastCommittedRecordOffset LastAppliedRecordTimestamp LastAppliedRecordLagMs
+        TimedOutBrokerHeartbeatCount EventQueueOperationsStartedCount EventQueueOperationsTimedOutCount
+        NewActiveControllersCount ZkMigrationState MigratingZkBrokerCount IgnoredStaticVoters
+        TimeSinceLastHeartbeatReceivedMs BrokerRegistrationState
+    """,
+    "kafka.controller:type=ControllerEventManager,name=": "EventQueueTimeMs EventQueueProcessingTimeMs AvgIdleRatio",
+    "kafka.controller:type=ControllerStats,name=": """
+        UncleanLeaderElectionsPerSec ElectionFromEligibleLeaderReplicasPerSec
+    """,
+    "kafka.server:type=MetadataLoader,name=": """
+        CurrentMetadataVersion HandleLoadSnapshotCount CurrentControllerId FinalizedLevel AvgIdleRatio
+    """,
+    "kafka.server:type=SnapshotEmitter,name=": "LatestSnapshotGeneratedBytes LatestSnapshotGeneratedAgeMs",
+    "kafka.server:type=ControllerServer,name=": """
+        ClusterId yammer-metrics-count linux-disk-read-bytes linux-disk-write-bytes
+    """,
+    "kafka.server:type=raft-metrics,attribute=": """
+        current-state current-leader current-vote current-vote-directory-id current-epoch high-watermark log-end-offset
+        log-end-epoch number-unknown-voter-connections number-of-voters number-of-observers uncommitted-voter-change
+        election-latency-avg election-latency-max commit-latency-avg commit-latency-max fetch-records-rate
+        append-records-rate poll-idle-ratio-avg
+    """,
+    "kafka.server:type=raft-channel-metrics": "",
+    "kafka.server:type=broker-metadata-metrics,attribute=": "ignored-static-voters",
+}
+
+
+def section(title: str) -> list[list[str]]:
+    """The rows of the table under a heading, as cells."""
+    text = DOC.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
+
+
+def test_every_metric_of_kafka_is_there_or_named_as_not_ours_with_its_reason() -> None:
+    stock = {bean + name for bean, names in STOCK.items() for name in (names.split() or [""])}
+    left_out = {row[0].strip("`"): row[1] for row in section("Not ours")}
+
+    ours = {row.jmx for row in KAFKA}
+
+    assert ours | left_out.keys() == stock
+    assert not ours & left_out.keys()
+    assert all(left_out.values())
+
+
+def test_the_documentation_tells_each_metric_as_it_is() -> None:
+    assert section("Kafka's") == [[f"`{row.jmx}`", f"`{row.name}`", row.kind, row.meaning] for row in KAFKA]
+    assert section("Our own") == [[f"`{row.name}`", row.kind, row.meaning] for row in OWN]
+
+
+def test_no_name_stands_twice_and_counters_end_as_counters_do() -> None:
+    rows = (*KAFKA, *OWN)
+
+    names = [row.name for row in rows]
+
+    assert len(set(names)) == len(names)
+    assert all(row.name.endswith("_total") == (row.kind == "counter") for row in rows)
