@@ -14,6 +14,7 @@ It needs `pip install 'kraft-quorum[grpc]'`, and nothing else of this project.
 from __future__ import annotations
 
 import random
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -95,6 +96,7 @@ class Client:
         self._tls = tls
         self._request: dict[str, Any] = {} if cluster_id is None else {"cluster_id": cluster_id}
         self._channel: grpc.Channel | None = None
+        self._closed = threading.Event()
         self.target = self._targets[0]
 
     def __enter__(self) -> Self:
@@ -104,10 +106,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """End what is under way; the client can be used again."""
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
+        """End what is under way, on whichever thread: a watch ends then without an error."""
+        self._closed.set()
+        self._drop()
 
     def status(self, timeout_s: float = 5.0) -> dict[str, Any]:
         """The quorum as the first node sees it that answers. Raises WatchFailed where none does."""
@@ -138,8 +139,8 @@ class Client:
         allow_stale: bool = False,
         patience_s: float | None = None,
     ) -> Iterator[Update]:
-        """Changes from an offset on, without end, gap or repetition; the image first where the offset is None, or where
-        the log no longer has what follows it.
+        """Changes from an offset on, without gap or repetition, until the client is closed. The image comes first where
+        the offset is None, or where the log no longer has what follows it.
 
         wanted: the filter. allow_stale: also from a node that is cut off from the quorum. patience_s: how long to try
         where no node answers; None for ever. Raises WatchFailed.
@@ -162,7 +163,11 @@ class Client:
                         whole = update.next_offset
                     told = max(update.next_offset, told or 0)
                 raise AssertionError("a watch does not end by itself")
-            except grpc.RpcError as error:
+            except (grpc.RpcError, ValueError) as error:
+                if self._closed.is_set():
+                    return
+                if not isinstance(error, grpc.RpcError):
+                    raise
                 if error.code() in FINAL:
                     raise WatchFailed(self.target, error) from None
                 if error.code() in GONE:
@@ -172,7 +177,8 @@ class Client:
             if whole is None:
                 told = None
             self._move_on()
-            time.sleep(backoff_s * random.uniform(0.5, 1.0))
+            if self._closed.wait(backoff_s * random.uniform(0.5, 1.0)):
+                return
             backoff_s = min(backoff_s * 2, BACKOFF_S_MAX)
 
     def _updates(self, method: str, request: dict[str, Any]) -> Iterator[Update]:
@@ -196,9 +202,14 @@ class Client:
                 self._channel = grpc.secure_channel(self.target, _credentials(self._tls), OPTIONS)
         return self._channel
 
+    def _drop(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+
     def _move_on(self) -> None:
         """To the next node, over a new connection."""
-        self.close()
+        self._drop()
         self.target = self._targets[(self._targets.index(self.target) + 1) % len(self._targets)]
 
 

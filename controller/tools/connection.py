@@ -28,7 +28,11 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client_id = client_id
         self.correlation = 0
-        self.versions = self._negotiate()
+        try:
+            self.versions = self._negotiate()
+        except BaseException:
+            self.socket.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
