@@ -60,13 +60,14 @@ def failovers(figures: Figures) -> str:
     if figures.failovers:
         rows = [
             (
-                f"{one.topic}-{one.partition}", one.cluster, time(one.start_ms), duration(one.duration_ms),
-                one.last_leader, bad(f"{one.next_leader}, unclean") if one.unclean else one.next_leader,
+                duration(one.longest_ms), duration(one.mean_ms), time(one.start_ms), one.cluster, one.last_leader,
+                number(one.partitions), one.topic if one.topics == 1 else f"{number(one.topics)} topics",
+                bad(f"{number(one.unclean)} unclean") if one.unclean else "0",
             )
             for one in figures.failovers
         ]  # fmt: skip
-        heads = ("Partition", "Cluster", "When", ">Took", ">From", ">To")
-        parts.append(table("The slowest failovers of partitions", heads, rows))
+        heads = ("Took", ">In the mean", "When", "Cluster", ">Broker lost", ">Partitions", "Of", ">Lost data")
+        parts.append(table("The slowest failovers: partitions that lost one leader at one time", heads, rows))
     if figures.controllers:
         found = [
             (
@@ -75,8 +76,13 @@ def failovers(figures: Figures) -> str:
             )
             for one in figures.controllers
         ]  # fmt: skip
-        heads = ("Election", "Cluster", "When", ">Silence", ">From", ">To")
-        parts.append(table("The slowest failovers of the active controller", heads, found))
+        parts.append(
+            table(
+                "The slowest failovers of the active controller",
+                ("Election", "Cluster", "When", ">Silence", ">From", ">To"),
+                found,
+            )
+        )
     return section("failovers", "Slowest failovers", about, *(parts or [nothing("There was none.")]))
 
 
@@ -103,5 +109,9 @@ def over_time(figures: Figures, field: str, title: str, unit: str) -> list[str]:
 
 
 def _bucket_name(bucket: int) -> str:
-    low, high = 10**bucket, 10 ** (bucket + 1)
-    return f"below {duration(high)}" if bucket <= 0 else f"{duration(low)} to {duration(high)}"
+    high = _round_time(bucket + 1)
+    return f"below {high}" if bucket <= 0 else f"{_round_time(bucket)} to {high}"
+
+
+def _round_time(power: int) -> str:
+    return f"{10**power} ms" if power < 3 else f"{10 ** (power - 3):,} s"

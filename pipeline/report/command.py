@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Bring the tables up to date where a source is named, and write the page. Exit code 1, with one line, on failure."""
+    """Bring the tables up to date where a source is named, and write the page. Exit code 1, with one line, if not."""
     from pipeline.commands.tables import advance
     from pipeline.report.page import page
 

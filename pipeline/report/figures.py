@@ -59,16 +59,20 @@ class Moment(NamedTuple):
 
 
 class Failover(NamedTuple):
-    """A partition that lost its leader, and got one after duration_ms. last_leader: None where it never had one."""
+    """Partitions that lost one leader at one time, and got another. topic: one of their topics.
+
+    longest_ms, mean_ms: until they had one. unclean: how many lost data by it.
+    """
 
     cluster: str
-    topic: str
-    partition: int
     start_ms: int
-    duration_ms: int
-    last_leader: int | None
-    next_leader: int
-    unclean: bool
+    last_leader: int
+    partitions: int
+    topics: int
+    topic: str
+    longest_ms: int
+    mean_ms: int
+    unclean: int
 
 
 class FailoverTimes(NamedTuple):

@@ -87,10 +87,11 @@ from (
 """
 
 _FAILOVERS = """
-select cluster, coalesce(topic, topic_id) topic, `partition`, unix_millis(start_time) start_ms, duration_ms,
-       last_leader, next_leader, coalesce(unclean, false) unclean
+select cluster, unix_millis(start_time) start_ms, last_leader, count(*) partitions, count(distinct topic_id) topics,
+       min(coalesce(topic, topic_id)) topic, max(duration_ms) longest_ms, cast(avg(duration_ms) as bigint) mean_ms,
+       count_if(coalesce(unclean, false)) unclean
 from unavailability where end_reason = 'elected' and last_leader is not null
-order by duration_ms desc, cluster, start_offset, topic, `partition` limit {rows}
+group by cluster, start_time, last_leader order by longest_ms desc, cluster, start_ms, last_leader limit {rows}
 """
 
 _FAILOVER_TIMES = """

@@ -27,6 +27,7 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) 
     body = [
         "<tr>"
         + "".join(_cell(head, value, is_first=not at) for at, (head, value) in enumerate(zip(heads, row, strict=True)))
+        + "</tr>"
         for row in rows
     ]
     head = "".join(f'<th scope="col"{_side(one)}>{escape(one.lstrip(">"))}</th>' for one in heads)

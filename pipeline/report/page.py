@@ -55,19 +55,23 @@ def _span(figures: Figures) -> str:
         return "The tables are empty."
     first = min(one.first_ms for one in figures.clusters)
     count = len(figures.clusters)
-    return f"{count} cluster{'s' * (count != 1)}, from {time(first)} to {time(figures.until_ms)} UTC."
+    return f"{_count(count, 'cluster')}, from {time(first)} to {time(figures.until_ms)} UTC."
+
+
+def _count(count: int, what: str) -> str:
+    return f"{number(count)} {what}{'s' * (count != 1)}"
 
 
 def _tiles(figures: Figures) -> str:
     clusters = figures.clusters
     total = sum(one.total_ms for one in figures.outages)
-    slowest = max((one.duration_ms for one in figures.failovers), default=None)
+    slowest = max((one.longest_ms for one in figures.failovers), default=None)
     lasting = sum(one.lasting for one in figures.outages)
     unclean = sum(one.unclean for one in figures.outages)
     topics = sum(one.topics for one in clusters)
     return tiles([
         ("Partitions", number(sum(one.partitions for one in clusters)), f"of {number(topics)} topics"),
-        ("Brokers", number(sum(one.brokers for one in clusters)), f"in {number(len(clusters))} clusters"),
+        ("Brokers", number(sum(one.brokers for one in clusters)), f"in {_count(len(clusters), 'cluster')}"),
         ("Time without a leader", duration(total), f"partitions × time; {number(lasting)} without one now"),
         ("Slowest failover", "none" if slowest is None else duration(slowest), f"{number(unclean)} unclean elections"),
         ("Changes of leaders", number(sum(one.changes for one in figures.churn)), "elections of partitions' leaders"),

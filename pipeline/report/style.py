@@ -32,8 +32,8 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 12px; margin: 0 0 18px; }
 .tile { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; margin: 0 }
 .tile dt { color: var(--soft); font-size: 13px; }
-.tile dd { margin: 0; font-size: 24px; font-weight: 600; }
-.tile .sub { font-size: 12.5px; font-weight: 400; color: var(--faint); display: block; }
+.tile dd { margin: 0; font-size: 21px; font-weight: 600; white-space: nowrap; }
+.tile .sub { font-size: 12.5px; font-weight: 400; color: var(--faint); display: block; white-space: normal; }
 svg { display: block; width: 100%; max-width: 860px; height: auto; margin: 6px 0 10px; }
 svg text { font: 12.5px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: var(--soft); }
 svg .value { fill: var(--ink); font-variant-numeric: tabular-nums; }
