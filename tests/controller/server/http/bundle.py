@@ -1,0 +1,32 @@
+"""A replica and a controller as tests have them, put together as a node holds them, for what only looks at a node."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from controller.server.http.counted import Counted
+from controller.server.http.reading import Reading
+
+if TYPE_CHECKING:
+    from tests.controller.rig import Rig
+    from tests.raft.building import Bench
+
+
+def node_of(bench: Bench, rig: Rig) -> Any:
+    """Parts that are real, held as `controller.node.Node` does."""
+    return SimpleNamespace(
+        replica=bench.replica,
+        controller=rig.controller,
+        is_ending=False,
+        now_ms=lambda: bench.now,
+        loop=SimpleNamespace(time=lambda: bench.now / 1000),
+        server=SimpleNamespace(connections={}),
+    )
+
+
+def reading_of(bench: Bench, rig: Rig) -> Reading:
+    """One look at it."""
+    watchdog = SimpleNamespace(began_s=0.0, late_s=[0.0], idle_ratio=lambda: 1.0, disk_bytes=lambda _: 0.0)
+    counted = Counted(bench.replica, lambda: bench.now)
+    return Reading(node_of(bench, rig), counted, watchdog)  # type: ignore[arg-type]

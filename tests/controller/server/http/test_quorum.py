@@ -1,0 +1,103 @@
+"""The own view of a leader, of a follower, of a node without a leader, as values; and what of it is never shown."""
+
+from __future__ import annotations
+
+import json
+
+from controller.config.node import NodeConfig
+from controller.server.http.quorum import HIDDEN, SHOWN_MAX, cluster_view, config_view, quorum_view
+from tests.controller.config.test_addresses import NODE
+from tests.controller.rig import Rig
+from tests.controller.server.http.bundle import reading_of
+from tests.raft.building import active, batch, fetch_response, follower, unattached
+
+
+def test_a_leader_tells_how_far_each_voter_is() -> None:
+    bench = active(epoch=2)
+    bench.now += 70
+
+    view = quorum_view(reading_of(bench, Rig().lead()))
+
+    end = bench.replica.log.end
+    assert view["node"]["role"] == "leader"
+    assert view["node"]["is_active_controller"]
+    assert [
+        (v["id"], v["is_leader"], v["end_offset"], v["lag"], v["fetched_ago_ms"]) for v in view["quorum"]["voters"]
+    ] == [
+        (1, True, end, 0, None),
+        (2, False, end, 0, 70),
+        (3, False, end, 0, 70),
+    ]
+    assert (view["quorum"]["epoch"], view["quorum"]["high_watermark"]) == (2, end)
+
+
+def test_a_follower_tells_what_itself_lacks_and_not_what_it_cannot_know() -> None:
+    bench = follower()
+    bench.answer(bench.last_send(), fetch_response(1, 2, records=batch(0, 1, 5), high_watermark=9))
+
+    view = quorum_view(reading_of(bench, Rig()))
+    voters = {voter["id"]: voter for voter in view["quorum"]["voters"]}
+
+    assert (voters[1]["end_offset"], voters[1]["lag"]) == (5, 9)
+    assert "lag" not in voters[2]
+    assert voters[2]["is_leader"]
+    assert (view["log"]["end_offset"], view["state"]["behind_records"]) == (5, 9)
+    assert view["quorum"]["observers"] == []
+
+
+def test_without_a_leader_there_is_a_view_too() -> None:
+    view = quorum_view(reading_of(unattached(epoch=7), Rig()))
+
+    assert (view["quorum"]["epoch"], view["quorum"]["leader_id"], view["quorum"]["high_watermark"]) == (7, None, None)
+    assert [voter["id"] for voter in view["quorum"]["voters"]] == [1, 2, 3]
+    assert not all(check["ok"] for check in view["checks"])
+    json.dumps(view, allow_nan=False)
+
+
+def test_the_cluster_has_its_brokers_and_what_is_wrong_with_its_partitions() -> None:
+    rig = Rig().lead().brokers(1, 2, 3)
+    rig.create("a", (1, 2), (2, 3))
+    rig.create("b", (3,))
+    rig.now_ms += 400
+    rig.fence(3)
+    bench = active()
+    bench.now = rig.now_ms + 100
+
+    view = cluster_view(reading_of(bench, rig))
+
+    assert [(b["id"], b["state"], b["heard_ago_ms"], b["leads"]) for b in view["brokers"]] == [
+        (1, "active", 500, 1),
+        (2, "active", 500, 1),
+        (3, "fenced", 100, 0),
+    ]
+    assert view["offline"]["count"] == 1
+    assert [(one["topic"], one["partition"]) for one in view["offline"]["shown"]] == [("b", 0)]
+    assert [(one["topic"], one["partition"]) for one in view["under_replicated"]["shown"]] == [("a", 1)]
+    json.dumps(view, allow_nan=False)
+
+
+def test_a_long_list_is_cut_and_its_length_told() -> None:
+    rig = Rig().lead().brokers(1)
+    rig.create("a", *[(1,)] * (SHOWN_MAX + 50))
+    rig.fence(1)
+
+    offline = cluster_view(reading_of(active(), rig))["offline"]
+
+    assert (offline["count"], len(offline["shown"])) == (SHOWN_MAX + 50, SHOWN_MAX)
+
+
+def test_secrets_and_what_may_be_one_are_never_shown() -> None:
+    config = NodeConfig(
+        {
+            **NODE,
+            "ssl.keystore.password": "s3cret",
+            "listener.name.controller.plain.sasl.jaas.config": "s3cret",
+            "my.plugin.token": "s3cret",
+        }
+    )
+
+    shown = config_view(config)
+
+    assert "s3cret" not in json.dumps(shown)
+    assert shown["ssl.keystore.password"] == shown["my.plugin.token"] == HIDDEN
+    assert shown["node.id"] == "1"

@@ -1,0 +1,83 @@
+"""Liveness: a disk that does not get on is seen, and one that is only busy is not taken for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from controller.server.http import watchdog as watchdog_module
+from controller.server.http.watchdog import Watchdog
+from raft.effects import SaveElection
+from raft.storage.files import OsFiles
+from raft.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+
+class Stuck:
+    """An executor that runs a job when the test says so."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Callable[[], None]] = deque()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        self.jobs.append(job)
+
+    def close(self) -> None:
+        while self.jobs:
+            self.jobs.popleft()()
+
+
+def test_a_disk_with_work_that_does_nothing_is_not_alive_and_one_that_gets_on_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog_module, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(watchdog_module, "DISK_S_MAX", 0.4)
+    stuck = Stuck()
+    files = OsFiles()
+    storage = Storage(files, str(tmp_path / "p"), stuck, on_input=lambda _: None, on_failure=lambda _: None)
+    stuck.close()
+
+    async def look() -> list[bool]:
+        watchdog = Watchdog(asyncio.get_running_loop())
+        watchdog.watch(storage)
+        seen = []
+        await asyncio.sleep(0.1)
+        seen.append(watchdog.disk().passed)
+        for epoch in (1, 2):
+            storage.perform(SaveElection(epoch, epoch, None, None, 0, (1,)))
+        await asyncio.sleep(0.7)
+        seen.append(watchdog.disk().passed)
+        stuck.jobs.popleft()()  # one of the two is done
+        await asyncio.sleep(0.1)
+        seen.append(watchdog.disk().passed)
+        await asyncio.sleep(0.7)
+        seen.append(watchdog.disk().passed)
+        stuck.close()
+        await asyncio.sleep(0.1)
+        seen.append(watchdog.disk().passed)
+        watchdog.close()
+        return seen
+
+    assert asyncio.run(look()) == [True, False, True, False, True]
+    storage.close()
+
+
+def test_the_idle_ratio_is_a_share_and_a_busy_thread_has_less_of_it() -> None:
+    async def look() -> tuple[float, float]:
+        watchdog = Watchdog(asyncio.get_running_loop())
+        await asyncio.sleep(0.2)
+        idle = watchdog.idle_ratio()
+        sum(range(10_000_000))
+        busy = watchdog.idle_ratio()
+        watchdog.close()
+        return idle, busy
+
+    idle, busy = asyncio.run(look())
+
+    assert 0 <= busy < idle <= 1
