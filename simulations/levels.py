@@ -1,6 +1,7 @@
 """The levels of simulation: what is simulated together. Each is one module, imported when it is asked for.
 
-raft: the raft core over its real storage, with registers for a state machine. A level's module has
+raft: the raft core over its real storage, with registers for a state machine. controller: the whole controller in place
+of the registers, with model brokers and admin clients around it. A level's module has
 
     draw(seed) -> plan                              the plan of a seed, drawn by luck
     read(text) -> plan                              a plan from its JSON; raises ValueError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
-MODULES = {"raft": "simulations.raft_level"}
+MODULES = {"raft": "simulations.raft_level", "controller": "simulations.controller_level"}
 
 
 class Level(Protocol):

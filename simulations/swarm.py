@@ -75,13 +75,13 @@ def draw(seed: int) -> Plan:
     """The plan of a seed."""
     luck = stream(seed, "plan")
     plan = Plan(seed)
-    plan.voters = _weighted(luck, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
-    plan.observers = _weighted(luck, ((0, 76), (1, 18), (2, 6)))
+    plan.voters = weighted(luck, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
+    plan.observers = weighted(luck, ((0, 76), (1, 18), (2, 6)))
     _draw_sizes(luck, plan)
     _draw_surroundings(luck, plan)
     scale = Scale(plan.ids, plan.voter_ids, timeouts_ms(plan), plan.chaos_ms)
     if luck.random() >= 0.1:
-        plan.faults = _draw_faults(luck, scale)
+        plan.faults = draw_faults(luck, scale)
     plan.calm = _draw_calm(luck, plan)
     return plan
 
@@ -163,7 +163,7 @@ def _draw_surroundings(luck: Random, plan: Plan) -> None:
         plan.codec = True
 
 
-def _draw_faults(luck: Random, scale: Scale) -> list[Fault]:
+def draw_faults(luck: Random, scale: Scale) -> list[Fault]:
     names = [name for name in KINDS if luck.random() < 0.25]
     if not names:
         names = [pick(luck, list(KINDS))]
@@ -176,7 +176,7 @@ def _draw_faults(luck: Random, scale: Scale) -> list[Fault]:
 
 
 def _draw_fault(luck: Random, scale: Scale, weights: list[tuple[str, int]], share: float) -> Fault:
-    name = _weighted(luck, weights)
+    name = weighted(luck, weights)
     if name in {"kill", "power", "pause"} and luck.random() < 0.3:
         name = pick(luck, _STRIKES)
     fault = Fault(name, KINDS[name].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
@@ -206,7 +206,7 @@ def _draw_calm(luck: Random, plan: Plan) -> Calm:
     return Calm(sorted(ids[:count]), others, quiet=luck.random() < 0.5)
 
 
-def _weighted(luck: Random, choices: Any) -> Any:
+def weighted(luck: Random, choices: Any) -> Any:
     total = sum(weight for _, weight in choices)
     point = luck.random() * total
     for item, weight in choices:

@@ -11,7 +11,7 @@ Operations, each about one thing; a request about several is written down as sev
 | `("read", name)` | the topic's configs as `((key, value), …)` in order, `missing` |
 | `("configure broker", id, ((key, value or None), …))`, `("read broker", id)` | `ok`; the configs |
 | `("allocate",)` | the first id of the block |
-| `("register", broker id)` | the broker epoch |
+| `("register", broker id, incarnation)` | the broker epoch |
 | `("alter partition", topic id, partition, partition epoch)` | `("ok", new partition epoch)`, `stale` |
 | `("set feature", name, level)`, `("read feature", name)` | `ok`; the level |
 
@@ -108,11 +108,13 @@ def allocate(state: int | None, _asked: Any, told: Any) -> Any:
     return told + BLOCK if told >= (state or 0) else REFUSED
 
 
-def register(state: int | None, _asked: Any, told: Any) -> Any:
-    """Each registration has a greater epoch than all before, of whatever broker."""
+def register(state: tuple[Any, int] | None, asked: Any, told: Any) -> Any:
+    """Each new incarnation of a broker has a greater epoch; one that asks again is told the same."""
     if told is UNKNOWN:
         return state
-    return told if state is None or told > state else REFUSED
+    incarnation, epoch = state or (None, -1)
+    fits = told == epoch if asked[2] == incarnation else told > epoch
+    return (asked[2], told) if fits else REFUSED
 
 
 def alter_partition(state: int | None, asked: Any, told: Any) -> Any:
@@ -167,7 +169,7 @@ KEYS: dict[str, Callable[[Any], Hashable]] = {
     **dict.fromkeys(("create", "delete", "grow", "configure", "read"), _topic),
     **dict.fromkeys(("configure broker", "read broker"), lambda asked: ("broker", asked[1])),
     "allocate": lambda _asked: "producer ids",
-    "register": lambda _asked: "broker epochs",
+    "register": lambda asked: ("registrations of", asked[1]),
     "alter partition": lambda asked: ("partition", asked[1], asked[2]),
     **dict.fromkeys(("set feature", "read feature"), lambda asked: ("feature", asked[1])),
 }

@@ -29,6 +29,9 @@ SOUND = {
         (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), "stale"),
         (("alter partition", 1, 0, 9), ("ok", 10)),
     ],
+    "a broker registers, asks again, and starts anew": [
+        (("register", 1, "a"), 10), (("register", 1, "a"), 10), (("register", 2, "c"), 5), (("register", 1, "b"), 12),
+    ],
     "configs of a broker": [
         (("read broker", 1), ()), (("configure broker", 1, (("x", "1"),)), "ok"), (("read broker", 1), (("x", "1"),)),
     ],
@@ -47,7 +50,8 @@ WRONG = {
     ],
     "two brokers have one id": [(("allocate",), 1000), (("allocate",), 1000)],
     "blocks overlap": [(("allocate",), 1000), (("allocate",), 1999)],
-    "a broker epoch comes back": [(("register", 1), 10), (("register", 2), 10)],
+    "a broker epoch comes back": [(("register", 1, "a"), 10), (("register", 1, "b"), 10)],
+    "one incarnation has two epochs": [(("register", 1, "a"), 10), (("register", 1, "a"), 11)],
     "one partition epoch is changed twice": [
         (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), ("ok", 5)),
     ],

@@ -1,0 +1,360 @@
+"""One life of a controller: `controller.node.Node` itself, on a simulated loop, disk and network.
+
+Every line between a decoded request and the bytes on disk is the product's. What is added is the watching, and the
+points at which a plan may strike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.node import NodeConfig
+from controller.config.resources import knows_config
+from controller.controller import Controller
+from controller.env import Env
+from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION, supported_features
+from controller.node import Node as Driver
+from controller.own_registration import OwnRegistration
+from controller.settings import settings_of
+from controller.state import State
+from raft import effects as do
+from raft.inputs import Answered, Failed, Refused, Requested, Source
+from raft.network.requests import Incoming
+from raft.replica import Replica
+from raft.storage.storage import Storage
+from records.metadata.configs import FeatureLevelRecord
+from simulations.channels import Channel
+from simulations.cluster.loop import SimLoop
+from simulations.files import Dead
+from simulations.process import DIRECTORY, DISK_TROUBLE, Process
+from simulations.violation import Violation
+from simulations.world import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.effects import Effect
+    from controller.inputs import Input as ControllerInput
+    from raft.effects import Send
+    from raft.inputs import Input
+    from simulations.cluster.watch import ClusterWatch
+    from simulations.connections import Connection, Frame
+    from simulations.node import Node
+
+SHUTDOWN_US = 4 * SECOND
+# The channels of a node's own requests stand beside those of the quorum.
+OWN = 1_000_000
+
+_STORED = (
+    do.SaveElection, do.Append, do.Truncate, do.ResetLog, do.SaveEpochs, do.AdvanceLogStart, do.DeleteSnapshot,
+    do.WriteSnapshotPart, do.FreezeSnapshot, do.DropSnapshotPart,
+)  # fmt: skip
+
+
+class ControllerProcess(Process):
+    """A running controller. driver: the product's; machine: what its state has, for who looks."""
+
+    watch: ClusterWatch
+
+    def __init__(self, node: Node, properties: dict[str, str], metadata_version: int) -> None:
+        super().__init__(node)
+        self._properties = properties
+        self._metadata_version = metadata_version
+        self.loop = SimLoop(self, self._guard)
+        self.driver: WatchedDriver
+        self.controller: WatchedController
+
+    def boot(self) -> None:
+        """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
+        node = self.node
+        config = NodeConfig(self._properties)
+        driver = self.driver = WatchedDriver(self)
+        self.storage = Storage(
+            self.files, DIRECTORY, self.flush, on_input=driver.on_disk, on_failure=driver.on_disk_failure,
+            on_note=driver.on_disk_note, limits=node.limits,
+        )  # fmt: skip
+        recovered = self.storage.recovered
+        self.watch.recovered(self, recovered)
+        self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
+        luck = node.stream("controller", node.life)
+        features = supported_features()
+        now_ms = self.clock.ms(self.world.now)
+        env = Env(node.config.cluster_id, node.id, luck, settings_of(config), config, now_ms=now_ms)
+        registration = OwnRegistration(
+            node.id, luck.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, luck
+        )
+        state = State(supported_features=features, knows_config=knows_config)
+        self.controller = WatchedController(
+            state, env, bootstrap=bootstrap(self._metadata_version), registration=registration
+        )
+        self.controller.process = self
+        self.machine = Machine(self.controller)  # type: ignore[assignment]
+        driver.assemble(
+            storage=self.storage,
+            replica=self.replica,
+            controller=self.controller,
+            server=SimServer(self),
+            channels=SimChannels(self, self, 0),
+            own_channels=SimChannels(self, OwnEnd(self), OWN),
+        )
+        self.is_listening = True
+        driver.start()
+
+    # What comes from outside
+
+    def handle(self, event: Input) -> None:
+        self._guard(self.driver.to_raft, event)
+
+    def handle_request(self, connection: Connection, frame: Frame, requested: Requested) -> None:
+        if self.is_dead or connection.id not in self.connections:
+            return
+        connection.asked = frame
+        connection.asked_at = self.world.now
+        source = Source(connection.id, frame.number)
+        request = requested.request
+        api_key = type(request).__schema__.api_key
+        incoming = Incoming(source, api_key, frame.version, frame.number, "simulated", request, b"", 0)
+        self.watch.asked(self, frame, requested)
+        self._guard(self.driver.on_request, incoming)
+        if not self.is_dead:
+            self.watch.took_request(self, frame, requested)
+
+    def handle_answer(self, frame: Frame, answered: Answered) -> None:
+        if not self.is_dead:
+            self.watch.answered(self, frame, answered)
+            self._guard(self.driver.on_peer, answered)
+
+    def disconnected(self, connection: Connection) -> None:
+        """A client is gone."""
+        if self.connections.pop(connection.id, None) is not None:
+            self._guard(self.driver.on_disconnected, connection.id)
+
+    def shut_down(self) -> None:
+        """Leave in good order; after a while in any."""
+        self._guard(self.driver.shut_down)
+        self.world.after(SHUTDOWN_US, self.when_awake, self._guard, self.driver.end_now)
+
+    def clock_changed(self) -> None:
+        self.loop.clock_changed()
+
+    # Within
+
+    def reach(self, prefix: str, cls: type) -> None:
+        """The node is at a point. Raises Dead where that is its end."""
+        name = f"{prefix}:{cls.__name__}"
+        if name in self._armed:
+            self.node.triggers.reach(name, self)
+
+    def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
+        """The quorum's core took a step."""
+        self.steps += 1
+        self.watch.stepped(self, name, event, effects)
+        if self.node.step_us:
+            self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
+
+    def performed(self) -> None:
+        """All effects of a step are under way."""
+        if self.node.triggers.states:
+            self.node.triggers.look(self.watch.ledger, self)
+
+    def say_last_words(self) -> None:
+        """It cannot go on: the product tells the others, and nothing else is taken in."""
+        self._inbox.clear()
+        self.driver.give_up()
+
+    def ended(self) -> None:
+        """The driver is done."""
+        if self.driver.failure is None:
+            self.node.left(self)
+
+    def _guard(self, act: Callable[..., Any], *args: Any) -> None:
+        if self.is_dead:
+            return
+        try:
+            act(*args)
+        except Dead as death:
+            self.node.died(self, death)
+
+
+def bootstrap(level: int) -> list[tuple[Any, int]]:
+    """The records with which the formatter begins a log at a metadata.version: each feature at its level of then."""
+    levels = {METADATA_VERSION: level}
+    levels |= {each.name: each.default_level(level) for each in FEATURES if each.name != KRAFT_VERSION}
+    return [(FeatureLevelRecord(name=name, feature_level=found), 0) for name, found in levels.items() if found]
+
+
+class WatchedDriver(Driver):
+    """The product's node, with its steps and effects told of."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self._process = process
+        clock, world = process.clock, process.world
+        super().__init__(
+            process.loop,  # type: ignore[arg-type]
+            wall_ms=lambda: clock.wall_ms(world.now),
+            log=SimLog(process),  # type: ignore[arg-type]
+            on_end=process.ended,
+        )
+        self._step: tuple[str, Any] = ("start", None)
+        self._error: BaseException | None = None
+
+    def assemble(self, **parts: Any) -> None:
+        super().assemble(**parts)
+        performs = {**dict.fromkeys(_STORED, self.storage.perform), **self._do_raft}
+        self._do_raft = {cls: self._watched(cls, act) for cls, act in performs.items()}
+
+    def fail(self, error: BaseException) -> None:
+        """What a disk does is of this world; anything else that is raised is a finding."""
+        if self.is_ending:
+            return
+        if isinstance(error, Violation):
+            raise error
+        if not isinstance(error, DISK_TROUBLE):
+            from simulations.runs import describe_error
+
+            raise Violation("ASSERT", f"node {self._process.node.id}: {describe_error(error)}") from error
+        self._error = error
+        self._process.node.failed(self._process, error)
+
+    def give_up(self) -> None:
+        """End as the product does when it cannot go on."""
+        assert self._error is not None, "it has failed"
+        super().fail(self._error)
+
+    def _start_raft(self, _event: None) -> None:
+        self._step = ("start", None)
+        super()._start_raft(None)
+
+    def _step_raft(self, event: Input) -> None:
+        self._process.reach("input", type(event))
+        self._step = (f"input:{type(event).__name__}", event)
+        super()._step_raft(event)
+
+    def _perform_raft(self, effects: list[do.Effect]) -> None:
+        self._process.stepped(*self._step, effects)
+        super()._perform_raft(effects)
+        self._process.performed()
+
+    def _step_controller(self, event: ControllerInput) -> None:
+        self._process.reach("controller", type(event))
+        super()._step_controller(event)
+
+    def _watched(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
+        process = self._process
+
+        def perform(effect: Any) -> None:
+            process.reach("before", cls)
+            process.watch.performs(process, effect)
+            act(effect)
+            process.reach("after", cls)
+
+        return perform
+
+
+class WatchedController(Controller):
+    """The product's controller, with its steps told of."""
+
+    process: ControllerProcess
+
+    def step(self, event: ControllerInput, now_ms: int) -> list[Effect]:
+        effects = super().step(event, now_ms)
+        self.process.watch.controller_stepped(self.process, event, effects)
+        return effects
+
+
+class Machine:
+    """What the worlds of raft ask of a state machine. leads: the epoch in which it may write; None where none."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+
+    @property
+    def offset(self) -> int:
+        return self._controller.state.end_offset
+
+    @property
+    def leads(self) -> int | None:
+        return self._controller.env.epoch if self._controller.is_active else None
+
+
+class SimLog:
+    """The node's own log, as notes of the run. shown: what costs something to say, and is said here."""
+
+    shown: frozenset[str] = frozenset()
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def __call__(self, name: str, **fields: Any) -> None:
+        fields.pop("exc_info", None)
+        self._process.watch.noted(self._process, name, fields)
+
+    def set_level(self, logger: str, level: str | None) -> None:
+        """Every note is kept."""
+
+
+class SimServer:
+    """What `raft.network.server.Server` is to the node."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self._process = process
+
+    def reply(self, source: Source, response: Any) -> None:
+        process = self._process
+        connection = process.connections.get(source.connection)
+        if connection is not None:
+            process.watch.replies(process, source, response)
+            process.network.reply(connection, response)
+
+    def disconnect(self, source: Source, reason: str) -> None:
+        raise Violation("ASSERT", f"node {self._process.node.id} cannot answer {source}: {reason}")
+
+    def peer(self, source: Source) -> str:
+        connection = self._process.connections.get(source.connection)
+        return "" if connection is None else f"10.0.0.{connection.client.node.id % 250}:1000"
+
+    def listener(self, _source: Source) -> str:
+        return self._process.replica.config.listener
+
+    def close(self) -> None:
+        """The connections close with the process."""
+
+
+class SimChannels:
+    """What `raft.network.channels.Channels` is to the node. end: who is told; first: added to the ids of peers."""
+
+    def __init__(self, process: ControllerProcess, end: Any, first: int) -> None:
+        self._process = process
+        self._end = end
+        self._first = first
+
+    def send(self, effect: Send) -> None:
+        channels = self._process.channels
+        key = self._first + effect.peer
+        channel = channels.get(key)
+        if channel is None:
+            channel = channels[key] = Channel(self._end, effect.peer)
+        channel.send(effect)
+
+    def retain(self, peers: set[int]) -> None:
+        """Channels follow the endpoints of each `Send`."""
+
+    def close(self) -> None:
+        """The connections close with the process."""
+
+
+class OwnEnd:
+    """The process as the channels of its own requests see it: answers go to who asked for its registration."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self._process = process
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._process, name)
+
+    def receive_soon(self, event: Input) -> None:
+        if not isinstance(event, Refused):
+            self._process.loop.call_soon(self._process.driver.on_own_answer, event)
+
+    def handle_answer(self, _frame: Frame, answered: Answered | Failed) -> None:
+        self._process._guard(self._process.driver.on_own_answer, answered)  # noqa: SLF001 - a part of it

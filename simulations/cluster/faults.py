@@ -1,0 +1,170 @@
+"""What goes wrong with brokers, and with what they and admin clients are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster.wire import NAMES
+from simulations.faults.table import FaultKind, pick
+from simulations.plans import Fault
+from simulations.streams import between
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.cluster.brokers import BrokerMachine
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.cluster.run import ClusterRun
+    from simulations.process import Process
+
+Args = dict[str, Any]
+
+
+def _machine(run: Any, args: Args) -> BrokerMachine:
+    machine: BrokerMachine = run.brokers[args["broker"] % len(run.brokers)]
+    return machine
+
+
+def crash(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker is gone without a word, and back after down_ms, with nothing on its disk that says it ended well."""
+    machine = _machine(run, args)
+    if machine.current is None:
+        return False
+    machine.crash()
+    run.later(args["down_ms"], machine.start)
+    return True
+
+
+def crash_all(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """All brokers are gone, one gap_ms after the other, and back down_ms later."""
+    for place, machine in enumerate(run.brokers):
+        run.later(1 + place * args["gap_ms"], machine.crash)
+        run.later(2 + place * args["gap_ms"] + args["down_ms"], machine.start)
+    return True
+
+
+def leave(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker asks to be let go (KIP-841), and comes back."""
+    machine = _machine(run, args)
+    if machine.current is None:
+        return False
+    machine.leave(args["down_ms"])
+    return True
+
+
+def pause(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker stands still, and goes on as if nothing had been."""
+    machine = _machine(run, args)
+    process = machine.current
+    if process is None:
+        return False
+    process.pause(is_paused=True)
+    run.later(args["for_ms"], lambda: process.pause(is_paused=False))
+    return True
+
+
+def replace(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker stands still, another process of its id takes its place, and then the first goes on: a zombie."""
+    machine = _machine(run, args)
+    if machine.current is None:
+        return False
+    machine.replace()
+    run.later(args["for_ms"], machine.wake_stale)
+    return True
+
+
+def cut(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker reaches no controller, or hears none."""
+    machine = _machine(run, args)
+    ways = []
+    for node_id in run.nodes:
+        if args["direction"] in {"both", "out"}:
+            ways.append((machine.id, node_id))
+        if args["direction"] in {"both", "in"}:
+            ways.append((node_id, machine.id))
+    for way in ways:
+        run.network.links.cut(*way)
+
+    def heal() -> None:
+        for way in ways:
+            run.network.links.heal(*way)
+
+    run.later(args["for_ms"], heal)
+    return True
+
+
+def lose(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """For a while each message of a name is lost with its connection, by a chance: a request, or its answer."""
+    luck = run.stream("lose", args["number"])
+
+    def rule(connection: Any, frame: Any, _is_answer: bool) -> bool:
+        if frame.name != args["name"] or luck.random() >= args["share"]:
+            return False
+        run.network.reset(connection)
+        return True
+
+    run.network.rules.append(rule)
+    run.later(args["for_ms"], run.network.rules.remove, rule)
+    return True
+
+
+def _one(luck: Random, plan: ClusterPlan) -> Args:
+    return {"broker": int(luck.random() * plan.brokers)}
+
+
+def _span(luck: Random, plan: ClusterPlan) -> int:
+    """Far below, about, and far above a session."""
+    low, high = pick(luck, ((5, 50), (60, 130), (130, 300)))
+    return max(1, plan.session_ms * between(luck, low, high) // 100)
+
+
+DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
+    "broker_crash": lambda luck, plan: {**_one(luck, plan), "down_ms": _span(luck, plan)},
+    "brokers_crash": lambda luck, plan: {
+        "gap_ms": pick(luck, (0, 100, _span(luck, plan))), "down_ms": _span(luck, plan),
+    },
+    "broker_leaves": lambda luck, plan: {**_one(luck, plan), "down_ms": _span(luck, plan)},
+    "broker_pauses": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
+    "broker_doubles": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
+    "broker_cut": lambda luck, plan: {
+        **_one(luck, plan), "direction": pick(luck, ("both", "in", "out")), "for_ms": _span(luck, plan),
+    },
+    "lose": lambda luck, plan: {
+        "name": pick(luck, NAMES), "share": pick(luck, (0.2, 0.6)), "number": int(luck.random() * 1_000_000),
+        "for_ms": _span(luck, plan) * 3,
+    },
+}  # fmt: skip
+
+BROKER_KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
+    "broker_crash": crash,
+    "brokers_crash": crash_all,
+    "broker_leaves": leave,
+    "broker_pauses": pause,
+    "broker_doubles": replace,
+    "broker_cut": cut,
+    "lose": lose,
+}
+
+
+def draw_broker_fault(luck: Random, plan: ClusterPlan, kinds: list[str]) -> Fault:
+    """One of these kinds, at some time."""
+    kind = pick(luck, kinds)
+    return Fault(kind, DRAW[kind](luck, plan), at_ms=between(luck, 200, plan.chaos_ms * 9 // 10))
+
+
+def strike(run: ClusterRun, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:
+    """Do it; whether there was anything to do it to."""
+    own = BROKER_KINDS.get(fault.kind)
+    return own(run, fault.args, struck) if own is not None else kinds[fault.kind].strike(run, fault.args, struck)
+
+
+def mend(run: ClusterRun) -> None:
+    """All of it is over."""
+    for machine in run.brokers:
+        machine.end_stale()
+        if machine.current is not None:
+            machine.current.pause(is_paused=False)
+            machine.current.wants_out = False
+        run.world.after(MS, machine.start)

@@ -1,0 +1,42 @@
+"""The one history of a cluster: what was committed, as bytes, and what it says, record by record, to who judges it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.bulk_batches import load_batch
+from controller.state import State
+from simulations.cluster.reference import Reference, state_digest
+from simulations.history import History
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from records.batch import Batch
+    from simulations.chains import Chains
+
+
+class ClusterHistory(History):
+    """batches: all that are committed, in order. told: called with the bytes and the end of each."""
+
+    def __init__(self, chains: Chains, told: Callable[[bytes, int], None]) -> None:
+        super().__init__(chains)
+        self.batches: list[bytes] = []
+        self.reference = Reference(self)
+        self._told = told
+
+    def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
+        state = State()
+        state.begin_load(end_offset)
+        for data, batch in found:
+            if not batch.is_control:
+                load_batch(state, data, batch)
+        state.end_load()
+        return state_digest(state)[1] == self.reference.digest_at(end_offset)
+
+    def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
+        self.batches.append(data)
+        self.states[end_offset] = (end_offset, 0)
+        self.chain_at[end_offset] = self.log.last
+        self.epoch_at[end_offset] = epoch
+        self._told(data, end_offset)

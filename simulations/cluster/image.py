@@ -1,0 +1,196 @@
+"""The metadata as whoever reads the log sees it: brokers do, and so do those who judge. It shares nothing with the
+controller's own replay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from records.batch import batches, read_header, records_of
+from records.frame import decode_record
+from records.metadata.brokers import (
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from records.metadata.configs import ConfigRecord
+from records.metadata.producer_ids import ProducerIdsRecord
+from records.metadata.topics import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNCHANGED = -2
+NOBODY = -1
+
+
+@lru_cache(maxsize=2048)
+def decoded(data: bytes) -> tuple[tuple[int, Any], ...]:
+    """The records of one data batch with their offsets, in order; none of a control batch."""
+    batch = read_header(data)
+    assert batch is not None, "a whole batch"
+    if batch.is_control:
+        return ()
+    return tuple(
+        (batch.base_offset + place, decode_record(record.value or b"")[0])
+        for place, record in enumerate(records_of(data, batch))
+    )
+
+
+def batches_of(data: bytes) -> list[tuple[int, int, bytes]]:
+    """The whole batches in some bytes: (base offset, end offset, bytes)."""
+    return [
+        (batch.base_offset, batch.last_offset + 1, data[batch.position : batch.position + batch.size])
+        for batch in batches(data, check=False)
+    ]
+
+
+@dataclass(slots=True)
+class Broker:
+    """A registration."""
+
+    epoch: int
+    incarnation: bytes
+    fenced: bool
+    leaving: bool
+
+
+@dataclass(slots=True)
+class Partition:
+    """A partition as the log has it."""
+
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+    epoch: int
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known: tuple[int, ...]
+
+
+class Image:
+    """brokers by id; topics: id -> name; names: name -> id; partitions: (topic id, index); configs: (type, name)."""
+
+    def __init__(self) -> None:
+        self.end_offset = 0
+        self.brokers: dict[int, Broker] = {}
+        self.topics: dict[bytes, str] = {}
+        self.names: dict[str, bytes] = {}
+        self.counts: dict[bytes, int] = {}
+        self.partitions: dict[tuple[bytes, int], Partition] = {}
+        self.configs: dict[tuple[int, str], dict[str, str]] = {}
+        self.next_producer_id = 0
+
+    def apply(self, record: Any) -> None:
+        """Take one record in; what is not of this image is passed by."""
+        act = APPLY.get(type(record))
+        if act is not None:
+            act(self, record)
+
+    def is_as(self, other: Image) -> bool:
+        """Whether all that is kept here is the same in another image."""
+        return (
+            self.brokers == other.brokers
+            and self.names == other.names
+            and self.partitions == other.partitions
+            and {key: value for key, value in self.configs.items() if value}
+            == {key: value for key, value in other.configs.items() if value}
+            and self.next_producer_id == other.next_producer_id
+        )
+
+    def led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
+        """The partitions that a broker leads."""
+        return [key for key, found in self.partitions.items() if found.leader == broker_id]
+
+    def registers(self, record: RegisterBrokerRecord) -> None:
+        self.brokers[record.broker_id] = Broker(
+            record.broker_epoch, bytes(record.incarnation_id), record.fenced, record.in_controlled_shutdown
+        )
+
+    def unregisters(self, record: UnregisterBrokerRecord) -> None:
+        self.brokers.pop(record.broker_id, None)
+
+    def changes_broker(self, record: BrokerRegistrationChangeRecord) -> None:
+        broker = self.brokers[record.broker_id]
+        if record.fenced:
+            broker.fenced = record.fenced > 0
+        if record.in_controlled_shutdown:
+            broker.leaving = True
+
+    def makes_topic(self, record: TopicRecord) -> None:
+        topic_id = bytes(record.topic_id)
+        self.topics[topic_id] = record.name
+        self.names[record.name] = topic_id
+        self.counts[topic_id] = 0
+
+    def makes_partition(self, record: PartitionRecord) -> None:
+        topic_id = bytes(record.topic_id)
+        self.counts[topic_id] = self.counts.get(topic_id, 0) + 1
+        self.partitions[topic_id, record.partition_id] = Partition(
+            tuple(record.replicas), tuple(record.isr), record.leader, record.leader_epoch, record.partition_epoch,
+            tuple(record.adding_replicas), tuple(record.removing_replicas),
+            tuple(record.eligible_leader_replicas or ()), tuple(record.last_known_elr or ()),
+        )  # fmt: skip
+
+    def changes_partition(self, record: PartitionChangeRecord) -> None:
+        found = self.partitions[bytes(record.topic_id), record.partition_id]
+        found.epoch += 1
+        if record.leader != UNCHANGED:
+            found.leader = record.leader
+            found.leader_epoch += 1
+        for name, value in (
+            ("isr", record.isr), ("replicas", record.replicas), ("adding", record.adding_replicas),
+            ("removing", record.removing_replicas), ("elr", record.eligible_leader_replicas),
+            ("last_known", record.last_known_elr),
+        ):  # fmt: skip
+            if value is not None:
+                setattr(found, name, tuple(value))
+
+    def removes_topic(self, record: RemoveTopicRecord) -> None:
+        topic_id = bytes(record.topic_id)
+        name = self.topics.pop(topic_id)
+        if self.names.get(name) == topic_id:
+            del self.names[name]
+        for index in range(self.counts.pop(topic_id)):
+            del self.partitions[topic_id, index]
+        self.configs.pop((2, name), None)
+
+    def clears_elr(self, record: ClearElrRecord) -> None:
+        for (topic_id, _), found in self.partitions.items():
+            if record.topic_name in ("", self.topics[topic_id]) and (found.elr or found.last_known):
+                found.elr = found.last_known = ()
+                found.epoch += 1
+
+    def configures(self, record: ConfigRecord) -> None:
+        configs = self.configs.setdefault((record.resource_type, record.resource_name), {})
+        if record.value is None:
+            configs.pop(record.name, None)
+        else:
+            configs[record.name] = record.value
+
+    def gives_producer_ids(self, record: ProducerIdsRecord) -> None:
+        self.next_producer_id = record.next_producer_id
+
+
+APPLY: dict[type, Callable[[Image, Any], None]] = {
+    RegisterBrokerRecord: Image.registers,
+    UnregisterBrokerRecord: Image.unregisters,
+    BrokerRegistrationChangeRecord: Image.changes_broker,
+    TopicRecord: Image.makes_topic,
+    PartitionRecord: Image.makes_partition,
+    PartitionChangeRecord: Image.changes_partition,
+    RemoveTopicRecord: Image.removes_topic,
+    ClearElrRecord: Image.clears_elr,
+    ConfigRecord: Image.configures,
+    ProducerIdsRecord: Image.gives_producer_ids,
+}

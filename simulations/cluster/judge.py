@@ -1,0 +1,226 @@
+"""What the committed log of a cluster may say, record by record, and batch by batch.
+
+C06 FencedNotInIsr, C07 IsrSubset, C08 epochs go up, C09 BrokerEpochUnique, C11 ReassignmentSafe, C12
+ProducerIdBlocksDisjoint, C13 AtomicBatches, C14 UncleanElectionOnlyIfEnabled, C15 TopicIdUnique, C16
+CommittedDataSurvives, as far as ISRs tell: they grow only by what a leader says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from records.metadata.configs import ConfigRecord
+from records.metadata.producer_ids import ProducerIdsRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, batches_of, decoded
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOPIC = 2
+BLOCK = 1000
+
+
+class Judge:
+    """image: all that is committed. topics_made: ids of all topics that ever were."""
+
+    def __init__(self) -> None:
+        self.image = Image()
+        self.topics_made: set[bytes] = set()
+        self._broker_epoch = -1
+        self._touched: dict[tuple[bytes, int], Partition | None] = {}  # as each was before this batch
+        self._brokers: set[int] = set()
+        self._made: set[bytes] = set()
+        self._targets: dict[tuple[str, int], list[set[int]]] = {}
+        self._wishes: dict[tuple[bytes, int], dict[int, set[int]]] = {}
+
+    def committed(self, data: bytes, end_offset: int) -> None:
+        """One more batch is committed. Raises Violation where its records cannot follow from those before."""
+        image = self.image
+        for _, _, batch in batches_of(data):
+            for offset, record in decoded(batch):
+                act = BEFORE.get(type(record))
+                if act is not None:
+                    act(self, record, offset)
+                image.apply(record)
+        image.end_offset = end_offset
+        self._after_batch(end_offset)
+
+    def wished(self, key: tuple[bytes, int], epoch: int, members: set[int]) -> None:
+        """Somebody who leads a partition, or takes itself for its leader, asks for an ISR at a partition epoch."""
+        self._wishes.setdefault(key, {}).setdefault(epoch, set()).update(members)
+
+    def aimed(self, topic: str, partition: int, replicas: set[int]) -> None:
+        """Somebody asks that a partition be moved."""
+        self._targets.setdefault((topic, partition), []).append(replicas)
+
+    # Before a record is applied
+
+    def registers(self, record: RegisterBrokerRecord, offset: int) -> None:
+        existing = self.image.brokers.get(record.broker_id)
+        self._brokers.add(record.broker_id)
+        if existing is not None and existing.incarnation == bytes(record.incarnation_id):
+            if record.broker_epoch != existing.epoch:
+                text = f"broker {record.broker_id} registers again and gets epoch {record.broker_epoch} at {offset}"
+                raise Violation("C09", f"{text}; it had {existing.epoch}")
+            return
+        if not self._broker_epoch < record.broker_epoch <= offset:
+            text = f"broker {record.broker_id} registers at offset {offset} with epoch {record.broker_epoch}"
+            raise Violation("C09", f"{text}; the last one given was {self._broker_epoch}")
+        self._broker_epoch = record.broker_epoch
+
+    def changes_broker(self, record: BrokerRegistrationChangeRecord, offset: int) -> None:
+        self._brokers.add(record.broker_id)
+        found = self.image.brokers.get(record.broker_id)
+        if found is None or found.epoch != record.broker_epoch:
+            text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} changes; it is {found}"
+            raise Violation("C10", text)
+
+    def makes_topic(self, record: TopicRecord, offset: int) -> None:
+        topic_id = bytes(record.topic_id)
+        if topic_id in self.topics_made or record.name in self.image.names:
+            raise Violation("C15", f"topic {record.name} of id {topic_id.hex()} is made at {offset}, and was there")
+        self.topics_made.add(topic_id)
+        self._made.add(topic_id)
+
+    def removes_topic(self, record: RemoveTopicRecord, offset: int) -> None:
+        topic_id = bytes(record.topic_id)
+        if topic_id not in self.image.topics:
+            raise Violation("C15", f"topic {topic_id.hex()} is removed at {offset}, and is not there")
+        for key in [key for key in self._touched if key[0] == topic_id]:
+            del self._touched[key]
+        self._made.discard(topic_id)
+
+    def makes_partition(self, record: PartitionRecord, offset: int) -> None:
+        topic_id = bytes(record.topic_id)
+        if self.image.counts.get(topic_id) != record.partition_id:
+            there = self.image.counts.get(topic_id)
+            raise Violation("C13", f"at {offset} partition {record.partition_id} is made of a topic that has {there}")
+        self._touched[topic_id, record.partition_id] = None
+
+    def changes_partition(self, record: PartitionChangeRecord, offset: int) -> None:
+        key = bytes(record.topic_id), record.partition_id
+        found = self.image.partitions.get(key)
+        if found is None:
+            raise Violation("C15", f"at {offset} {_name(key)} changes, and is not there")
+        if key not in self._touched:
+            self._touched[key] = Partition(*(getattr(found, name) for name in Partition.__slots__))
+        self._elects(key, found, record, offset)
+        self._moves(key, found, record, offset)
+
+    def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
+        """Who was not in sync may lead only where that is allowed, and nobody here allows it."""
+        wished = self._wishes.get(key, {}).get(found.epoch, set())
+        joins = set(record.isr or ()) - set(found.isr)
+        if joins - wished and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known}):
+            text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
+            raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {wished}")
+        leader = record.leader
+        if leader in (UNCHANGED, NOBODY, found.leader):
+            return
+        if leader not in {*found.isr, *found.elr, *found.last_known, *wished}:
+            text = (
+                f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
+            )
+            raise Violation("C14", text)
+        broker = self.image.brokers.get(leader)
+        if broker is None or broker.leaving:
+            raise Violation("C06", f"at {offset} {leader} gets to lead {_name(key)}, and is {broker}")
+
+    def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
+        """The end of a reassignment: all targets are in sync; or it is called off, and all is as before."""
+        if not found.adding and not found.removing:
+            return
+        adding = found.adding if record.adding_replicas is None else tuple(record.adding_replicas)
+        removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
+        replicas = found.replicas if record.replicas is None else tuple(record.replicas)
+        isr = set(found.isr if record.isr is None else record.isr)
+        if adding or removing:
+            return
+        former = set(found.replicas) - set(found.adding)
+        targets = set(found.replicas) - set(found.removing)
+        wished = self._targets.get((self.image.topics[key[0]], key[1]), [])
+        text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
+        if not (set(replicas) - former) <= isr or (found.isr and not isr and not found.elr):
+            raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
+        if set(replicas) not in (former, targets) and set(replicas) not in wished:
+            raise Violation("C11", f"{text}; nobody asked for that")
+
+    def configures(self, record: ConfigRecord, offset: int) -> None:
+        if record.resource_type == TOPIC and record.resource_name not in self.image.names:
+            raise Violation("C13", f"at {offset} a config of topic {record.resource_name} is set, which is not there")
+
+    def gives_producer_ids(self, record: ProducerIdsRecord, offset: int) -> None:
+        if record.next_producer_id < self.image.next_producer_id + BLOCK:
+            text = f"at {offset} producer ids up to {record.next_producer_id} are given away"
+            raise Violation("C12", f"{text}; {self.image.next_producer_id} was the next")
+
+    # After a batch
+
+    def _after_batch(self, end_offset: int) -> None:
+        image = self.image
+        for topic_id in self._made:
+            if topic_id in image.topics and not image.counts[topic_id]:
+                raise Violation("C13", f"before {end_offset} topic {image.topics[topic_id]} is made without partitions")
+        self._made.clear()
+        for key, before in self._touched.items():
+            self._is_sound(key, before, end_offset)
+        self._touched.clear()
+        for broker_id in self._brokers:
+            self._is_out(broker_id, end_offset)
+        self._brokers.clear()
+
+    def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
+        found = self.image.partitions[key]
+        text = f"before {end_offset} {_name(key)} is {found}"
+        replicas, isr, elr = set(found.replicas), set(found.isr), set(found.elr)
+        if not replicas or len(replicas) != len(found.replicas) or len(isr) != len(found.isr):
+            raise Violation("C07", f"{text}: twice or none")
+        # That who holds no replica any more is eligible for ever is stock's own slip (see FINDINGS): nobody elects it.
+        if not isr <= replicas or isr & elr:
+            raise Violation("C07", f"{text}: in sync is who holds no replica, or who is eligible beside")
+        if found.leader != NOBODY and found.leader not in isr:
+            raise Violation("C07", f"{text}: the leader is not in sync")
+        if before is not None and not isr and not elr and not found.last_known and (before.isr or before.elr):
+            raise Violation("C07", f"{text}: nobody is left in sync or eligible; it was {before}")
+        if before is not None and (found.leader_epoch < before.leader_epoch or found.epoch <= before.epoch):
+            raise Violation("C08", f"{text}: it was {before}")
+        for broker_id in (*found.isr, found.leader):
+            self._may_serve(broker_id, key, found, text)
+
+    def _may_serve(self, broker_id: int, key: tuple[bytes, int], found: Partition, text: str) -> None:
+        """Who is fenced leads nothing, and is in sync only as the last one that was."""
+        if broker_id == NOBODY:
+            return
+        broker = self.image.brokers.get(broker_id)
+        if broker is not None and not broker.fenced:
+            return
+        if found.leader == broker_id or len(found.isr) > 1:
+            raise Violation("C06", f"{text}: {broker_id} is {broker}")
+        _ = key
+
+    def _is_out(self, broker_id: int, end_offset: int) -> None:
+        broker = self.image.brokers.get(broker_id)
+        if broker is not None and not broker.fenced:
+            return
+        for key, found in self.image.partitions.items():
+            if broker_id in found.isr or broker_id == found.leader:
+                self._may_serve(broker_id, key, found, f"before {end_offset} {_name(key)} is {found}")
+
+
+def _name(key: tuple[bytes, int]) -> str:
+    return f"{key[0].hex()[:8]}-{key[1]}"
+
+
+BEFORE: dict[type, Callable[[Judge, Any, int], None]] = {
+    RegisterBrokerRecord: Judge.registers,
+    BrokerRegistrationChangeRecord: Judge.changes_broker,
+    TopicRecord: Judge.makes_topic,
+    RemoveTopicRecord: Judge.removes_topic,
+    PartitionRecord: Judge.makes_partition,
+    PartitionChangeRecord: Judge.changes_partition,
+    ConfigRecord: Judge.configures,
+    ProducerIdsRecord: Judge.gives_producer_ids,
+}

@@ -1,0 +1,105 @@
+"""Plans of whole clusters: those of raft's worlds, with brokers and admin clients, and what is configured for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from controller.features import LATEST_PRODUCTION
+from simulations import swarm
+from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
+from simulations.faults.table import Scale, pick
+from simulations.plans import Calm, Load, Plan
+from simulations.streams import between, stream
+
+if TYPE_CHECKING:
+    from random import Random
+
+OPERATIONS = ("create", "delete", "grow", "configure", "read", "reassign", "elect")
+
+# A committed log that is gone is no fault that a controller could bear, and a node that speaks for another cluster
+# tells brokers nothing.
+_NOT_HERE = {"wipe", "restore", "rot", "garble", "lose_snapshot", "release", "stray"}
+
+
+@dataclass(slots=True)
+class ClusterPlan(Plan):
+    """brokers, admins: how many. topics: of how many names. operations: what admins ask, each as likely; ask_every_ms:
+    how long each waits between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader looks after
+    its ISRs, in which a follower falls behind by the chance `lag`. fetch_wait_ms: of brokers. metadata_version: that
+    the log begins with. properties: of every controller, beside what it must have.
+    """
+
+    brokers: int = 3
+    admins: int = 2
+    topics: int = 4
+    operations: list[str] = field(default_factory=lambda: list(OPERATIONS))
+    ask_every_ms: int = 60
+    session_ms: int = 1500
+    heartbeat_ms: int = 300
+    lead_every_ms: int = 250
+    lag: float = 0.1
+    fetch_wait_ms: int = 200
+    metadata_version: int = LATEST_PRODUCTION
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+def draw(seed: int) -> ClusterPlan:
+    """The plan of a seed."""
+    base = swarm.draw(seed)
+    luck = stream(seed, "cluster plan")
+    plan = ClusterPlan(seed)
+    plan.voters = swarm.weighted(luck, ((3, 75), (1, 15), (5, 10)))
+    _draw_quorum(luck, plan, base)
+    _draw_cluster(luck, plan)
+    scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
+    if luck.random() >= 0.1:
+        plan.faults = [fault for fault in swarm.draw_faults(luck, scale) if fault.kind not in _NOT_HERE][
+            : between(luck, 2, 12)
+        ]
+        if luck.random() < 0.8:
+            kinds = [kind for kind in BROKER_KINDS if luck.random() < 0.5] or ["broker_crash"]
+            plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 8))]
+    plan.calm = Calm(list(plan.voter_ids))
+    return plan
+
+
+def _draw_quorum(luck: Random, plan: ClusterPlan, base: Plan) -> None:
+    """What the quorum's own plan says, but for its writes and its sizes."""
+    plan.config = dict(base.config)
+    plan.config.pop("fetch_bytes_max", None)
+    plan.chaos_ms = between(luck, 3_000, 8_000)
+    plan.latency, plan.pace = base.latency, base.pace
+    if plan.latency[3] > 1_000_000:
+        plan.latency = [200, 800, 0.02, 300_000]
+    plan.codec, plan.late_answers, plan.journal = base.codec, False, base.journal
+    plan.kraft_version = base.kraft_version
+    plan.clocks = {node_id: times for node_id, times in base.clocks.items() if node_id in plan.ids}
+    plan.segment_bytes = pick(luck, (1 << 30, 3_000, 20_000))
+    plan.load = Load(every_ms=0)
+
+
+def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
+    plan.brokers = between(luck, 1, 5)
+    plan.admins = between(luck, 1, 4)
+    plan.topics = pick(luck, (1, 3, 6))
+    plan.metadata_version = pick(luck, (30, 30, 30, 27, 23, 20, 17, 13))
+    if luck.random() < 0.5:
+        plan.operations = [each for each in OPERATIONS if luck.random() < 0.6] or ["create"]
+        if "create" not in plan.operations:
+            plan.operations.append("create")
+    plan.ask_every_ms = pick(luck, (20, 60, 60, 200))
+    plan.session_ms = pick(luck, (500, 1500, 1500, 4000))
+    plan.heartbeat_ms = plan.session_ms // pick(luck, (3, 5, 10))
+    plan.lead_every_ms = pick(luck, (100, 250, 800))
+    plan.lag = pick(luck, (0.0, 0.1, 0.3))
+    if luck.random() < 0.6:
+        plan.properties["metadata.log.max.record.bytes.between.snapshots"] = pick(luck, ("500", "2000", "10000"))
+        plan.config["retention_bytes_max"] = pick(luck, (500, 3000, 1 << 20))
+        plan.config["clean_interval_ms"] = pick(luck, (200, 1000))
+    if luck.random() < 0.3:
+        plan.properties["leader.imbalance.check.interval.seconds"] = "1"
+    if luck.random() < 0.2:
+        plan.properties["metadata.max.idle.interval.ms"] = "0"
+    if luck.random() < 0.3:
+        plan.properties["min.insync.replicas"] = "2"

@@ -1,0 +1,68 @@
+"""What the committed log comes to, as one replay of all of it says, and digests by which states are compared."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from random import Random
+from typing import TYPE_CHECKING
+
+from controller.controller import Controller
+from controller.env import Env
+from controller.features import METADATA_VERSION
+from controller.inputs import Committed
+from controller.records_of import records_of
+from controller.settings import Settings
+from controller.state import State
+from controller.view import View, stable_view
+from records.frame import encode_record
+
+if TYPE_CHECKING:
+    from simulations.cluster.history import ClusterHistory
+
+Digest = bytes
+
+
+def digest_of(view: View) -> Digest:
+    """Of all records that a view comes to, in whatever order its tables have them."""
+    if METADATA_VERSION not in view.tables["features"]:
+        return b""
+    found = sorted(encode_record(record, version) for record, version in records_of(view))
+    return blake2b(b"".join(found), digest_size=16).digest()
+
+
+def state_digest(state: State) -> tuple[int, Digest]:
+    """(the offset that a state is stable up to, its digest there)."""
+    view = stable_view(state)
+    return view.end_offset, digest_of(view)
+
+
+class Reference:
+    """A standby that is given all that is committed, as far as somebody asks. replays: how often it began anew."""
+
+    def __init__(self, history: ClusterHistory) -> None:
+        self._history = history
+        self._digests: dict[int, Digest] = {}
+        self._standby = _standby()
+        self._given = 0
+        self.replays = 0
+
+    def digest_at(self, end_offset: int) -> Digest:
+        """Of the state as of an offset at which a committed batch ends, or of which one is stable."""
+        found = self._digests.get(end_offset)
+        if found is not None:
+            return found
+        if end_offset < self._standby.state.end_offset:
+            self._standby = _standby()
+            self._given = 0
+            self.replays += 1
+        batches = self._history.batches
+        while self._given < len(batches) and self._standby.state.end_offset < end_offset:
+            self._standby.step(Committed(batches[self._given]), 0)
+            self._given += 1
+        stable, digest = state_digest(self._standby.state)
+        self._digests[end_offset] = self._digests[stable] = digest
+        return digest
+
+
+def _standby() -> Controller:
+    return Controller(State(), Env("", 0, Random(0), Settings()))

@@ -1,0 +1,103 @@
+"""One run of a whole cluster: raft's world with controllers in it, brokers and admin clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.cluster import brokers, faults
+from simulations.cluster.admins import Admin
+from simulations.cluster.brokers import BrokerMachine
+from simulations.cluster.calm import ClusterCalm
+from simulations.cluster.driver import ControllerProcess
+from simulations.cluster.watch import ClusterWatch
+from simulations.cluster.wire import ClusterNetwork
+from simulations.faults.table import KINDS
+from simulations.histories.operations import Recorder
+from simulations.links import Latency
+from simulations.runs import CLUSTER, Run
+from simulations.streams import between
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.voters import VoterSet
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.node import Node
+    from simulations.outcome import Outcome
+    from simulations.plans import Fault
+    from simulations.process import Process
+
+# Brokers and admin clients begin within so many ms.
+BEGIN_WITHIN_MS = 200
+
+
+class ClusterRun(Run):
+    """The world of one plan. recorder: what clients asked, and were told. lag: as in the plan, none in the calm."""
+
+    plan: ClusterPlan
+    watch: ClusterWatch
+
+    def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
+        self.recorder = Recorder()
+        self.brokers: list[BrokerMachine] = []
+        self.admins: list[Admin] = []
+        self.cluster_id = CLUSTER
+        self.lag = plan.lag
+        super().__init__(plan, written)
+        self.calm = ClusterCalm(self)  # type: ignore[assignment]
+
+    def execute(self) -> Outcome:
+        outcome = super().execute()
+        outcome.acknowledged = self.watch.acknowledged_requests
+        return outcome
+
+    def begin(self) -> None:
+        super().begin()
+        luck = self.stream("begin", "clients")
+        for place in range(self.plan.brokers):
+            machine = BrokerMachine(self, brokers.FIRST_ID + place)
+            self.brokers.append(machine)
+            self.world.after(between(luck, 0, BEGIN_WITHIN_MS * MS), machine.start)
+        self.admins = [Admin(self, number) for number in range(self.plan.admins)]
+
+    def end_chaos(self) -> None:
+        super().end_chaos()
+        self.lag = 0.0
+        faults.mend(self)
+
+    def is_replicating(self, broker_id: int) -> bool:
+        """Whether a broker fetches from those that lead its partitions, as far as they can tell."""
+        machine = self.brokers[broker_id - brokers.FIRST_ID]
+        return machine.current is not None and not machine.current.control.is_paused
+
+    def _do(self, fault: Fault, struck: Process | None) -> bool:
+        return faults.strike(self, fault, struck, KINDS)
+
+    def _make_watch(self) -> ClusterWatch:
+        return ClusterWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
+
+    def _make_network(self) -> ClusterNetwork:
+        latency = Latency(*self.plan.latency)  # type: ignore[arg-type]
+        return ClusterNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
+
+    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
+        node = super()._make_node(node_id, voters)
+        properties = self._properties(node_id)
+        node.make_process = lambda machine: ControllerProcess(machine, properties, self.plan.metadata_version)
+        return node
+
+    def _properties(self, node_id: int) -> dict[str, str]:
+        """What a controller is configured with; the quorum's own keys are in the plan's `config`."""
+        return {
+            "process.roles": "controller",
+            "node.id": str(node_id),
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"CONTROLLER://node-{node_id}:9093",
+            "controller.quorum.voters": ",".join(f"{each}@node-{each}:9093" for each in self.plan.voter_ids),
+            "log.dirs": "node",
+            "broker.session.timeout.ms": str(self.plan.session_ms),
+            "broker.heartbeat.interval.ms": str(self.plan.heartbeat_ms),
+            "metadata.max.idle.interval.ms": "200",
+            **self.plan.properties,
+        }

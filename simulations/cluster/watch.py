@@ -1,0 +1,231 @@
+"""All that is seen of a cluster: raft's properties as ever, and beside them what its controllers do and say.
+
+C01 ReplayDeterminism, C02 AckAfterCommit, C04 RevertExact, C09 and C10 of what brokers are answered; the rest is in
+`judge`, and C05 is of the history.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller import effects as controller_effects
+from controller import inputs
+from records.errors import Error
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest
+from simulations.cluster.history import ClusterHistory
+from simulations.cluster.judge import Judge
+from simulations.cluster.reference import state_digest
+from simulations.messages import NAMES
+from simulations.trace import DEED, MESSAGE
+from simulations.violation import Violation
+from simulations.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Requested, Source
+    from simulations.cluster.client import Client
+    from simulations.cluster.driver import ControllerProcess
+    from simulations.connections import Connection, Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.trace import Trace
+    from simulations.world import World
+
+RAFT = frozenset(NAMES)
+# A standby is compared with the reference once in so many of its steps, an active controller in so many commits.
+COMPARED_EVERY = 40
+
+
+class ClusterWatch(Watch):
+    """judge: of the committed log. session_ms: how long a broker's session lasts. compared: how many states were."""
+
+    def __init__(self, world: World, ledger: Ledger, trace: Trace, session_ms: int) -> None:
+        super().__init__(world, ledger, trace)
+        self.judge = Judge()
+        self.history = ledger.history = ClusterHistory(ledger.chains, self.judge.committed)
+        self.session_ms = session_ms
+        self.compared = 0
+        self.acknowledged_requests = 0
+        self._steps: dict[int, int] = {}
+        self._owed: dict[tuple[int, int, Source], int] = {}
+        self._asked: dict[tuple[int, int, Source], Any] = {}
+        self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
+        self._heard: dict[tuple[int, int, int], tuple[int, int]] = {}  # (node, epoch, broker): (when, broker epoch)
+
+    # The network
+
+    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
+        if frame.name not in RAFT:
+            request = self._asked[process.node.id, process.life, requested.source] = requested.request
+            if type(request) in WISHES:
+                WISHES[type(request)](self.judge, request)
+        elif frame.stamp is not None or frame.name != "Fetch":
+            super().asked(process, frame, requested)
+
+    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+        if frame.name in RAFT and (frame.stamp is not None or frame.name != "Fetch"):
+            super().took_request(process, frame, requested)
+
+    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+        if connection.client.node.id in self.ledger.nodes and frame.name in RAFT:
+            super().leaves(connection, frame, is_answer)
+            return
+        client, server = connection.client.node.id, connection.server
+        other = 0 if server is None else server.node.id
+        sender, target = (other, client) if is_answer else (client, other)
+        self.trace.add((self.world.now, MESSAGE, sender, target, frame.name, *frame.gist))
+
+    # Controllers
+
+    def is_from_standby(self, client: Client) -> bool:
+        """Whether the last answer to a client came from who was not the active controller."""
+        return self._from_standby.pop(client.id, 0) == client.number
+
+    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+        """A controller took a step."""
+        if type(event) is inputs.Requested:
+            appended = [each for each in effects if type(each) is controller_effects.Append]
+            if appended:
+                self._owed[process.node.id, process.life, event.context.source] = appended[-1].last_offset + 1
+        elif type(event) in COMPARED:
+            self._compare(process, COMPARED[type(event)], event)
+
+    def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
+        """A controller answers: what it says must be so."""
+        key = (process.node.id, process.life, source)
+        owed = self._owed.pop(key, None)
+        request = self._asked.pop(key, None)
+        is_active = process.controller.is_active
+        if owed is not None and (is_active or not says_elsewhere(response)):
+            self._is_committed(process, owed, response)
+        if request is None:
+            return
+        if not is_active:
+            connection = process.connections[source.connection]
+            self._from_standby[connection.client.node.id] = source.correlation
+        elif type(request) in ANSWERED:
+            ANSWERED[type(request)](self, process, request, response)
+
+    def _is_committed(self, process: ControllerProcess, end_offset: int, response: Any) -> None:
+        node_id = process.node.id
+        self.acknowledged_requests += 1
+        self.trace.add((self.world.now, DEED, node_id, "acknowledges", end_offset))
+        if self.history.end < end_offset:
+            text = f"node {node_id} answers {type(response).__name__}, which rests on {end_offset}"
+            raise Violation("C02", f"{text}; {self.history.end} is committed")
+        if self.ledger.shadow(process).at(end_offset) not in (None, self.history.chain_at.get(end_offset)):
+            raise Violation("C02", f"node {node_id} answers for {end_offset}, and other records are committed there")
+
+    def _compare(self, process: ControllerProcess, every: int, event: Any) -> None:
+        """The state is what all that is committed, up to where it is stable, comes to."""
+        node_id = process.node.id
+        steps = self._steps[node_id] = self._steps.get(node_id, 0) + 1
+        if every > 1 and steps % every:
+            return
+        self.compare(process, type(event).__name__)
+
+    def compare(self, process: ControllerProcess, after: str) -> None:
+        """Raises Violation where a node's stable state is another than the log gives."""
+        state = process.controller.state
+        if state.loading or state.stable_end_offset not in self.history.chain_at:
+            return
+        offset, digest = state_digest(state)
+        self.compared += 1
+        if digest != self.history.reference.digest_at(offset):
+            text = f"the state of node {process.node.id} after {after} is not what the log up to {offset} comes to"
+            raise Violation("C01", text)
+        if not process.controller.is_active and state.end_offset > self.history.end:
+            text = f"node {process.node.id} does not lead, and its state has {state.end_offset}"
+            raise Violation("C04", f"{text}; {self.history.end} is committed")
+
+    # What brokers are answered
+
+    def answers_heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
+        if response.error_code != Error.NONE:
+            return
+        broker = self.judge.image.brokers.get(request.broker_id)
+        if broker is not None and request.broker_epoch < broker.epoch and self._asked_since(process, broker.epoch):
+            text = (
+                f"node {process.node.id} takes a heartbeat of broker {request.broker_id}, epoch {request.broker_epoch}"
+            )
+            raise Violation("C10", f"{text}; its epoch is {broker.epoch}")
+        moment = self.world.now, request.broker_epoch
+        self._heard[process.node.id, process.controller.env.epoch, request.broker_id] = moment
+
+    def _asked_since(self, process: ControllerProcess, offset: int) -> bool:
+        """Whether the node's own state has what is at an offset."""
+        return process.controller.state.end_offset > offset
+
+    def answers_registration(self, process: ControllerProcess, request: Any, response: Any) -> None:
+        if response.error_code != Error.NONE:
+            return
+        key = (process.node.id, process.controller.env.epoch, request.broker_id)
+        heard, epoch = self._heard.pop(key, (0, -1))
+        # It was decided before it was committed: what took so long is not known here, so half the time is left to it.
+        if epoch not in (-1, response.broker_epoch) and self.world.now - heard < self.session_ms * 1000 // 2:
+            text = f"node {process.node.id} registers broker {request.broker_id} anew"
+            raise Violation("C09", f"{text}, {(self.world.now - heard) // 1000} ms after epoch {epoch} was heard of")
+
+    def answers_alteration(self, process: ControllerProcess, request: Any, response: Any) -> None:
+        told = {
+            (bytes(topic.topic_id), each.partition_index): each
+            for topic in response.topics
+            for each in topic.partitions
+        }
+        for topic in request.topics:
+            for asked in topic.partitions:
+                key = bytes(topic.topic_id), asked.partition_index
+                found = told.get(key)
+                if response.error_code == Error.NONE and found is not None and found.error_code == Error.NONE:
+                    fits = found.partition_epoch in (asked.partition_epoch, asked.partition_epoch + 1)
+                    if not fits or found.leader_epoch not in (asked.leader_epoch, asked.leader_epoch + 1):
+                        text = f"node {process.node.id} takes a change of epochs {asked.leader_epoch}"
+                        more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
+                        raise Violation("C10", f"{text}, {more}")
+
+
+def says_elsewhere(value: Any) -> bool:
+    """Whether a response says, anywhere, that this is not the active controller."""
+    if getattr(value, "error_code", 0) == Error.NOT_CONTROLLER:
+        return True
+    for name in getattr(value, "__slots__", ()):
+        part = getattr(value, name)
+        if isinstance(part, tuple) and any(says_elsewhere(each) for each in part):
+            return True
+    return False
+
+
+def _isr_wishes(judge: Judge, request: Any) -> None:
+    for topic in request.topics:
+        for each in topic.partitions:
+            members = {member.broker_id for member in each.new_isr_with_epochs}
+            judge.wished((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
+
+
+def _moves(judge: Judge, request: Any) -> None:
+    for topic in request.topics:
+        for each in topic.partitions:
+            if each.replicas is not None:
+                judge.aimed(topic.name, each.partition_index, set(each.replicas))
+
+
+WISHES: dict[type, Callable[[Judge, Any], None]] = {
+    AlterPartitionRequest: _isr_wishes,
+    AlterPartitionReassignmentsRequest: _moves,
+}
+
+COMPARED: dict[type, int] = {
+    inputs.LeaderChanged: 1,
+    inputs.SnapshotClosed: 1,
+    inputs.Committed: COMPARED_EVERY,
+    inputs.HighWatermark: COMPARED_EVERY,
+}
+
+ANSWERED: dict[type, Callable[[ClusterWatch, ControllerProcess, Any, Any], None]] = {
+    BrokerHeartbeatRequest: ClusterWatch.answers_heartbeat,
+    BrokerRegistrationRequest: ClusterWatch.answers_registration,
+    AlterPartitionRequest: ClusterWatch.answers_alteration,
+}

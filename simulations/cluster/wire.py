@@ -1,0 +1,57 @@
+"""The messages of brokers, admin clients and controllers on the simulated network, beside those of the quorum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.apis import APIS, Kind
+from records.registry import response_class
+from simulations import messages
+from simulations.connections import Network
+from simulations.messages import ANSWERS, KINDS
+from simulations.releases import common_versions
+
+if TYPE_CHECKING:
+    from simulations.connections import Connection
+    from simulations.messages import Gist
+
+# Names of these messages, requests and answers, for faults to choose from.
+NAMES: list[str] = []
+VERSIONS: dict[type, int] = {}
+
+
+def _request_gist(request: Any) -> Gist:
+    return tuple(getattr(request, name) for name in ("broker_id", "broker_epoch") if hasattr(request, name))
+
+
+def _answer_gist(response: Any) -> Gist:
+    return (int(response.error_code),) if hasattr(response, "error_code") else ()
+
+
+def _make_known() -> None:
+    """Have all APIs of the controller known to the network."""
+    for api_key, api in APIS.items():
+        if api.kind in (Kind.RAFT, Kind.ENVELOPE):
+            continue
+        answer = response_class(api_key)
+        assert answer is not None, f"{api.request.__name__} has no answer"
+        name = api.request.__name__.removesuffix("Request")
+        KINDS[api.request] = messages.Kind(name, _request_gist, ("broker", "epoch"))
+        KINDS[answer] = messages.Kind(f"{name}Answer", _answer_gist, ("error",))
+        ANSWERS[api.request] = answer
+        VERSIONS[api.request] = api.versions[1]
+        NAMES.extend((name, f"{name}Answer"))
+
+
+_make_known()
+
+
+class ClusterNetwork(Network):
+    """Connections on which the controller's own APIs are spoken too, each in its newest version."""
+
+    def _ready(self, connection: Connection) -> None:
+        if connection.is_wanted and not connection.client.is_dead:
+            assert connection.server is not None, "the server has answered"
+            spoken = common_versions(connection.client.node.release, connection.server.node.release)
+            connection.versions = {**spoken, **VERSIONS}
+            connection.client.when_awake(connection.channel.ready, connection)

@@ -1,0 +1,35 @@
+"""The level of whole clusters, as `levels` asks for it: controllers, brokers and admin clients over the real quorum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.cluster.plan import ClusterPlan, draw
+from simulations.cluster.run import ClusterRun
+from simulations.messages import KINDS
+from simulations.plans import from_json
+from simulations.plans import to_json as show
+from simulations.raft_level import plainer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.outcome import Outcome
+    from simulations.trace import Entry
+
+__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+
+FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
+
+
+def read(text: str) -> ClusterPlan:
+    """A plan from its JSON; raises ValueError."""
+    plan: ClusterPlan = from_json(text, ClusterPlan)
+    return plan
+
+
+def play(plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]:
+    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    run = ClusterRun(plan, written)
+    outcome = run.execute()
+    return outcome, run.trace.recent()
