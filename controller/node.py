@@ -13,7 +13,9 @@ from controller import effects as controller_effects
 from controller import inputs
 from controller.apis import APIS, Kind
 from controller.envelope import opened, sealed
+from controller.request_bounds import TooLarge, refusal_of_size
 from controller.server.feed import StateFeed
+from controller.server.incoming import context_of
 from controller.server.own_requests import OWN_CONNECTION, OwnRequests
 from controller.server.snapshot_task import SnapshotTask
 from raft import effects as raft_effects
@@ -155,15 +157,7 @@ class Node:
         source = incoming.source
         if REQUEST_RECEIVED in self.log.shown:
             self._tell_request(incoming)
-        context = inputs.RequestContext(
-            source,
-            incoming.api_key,
-            incoming.version,
-            self.server.listener(source),
-            self.now_ms(),
-            client_address=self.server.peer(source).rpartition(":")[0],
-            client_id=incoming.client_id,
-        )
+        context = context_of(incoming, self.server, self.now_ms())
         request = incoming.message
         api = APIS[incoming.api_key]
         if api.kind is Kind.ENVELOPE:
@@ -174,7 +168,14 @@ class Node:
                 return
             self._envelopes[source] = header
             api = APIS[context.api_key]
-        if api.kind is Kind.RAFT:
+        try:
+            refusal = refusal_of_size(api, request, context.version, len(incoming.frame))
+        except TooLarge as error:
+            self.server.disconnect(source, str(error))
+            return
+        if refusal is not None:
+            self._reply(source, refusal)
+        elif api.kind is Kind.RAFT:
             self.to_raft(raft_inputs.Requested(source, request, context.version, context.listener))
         else:
             self.to_controller(inputs.Requested(context, request))

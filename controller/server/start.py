@@ -19,6 +19,7 @@ from controller.env import Env
 from controller.features import supported_features
 from controller.node import Node
 from controller.own_registration import OwnRegistration
+from controller.request_bounds import REQUEST_BYTES_MAX
 from controller.settings import settings_of
 from controller.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
@@ -240,7 +241,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         on_request=node.on_request,
         on_disconnected=node.on_disconnected,
         note=node.note,
-        request_bytes_max=config.number("socket.request.max.bytes"),
+        request_bytes_max=min(config.number("socket.request.max.bytes"), REQUEST_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),
     )
     executor = FlushThread()
