@@ -37,7 +37,7 @@ _ELECTIONS = "select cluster, `offset`, unix_millis(time) time_ms, leader, voter
 
 _VOTERS = """
 select cluster, `offset`, unix_millis(time) time_ms, json from records
-where kind = 'control' and name in ('KRaftVotersRecord', 'VotersRecord') and json is not null and origin = 'log'
+where kind = 'control' and name = 'KRAFT_VOTERS' and json is not null
 """
 
 _CONTROLLERS = """
