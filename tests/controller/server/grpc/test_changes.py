@@ -41,8 +41,9 @@ class Written:
         self.end = 0
         self.state = SimpleNamespace(stable_end_offset=0, committed_end_offset=0)
         storage = SimpleNamespace(log=self.log, read=self.log.read)
-        node: Any = SimpleNamespace(storage=storage, controller=SimpleNamespace(state=self.state))
-        self.changes = Changes(node, Turns())
+        env = SimpleNamespace(cluster_id="cluster")
+        self.node: Any = SimpleNamespace(storage=storage, controller=SimpleNamespace(state=self.state, env=env))
+        self.changes = Changes(self.node, Turns())
         self.write(*given_batches)
 
     def write(self, *given_batches: list[str] | str, is_stable: bool = True) -> None:
@@ -232,7 +233,7 @@ def test_each_place_that_was_told_goes_on_with_the_rest(steps: list[Any], data: 
     places = [0, *(chunk.end for chunk in chunks if not chunk.more)]
     position = data.draw(st.sampled_from(places))
     # Another reader, which knows of no transaction yet.
-    again = Changes(written.changes._node, Turns())
+    again = Changes(written.node, Turns())
 
     rest = told(asyncio.run(_chunks(again, position)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -182,13 +183,24 @@ def test_a_request_that_cannot_be_served_is_told_why(
     assert text in refused.value.details()
 
 
+def opened(watch: Any) -> Any:
+    """A stream that was let in; one of a test before may take a moment to be gone."""
+    end = time.monotonic() + 5
+    while True:
+        call = watch({"from_offset": 0})
+        try:
+            next(call)
+        except grpc.RpcError:
+            assert time.monotonic() < end, "no stream is let in"
+        else:
+            return call
+
+
 def test_streams_beyond_the_bound_are_refused_until_another_ends(node: Served, client: Client) -> None:
     node.put("G0")
     with grpc.insecure_channel(node.target) as channel:
         watch = channel.unary_stream("/kraft.v1.Metadata/Watch", msgpack.packb)
-        calls = [watch({"from_offset": 0}) for _ in range(3)]
-        for call in calls:
-            next(call)
+        calls = [opened(watch) for _ in range(3)]
 
         with pytest.raises(grpc.RpcError) as refused:
             next(watch({"from_offset": 0}))
@@ -260,6 +272,19 @@ def test_a_watch_goes_on_over_a_restart_without_gap_or_repetition(tmp_path: Path
                     process.wait()
 
     assert found == ["0-first", "0-last", "1-first", "1-last", "2-first"]
+
+
+def test_a_client_that_is_closed_ends_its_watch(node: Served) -> None:
+    client = Client([node.target])
+    updates = client.watch(0)
+    next(updates)
+    timer = threading.Timer(0.2, client.close)
+    timer.start()
+
+    rest = list(updates)
+
+    timer.join()
+    assert all(update.kind != "image" for update in rest)
 
 
 def test_a_client_whose_patience_is_over_says_who_did_not_answer() -> None:
