@@ -154,11 +154,10 @@ class Node:
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
-        source = incoming.source
         if REQUEST_RECEIVED in self.log.shown:
             self._tell_request(incoming)
         context = context_of(incoming, self.server, self.now_ms())
-        request = incoming.message
+        source, request = incoming.source, incoming.message
         api = APIS[incoming.api_key]
         if api.kind is Kind.ENVELOPE:
             try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from controller.tools.connection import Connection
 from records.messages.versions import ApiVersionsRequest
 from tests.controller.server.processes import (
+    await_port,
     format_directory,
     free_port,
     run_to_end,
@@ -116,7 +116,7 @@ def test_a_node_that_hangs_in_its_start_can_be_ended(tmp_path: Path) -> None:
     format_directory(properties)
     process = subprocess.Popen(start_command(properties), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        time.sleep(1.5)
+        await_port(process, ports[0])
         process.send_signal(signal.SIGTERM)
 
         assert process.wait(5) == 0
