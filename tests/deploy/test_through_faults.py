@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LEADER = "kafka_server_raftmetrics_current_leader"
 EPOCH = "kafka_server_raftmetrics_current_epoch"
 DISK_BYTES = 4 << 20
+# More than a node says, so that it can still say what happened.
+FILE_BYTES_MAX = 64 << 10
 # A dynamic default of all brokers, which nothing reads.
 KEY = "test.of.a.full.disk"
 
@@ -168,7 +170,8 @@ def disks(directory: Path) -> Iterator[Callable[[Watched, int], Callable[[], Non
 
     def fill(quorum: Watched, node: int) -> Callable[[], None]:
         if not mounted:
-            resource.prlimit(quorum.processes[node].pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+            limit = (FILE_BYTES_MAX, resource.RLIM_INFINITY)
+            resource.prlimit(quorum.processes[node].pid, resource.RLIMIT_FSIZE, limit)
             return lambda: None
         filler = directory / f"node-{node}" / "filler"
         with filler.open("wb", buffering=0) as file:

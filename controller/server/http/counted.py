@@ -19,6 +19,7 @@ from raft import effects as raft_effects
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.partitions import Rows
     from raft.replica import Replica
 
 # Upper bounds of the histogram of commit latencies, in seconds.
@@ -96,7 +97,8 @@ class Counted:
 
     commits: from the append of a batch to its commit, of the leader. appended, fetched: records. elections: those that
     this node stood in, or asked for. roles: the last changes of this node's role, the newest last. brokers: ids of all
-    that were ever seen registered, as far as there is room.
+    that were ever seen registered, as far as there is room. under_replicated: what `Reading` found last, and in which
+    version of the partitions.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class Counted:
         self.appended = self.fetched = self.elections = 0
         self.roles: deque[dict[str, Any]] = deque(maxlen=ROLES_KEPT)
         self.brokers: set[int] = set()
+        self.under_replicated: tuple[int, Rows] | None = None
         self._election_s: float | None = None
         self._looks: dict[type, Callable[[Any], None]] = {
             controller_effects.Append: self._proposed,

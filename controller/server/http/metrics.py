@@ -52,22 +52,23 @@ class Metrics:
         yield from self._process.collect()
 
     def _family(self, row: Row, reading: Reading) -> Metric:
+        name = row.name
         # An encoder puts `_total` to the name of a counter.
-        family = Metric(row.name.removesuffix("_total"), row.meaning, row.kind)
+        family = Metric(name.removesuffix("_total"), row.meaning, row.kind)
         value = row.read(reading)
         if isinstance(value, Durations):
             for quantile, ms in quantiles(value):
-                family.add_sample(row.name, {"quantile": str(quantile)}, ms)
-            family.add_sample(f"{row.name}_count", {}, value.count)
-            family.add_sample(f"{row.name}_sum", {}, value.sum_ms)
+                family.add_sample(name, {"quantile": str(quantile)}, ms)
+            family.add_sample(f"{name}_count", {}, value.count)
+            family.add_sample(f"{name}_sum", {}, value.sum_ms)
         elif isinstance(value, Histogram):
             for bound, count in value.cumulated():
-                family.add_sample(f"{row.name}_bucket", {"le": "+Inf" if bound == math.inf else str(bound)}, count)
-            family.add_sample(f"{row.name}_count", {}, value.count)
-            family.add_sample(f"{row.name}_sum", {}, value.sum)
+                family.add_sample(f"{name}_bucket", {"le": "+Inf" if bound == math.inf else str(bound)}, count)
+            family.add_sample(f"{name}_count", {}, value.count)
+            family.add_sample(f"{name}_sum", {}, value.sum)
         elif isinstance(value, list):
             for labels, number in value:
-                family.add_sample(row.name, dict(labels), number)
+                family.add_sample(name, dict(labels), number)
         else:
-            family.add_sample(row.name, {}, value)
+            family.add_sample(name, {}, value)
         return family

@@ -7,7 +7,10 @@ becomes `_total`, since it is counted. A tag becomes a label.
 
 from __future__ import annotations
 
+from functools import cache
 
+
+@cache
 def exported_name(jmx: str) -> str:
     """The name for `domain:type=T,name=N`, or for `domain:type=T,attribute=A` where a bean has several values."""
     domain, _, keys = jmx.partition(":")

@@ -84,9 +84,16 @@ class Reading:
         leaders, counts = np.unique(columns.leader[:end][columns.topic[:end] != NO_TOPIC], return_counts=True)
         return dict(zip(leaders.tolist(), counts.tolist(), strict=True))
 
-    @cached_property
+    @property
     def under_replicated(self) -> Rows:
-        """The partitions whose ISR lacks a replica."""
+        """The partitions whose ISR lacks a replica; looked for anew when partitions changed."""
+        version = self.state.partitions.version
+        known = self.counted.under_replicated
+        if known is None or known[0] != version:
+            known = self.counted.under_replicated = (version, self._under_replicated())
+        return known[1]
+
+    def _under_replicated(self) -> Rows:
         columns = self.state.partitions.columns
         end = columns.end
         missing = np.zeros(end, np.int8)
