@@ -23,9 +23,13 @@ HELP = "plan the fewest moves that make racks and brokers even, as a file for ka
 def add_arguments(parser: ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
-        "source", help="a node's directory, a folder of the nodes of one cluster, or a copy of the metadata log"
+        "source", nargs="?", metavar="PATH",
+        help="a node's directory, a folder of the nodes of one cluster, or a copy of the metadata log",
+    )  # fmt: skip
+    parser.add_argument("--warehouse", metavar="DIR", help="plan from the tables instead, as of the last run")
+    parser.add_argument(
+        "--cluster-id", metavar="ID", help="of a directory that does not say it; which of several in a warehouse"
     )
-    parser.add_argument("--cluster-id", metavar="ID", help="of a directory that does not say it")
     parser.add_argument("--drain", type=_ids, default=(), metavar="ID,…", help="brokers that are to hold nothing")
     parser.add_argument("--topics", metavar="NAME,…", help="plan for these topics alone")
     parser.add_argument("--disable-rack-aware", action="store_true", help="take no notice of racks")
@@ -48,7 +52,7 @@ def run(arguments: Namespace) -> int:
         _say("--partitions-per-file needs --out FILE: several files do not fit into one output")
         return 1
     try:
-        image = image_of(arguments.source, arguments.cluster_id, _progress)
+        image = _image(arguments)
         cluster = image.cluster
         if arguments.topics is not None:
             cluster = cluster.only(arguments.topics.split(","))
@@ -66,6 +70,16 @@ def run(arguments: Namespace) -> int:
     for line in told(image, found):
         _say(line)
     return 0
+
+
+def _image(arguments: Namespace) -> Image:
+    if (arguments.source is None) == (arguments.warehouse is None):
+        raise BadCluster("name either a directory to plan from, or a --warehouse")
+    if arguments.source is not None:
+        return image_of(arguments.source, arguments.cluster_id, _progress)
+    from pipeline.planner.warehouse import image_of_tables
+
+    return image_of_tables(arguments.warehouse, arguments.cluster_id)
 
 
 def told(image: Image, found: Plan) -> list[str]:
