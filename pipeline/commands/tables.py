@@ -62,13 +62,16 @@ def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dic
     before = manifest
     if options is not None:
         with progress(session, "reading the logs"):
-            manifest = running.ingest(session, warehouse, manifest, options, say=say)
+            found = running.ingest(session, warehouse, manifest, options, say=say)
+        if found is not manifest:
+            manifest = warehouse.commit(found)
     with progress(session, "deriving the tables"):
-        manifest = running.derive(session, warehouse, manifest, say=say)
+        found = running.derive(session, warehouse, manifest, say=say)
+    if found is not manifest:
+        manifest = warehouse.commit(found)
     if manifest is before:
         say("nothing is new")
         return manifest
-    manifest = warehouse.commit(manifest)
     warehouse.sweep(manifest)
     return manifest
 

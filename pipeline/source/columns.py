@@ -61,7 +61,7 @@ def _array(name: str, rows: Rows, who: NDArray[np.int64], source: Range) -> Any:
         return _strings_of(rows, who) if name == "directories" else _list_of(rows, name, who)
     if name in NUMBERS:
         value = rows.fields.number[name][who]
-        return pa.array(value, mask=value == ABSENT)
+        return pa.array(value.astype(np.int32), mask=value == ABSENT)
     if name == "cluster":
         return pa.repeat(pa.scalar(source.cluster_id, pa.string()), count)
     if name == "node":

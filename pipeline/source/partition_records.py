@@ -20,8 +20,8 @@ PARTITION, PARTITION_CHANGE = 3, 5
 VERSION_MAX = 2
 LISTS = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr", "directories")
 NUMBERS = ("leader", "leader_epoch", "partition_epoch", "recovery")
-# What stands where a record says nothing of a number. No record says so itself: the scalar decoder has those that do.
-ABSENT = -(1 << 31)
+# What stands where a record says nothing of a number; no int32 is so small.
+ABSENT = -(1 << 40)
 
 # tag: (field, bytes of an entry), for lists; `recovery` and `leader` are numbers.
 _PARTITION_TAGS = {0: "recovery", 1: "elr", 2: "last_known_elr"}
@@ -46,7 +46,7 @@ class PartitionRows:
         self.partition = np.zeros(count, np.int32)
         self.at = {name: np.zeros(count, np.int64) for name in LISTS}
         self.count = {name: np.full(count, -1, np.int64) for name in LISTS}
-        self.number = {name: np.full(count, ABSENT, np.int32) for name in NUMBERS}
+        self.number = {name: np.full(count, ABSENT, np.int64) for name in NUMBERS}
 
 
 def take_apart(

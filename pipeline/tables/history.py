@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STATE, PARTITION, CHANGE, CLEAR_ELR = 0, 3, 5, 28
 LISTS = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr")
-_ABSENT = -(1 << 31)
+_ABSENT = -(1 << 40)  # less than any int32
 _END = (1 << 63) - 1
 
 
@@ -189,8 +189,8 @@ def _filled(table: Any, given: _Sorted, events: Events) -> History:
     source = np.where(cleared, 0, given.row)  # a row that was put in says nothing by itself
 
     def number(name: str) -> NDArray[np.int64]:
-        column = table[name].combine_chunks()
-        found: NDArray[np.int64] = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)[source]
+        column = table[name].combine_chunks().cast(pa.int64())
+        found: NDArray[np.int64] = pc.fill_null(column, _ABSENT).to_numpy(zero_copy_only=False)[source]
         found[cleared] = _ABSENT
         return found
 

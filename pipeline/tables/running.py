@@ -48,7 +48,7 @@ def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapp
 
 def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
     """Write rows of the source; the manifest with them, not committed yet."""
-    directory = warehouse.begin(manifest) / "records"
+    directory = warehouse.next(manifest) / "records"
     frame.write.mode("overwrite").parquet(str(directory))
     written = session.read.schema(RECORDS.ddl).parquet(str(directory))
     found = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
@@ -96,9 +96,9 @@ def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) 
     frame = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in new))
     frame = behind(frame, manifest.folded).where("kind in ('record', 'control')")
     clusters = _remembered(warehouse, manifest)
-    _take_others(frame, clusters)
-    directory = warehouse.directory / "runs" / f"{manifest.run + 1:06d}"
-    directory.mkdir(parents=True, exist_ok=True)
+    every = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in manifest.records))
+    _take_others(frame, every, clusters)
+    directory = warehouse.next(manifest)
     parts = {name: list(paths) for name, paths in manifest.parts.items()}
     _write_others(session, warehouse, directory, clusters, parts)
     rows = _fold_partitions(session, warehouse, directory, frame, clusters, parts)
@@ -134,8 +134,8 @@ def _remembered(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]:
     return {cluster.cluster_id: cluster for cluster in found}
 
 
-def _take_others(frame: Any, clusters: dict[str, Cluster]) -> None:
-    """Take the records that are of no partition in, here: they are few."""
+def _take_others(frame: Any, every: Any, clusters: dict[str, Cluster]) -> None:
+    """Take the records that are of no partition in, here: they are few. every: those of former runs too."""
     columns = ("cluster", "offset", "time", "epoch", "origin", "kind", "type", "json", "value", "place")
     others = frame.where(f"kind = 'control' or type not in {_PARTITION_TYPES} and type <> 20").select(*columns)
     table = others.orderBy("cluster", "offset", "origin", "place").toArrow()
@@ -151,7 +151,7 @@ def _take_others(frame: Any, clusters: dict[str, Cluster]) -> None:
         for row in rows
         if row.is_control and row.type == 2
     ]
-    before = _times_at(frame, elections)
+    before = _times_at(every, elections)
     for cluster_id, rows in by_cluster.items():
         # Of a checkpoint's rows, the log's own record of that offset comes first: "log" sorts behind "checkpoint".
         rows.sort(key=lambda row: (row.offset, row.is_checkpoint))
@@ -255,7 +255,7 @@ def until(frame: Any, ends: Mapping[str, int]) -> tuple[dict[str, Cluster], Any]
     """The clusters as of their offsets, inclusive, without their partitions; and the records of those."""
     clusters: dict[str, Cluster] = {}
     frame = frame.where(" or ".join(f"{_is(cluster)} and offset <= {end}" for cluster, end in ends.items()) or "false")
-    _take_others(frame, clusters)
+    _take_others(frame, frame, clusters)
     return clusters, frame.where(f"kind = 'record' and type in {_PARTITION_TYPES}")
 
 

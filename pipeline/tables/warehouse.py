@@ -67,11 +67,10 @@ class Warehouse:
         except (OSError, ValueError, TypeError) as error:
             raise WarehouseError(f"{path} cannot be read: {error}") from None
 
-    def begin(self, manifest: Manifest) -> Path:
-        """The directory for the next run; what a run that died left there is gone."""
+    def next(self, manifest: Manifest) -> Path:
+        """The directory for the next run. What a run that died left there is written over."""
         directory = self.directory / "runs" / f"{manifest.run + 1:06d}"
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(parents=True)
+        directory.mkdir(parents=True, exist_ok=True)
         return directory
 
     def commit(self, manifest: Manifest) -> Manifest:

@@ -1,0 +1,188 @@
+"""What a log has otherwise than it should is found and told in a row; nothing is passed over in silence."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.source.columns import schema_of
+from pipeline.source.directories import find
+from pipeline.source.ranges import plan
+from pipeline.source.reading import Wanted
+from raft.storage.snapshot_file import SnapshotBytes
+from records.metadata.configs import ConfigRecord
+from tests.pipeline.logs import BEGIN_MS, GOLDEN, batches_of, election, node_directory, read, value_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def configs(count: int, first: int = 0) -> list[ConfigRecord]:
+    return [
+        ConfigRecord(resource_type=2, resource_name="t", name="n", value=str(first + number)) for number in range(count)
+    ]
+
+
+def batches(count: int, first: int = 0) -> list[bytes]:
+    """Batches of ten records each."""
+    return [
+        piece
+        for start in range(first, first + count, 10)
+        for piece in batches_of(Random(0), configs(10, start), first=start, size_max=1)
+    ]
+
+
+def told(table: object) -> list[tuple[str, int | None]]:
+    """Kind and offset of all rows that are no sound records."""
+    rows = table.to_pylist()  # type: ignore[attr-defined]
+    return [(row["kind"], row["offset"]) for row in rows if row["kind"] not in ("record", "control")]
+
+
+def offsets(table: object) -> list[int]:
+    rows = table.to_pylist()  # type: ignore[attr-defined]
+    return [row["offset"] for row in rows if row["kind"] in ("record", "control")]
+
+
+def test_ranges_of_any_size_give_each_record_once(tmp_path: Path) -> None:
+    node_directory(tmp_path / "node", {0: b"".join(batches(60)), 60: b"".join(batches(40, 60))})
+
+    for range_bytes in (1, 100, 700, 1 << 20):
+        table = read(tmp_path / "node", range_bytes=range_bytes)
+
+        assert offsets(table) == list(range(100))
+        assert told(table) == []
+
+
+def test_a_torn_end_is_a_row_and_all_before_it_is_read(tmp_path: Path) -> None:
+    data = b"".join(batches(20))
+    for cut in (1, 30, 70):
+        directory = node_directory(tmp_path / str(cut), {0: data[:-cut]})
+
+        table = read(directory)
+
+        kinds = told(table)
+        assert [kind for kind, _ in kinds] == ["torn"]
+        assert offsets(table) == list(range(20 - 1))
+        assert kinds == [("torn", 19)]
+
+
+def test_a_batch_whose_crc_does_not_fit_is_a_row_in_its_place(tmp_path: Path) -> None:
+    pieces = batches(20)
+    pieces[7] = pieces[7][:-1] + bytes((pieces[7][-1] ^ 1,))
+    node_directory(tmp_path / "node", {0: b"".join(pieces)})
+
+    table = read(tmp_path / "node")
+
+    assert told(table) == [("corrupt", 7)]
+    assert offsets(table) == [number for number in range(20) if number != 7]
+    assert table["offset"].to_pylist() == list(range(20))
+
+
+def test_bytes_that_are_no_batch_end_a_segment_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    pieces = batches(20)
+    node_directory(tmp_path / "node", {0: b"".join(pieces[:12]) + b"\xab" * 300, 20: b"".join(batches(5, 20))})
+
+    table = read(tmp_path / "node")
+
+    assert sorted(told(table)) == [("corrupt", 12), ("gap", 12)]
+    assert offsets(table) == [*range(12), *range(20, 30)]
+
+
+def test_a_missing_segment_is_a_gap_and_the_checkpoint_behind_it_stands_in(tmp_path: Path) -> None:
+    directory = node_directory(tmp_path / "node", {0: b"".join(batches(10)), 30: b"".join(batches(10, 30))})
+    built = SnapshotBytes(0, BEGIN_MS)
+    data = built.header(0) + built.data([value_of(record) for record in configs(3)]) + built.footer()
+    (directory / "__cluster_metadata-0" / f"{35:020d}-{1:010d}.checkpoint").write_bytes(data)
+
+    table = read(directory)
+
+    rows = table.to_pylist()
+    assert [(row["kind"], row["offset"]) for row in rows if row["kind"] == "gap"] == [("gap", 10)]
+    stands = [(row["kind"], row["offset"], row["place"]) for row in rows if row["origin"] == "checkpoint"]
+    assert stands == [("control", 34, 0), ("record", 34, 1), ("record", 34, 2), ("record", 34, 3), ("control", 34, 4)]
+    assert [row["offset"] for row in rows if row["origin"] == "log" and row["kind"] == "record"] == [
+        *range(10), *range(30, 40)
+    ]  # fmt: skip
+
+
+def test_where_one_copy_begins_late_an_earlier_one_tells_what_was_before(tmp_path: Path) -> None:
+    node_directory(tmp_path / "old", {0: b"".join(batches(30))}, node_id=1)
+    node_directory(tmp_path / "new", {20: b"".join(batches(30, 20))}, node_id=2)
+
+    table = read(tmp_path / "old", tmp_path / "new")
+
+    assert offsets(table) == list(range(50))
+    assert table["node"].to_pylist() == [1] * 20 + [2] * 30
+    assert told(table) == []
+
+
+def test_of_several_copies_the_one_with_the_later_epoch_is_read(tmp_path: Path) -> None:
+    """Node 1 has more, but of epoch 1, in which it was not committed."""
+    node_directory(tmp_path / "one", {0: b"".join(batches(30))}, node_id=1)
+    shorter = b"".join(batches(20)) + election(20, 2, 2, BEGIN_MS + 90_000)
+    node_directory(tmp_path / "two", {0: shorter}, node_id=2)
+
+    table = read(tmp_path / "one", tmp_path / "two")
+
+    assert set(table["node"].to_pylist()) == {2}
+    assert offsets(table) == list(range(21))
+
+
+def test_what_was_delivered_and_then_cut_off_is_told(tmp_path: Path) -> None:
+    shorter = b"".join(batches(20)) + election(20, 2, 2, BEGIN_MS + 90_000) + b"".join(batches(20, 21))
+    node_directory(tmp_path / "node", {0: shorter})
+    copies, _ = find([str(tmp_path / "node")])
+
+    sound = plan(copies, from_offset=10, from_epoch=1)
+    cut = plan(copies, from_offset=21, from_epoch=1)
+
+    assert [finding.kind for finding in sound.findings] == []
+    assert [(finding.kind, finding.offset) for finding in cut.findings] == [("truncated", 21)]
+
+
+def test_a_file_that_changes_between_planning_and_reading_is_a_row(tmp_path: Path) -> None:
+    pieces = batches(20)
+    directory = node_directory(tmp_path / "node", {0: b"".join(pieces)})
+    path = directory / "__cluster_metadata-0" / f"{0:020d}.log"
+    copies, _ = find([str(directory)])
+    part = plan(copies).ranges[0]
+    schema = schema_of(("kind", "problem"))
+
+    for data in (b"".join(pieces[:5]), b"".join(batches(20, 40)), b""):
+        path.write_bytes(data)
+        rows = [row for batch in part.read(schema, Wanted()) for row in batch.to_pylist()]
+
+        assert [row["kind"] for row in rows] == ["changed"]
+        assert str(path) in rows[0]["problem"]
+    path.unlink()
+    assert [row["kind"] for batch in part.read(schema, Wanted()) for row in batch.to_pylist()] == ["changed"]
+
+
+def test_directories_that_are_no_logs_are_told_each_in_a_line_and_the_rest_is_read(tmp_path: Path) -> None:
+    node_directory(tmp_path / "good" / "node-1", {0: b"".join(batches(10))})
+    node_directory(tmp_path / "good" / "node-2", {0: b"".join(batches(10))}, node_id=2)
+    node_directory(tmp_path / "good" / "node-3", {0: b"".join(batches(10))}, cluster_id="another", node_id=3)
+    node_directory(tmp_path / "nameless", {0: b"".join(batches(10))}, cluster_id=None)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    broken = node_directory(tmp_path / "broken", {0: b""})
+    (broken / "meta.properties").write_text("version=7\n")
+
+    table = read(*(tmp_path / name for name in ("good", "nameless", "empty", "file", "broken", "none", "no*ne")))
+
+    problems = [row["problem"] for row in table.to_pylist() if row["kind"] == "skipped"]
+    assert offsets(table) == list(range(10))
+    assert len(problems) == 7
+    assert all("\n" not in problem and str(tmp_path) in problem for problem in problems)
+    assert sum("mixed cluster ids" in problem for problem in problems) == 1
+    assert offsets(read(tmp_path / "nameless", cluster_id="mine")) == list(range(10))
+
+
+@pytest.mark.parametrize("directory", ["4.3-static", "4.0-static/node-2", "4.3-static/node-1/__cluster_metadata-0"])
+def test_logs_that_stock_kafka_wrote_have_nothing_wrong(directory: str) -> None:
+    table = read(GOLDEN / directory)
+
+    assert told(table) == []
+    assert table.num_rows > 500
