@@ -133,6 +133,8 @@ MUTANTS = (
         ("ASSERT", "S12", "S06"),
         (
             Edit("raft.fetch_response", "    elif batch.base_offset != end_offset:", "    elif batch.base_offset > end_offset:"),
+            # An old answer is known by its number, too.
+            Edit("raft.peers", "book.number != number or", "(book.number != number and type(book.request).__name__ != 'FetchRequest') or"),
         ),
     ),
     Mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import disks, elections, replication
+from simulations.mutants import disks, elections, generic, replication
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
@@ -16,6 +16,8 @@ MUTANTS: dict[str, Mutant] = {
 
 def find(mutant_id: str) -> Mutant:
     """The mutant of an id; raises ValueError where there is none."""
+    if mutant_id.startswith(generic.PREFIX):
+        return generic.find(mutant_id)
     if mutant_id not in MUTANTS:
         raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join(MUTANTS)}")
     return MUTANTS[mutant_id]
