@@ -15,6 +15,7 @@ from tests.deploy.watched import Watched, eventually, watched
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
 SETTINGS = {"broker.session.timeout.ms": "600000"}
 # WCAG 2.2, 1.4.3.
 CONTRAST_MIN = 4.5

@@ -21,6 +21,7 @@ from tests.deploy.watched import Watched, eventually, watched
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
 LEADER = "kafka_server_raftmetrics_current_leader"
 EPOCH = "kafka_server_raftmetrics_current_epoch"
 DISK_BYTES = 4 << 20

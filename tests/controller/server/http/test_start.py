@@ -1,0 +1,90 @@
+"""The HTTP port of a real node, from its start to its end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from typing import TYPE_CHECKING
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
+from prometheus_client.parser import text_string_to_metric_families as families
+
+from controller.server.http.rows import COUNTER, KAFKA, OWN
+from tests.controller.server.processes import (
+    format_directory,
+    free_port,
+    run_to_end,
+    running,
+    write_properties,
+)
+from tests.deploy.watched import eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A node of a quorum of one has no brokers, so nothing to say of them.
+WITHOUT_SAMPLES = {
+    "kafka_controller_kafkacontroller_timesincelastheartbeatreceivedms",
+    "kafka_controller_kafkacontroller_brokerregistrationstate",
+}
+
+
+def get(port: int, path: str, accept: str = "") -> tuple[str, str]:
+    """Content type and body; raises OSError for a status that is not 200."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_a_node_shows_itself_in_every_form(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path, free_port(), kraft_http_listener=f"127.0.0.1:{port}"):
+        eventually(lambda: get(port, "/readyz"), "the node is ready")
+
+        for path in ("/livez", "/startupz", "/readyz"):
+            checks = json.loads(get(port, path)[1])["checks"]
+            assert all(check["ok"] and check["reason"] for check in checks)
+        view = json.loads(get(port, "/quorum")[1])
+        text_type, text = get(port, "/metrics")
+        open_type, open_text = get(port, "/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+
+    assert view["node"]["role"] == "leader"
+    assert view["config"]["kraft.http.listener"] == f"127.0.0.1:{port}"
+    assert text_type == "text/plain; version=0.0.4; charset=utf-8"
+    assert open_type.startswith("application/openmetrics-text; version=1.0.0")
+    wanted = {row.name: row.kind for row in (*KAFKA, *OWN)}
+    for found in (list(families(text)), list(open_metrics_families(open_text))):
+        kinds = {family.name + ("_total" if family.type == COUNTER else ""): family.type for family in found}
+        assert {name: kinds.get(name) for name in wanted} == wanted
+        silent = {family.name for family in found if not family.samples}
+        assert silent <= WITHOUT_SAMPLES
+    assert any(family.name == "process_resident_memory_bytes" for family in families(text))
+
+
+def test_a_port_that_is_taken_is_told_in_one_line_before_the_log_is_touched(tmp_path: Path) -> None:
+    taken = free_port()
+    first = tmp_path / "first"
+    first.mkdir()
+    with running(first, taken):
+        properties = write_properties(tmp_path, free_port(), kraft_http_listener=f"127.0.0.1:{taken}")
+        format_directory(properties)
+
+        refused = run_to_end(properties)
+
+    assert refused.returncode == 1
+    assert (
+        refused.stderr.strip()
+        .splitlines()[-1]
+        .endswith(f"kraft.http.listener cannot listen on 127.0.0.1:{taken}: Address already in use")
+    )
+    assert not (tmp_path / "data" / "__cluster_metadata-0").exists()
+
+
+def test_a_node_without_the_port_imports_nothing_of_it() -> None:
+    code = "import sys, controller.server.start; print(' '.join(sys.modules))"
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert not {"h11", "prometheus_client", "http.server", "controller.server.http.port"} & set(loaded)
