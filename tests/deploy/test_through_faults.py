@@ -55,6 +55,7 @@ def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum
     assert {figures[LEADER] for figures in after.values()} == {second}
     assert before[LEADER] == first
     assert all(figures[EPOCH] > before[EPOCH] for figures in after.values())
+    assert {quorum.live_view(node)["quorum"]["leader_id"] for node in others} == {second}
     lags = {voter["id"]: voter["lag"] for voter in while_away[second]["voters"]}
     assert lags[second] == 0
 
@@ -75,6 +76,7 @@ def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(qu
 
     assert quorum.status(old, "/livez") == quorum.status(old, "/startupz") == 200
     assert quorum.status(old, "/") == quorum.status(old, "/metrics") == 200
+    assert not all(check["ok"] for check in quorum.live_view(old)["checks"])
     assert quorum.failed_checks(old) >= {"joined"}
     assert view["node"]["role"] != "leader"
     assert not view["node"]["is_active_controller"]
@@ -102,6 +104,8 @@ def test_a_full_disk_ends_its_node_alone_which_goes_on_when_there_is_room(tmp_pa
         assert "No space left on device" in quorum.said(full) or "File too large" in quorum.said(full)
         assert quorum.status(full, "/livez") == 0
         assert quorum.leader() in others
+        assert {quorum.live_view(node)["quorum"]["leader_id"] for node in others} == {quorum.leader()}
+        assert all(quorum.metrics(node)[EPOCH] > 1 for node in others)
 
         free()
         del quorum.processes[full]
@@ -129,6 +133,8 @@ def test_a_clock_that_is_moved_changes_no_leader(tmp_path: Path, monkeypatch: py
 
             views = [quorum.view(node) for node in NODES]
             assert quorum.are_ready(*NODES)
+            assert {quorum.metrics(node)[LEADER] for node in NODES} == {leader}
+            assert abs(quorum.live_view(leader)["node"]["time_ms"] / 1000 - time.time() - hours * 3600) < 60
             assert {(view["quorum"]["epoch"], view["quorum"]["leader_id"]) for view in views} == {(epoch, leader)}
             # How long they have been up does not rest on the wall clock.
             assert all(0 < view["node"]["uptime_ms"] < 600_000 for view in views)

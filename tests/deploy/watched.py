@@ -56,6 +56,15 @@ class Watched(Quorum):
         found: dict[str, Any] = json.loads(self.get(node, "/quorum")[1])
         return found
 
+    def live_view(self, node: int) -> dict[str, Any]:
+        """What the node's page shows: the first view among its events."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http_ports[node]}/events", timeout=5) as events:
+            for line in events:
+                if line == b"event: view\n":
+                    found: dict[str, Any] = json.loads(events.readline().removeprefix(b"data: "))
+                    return found
+        raise ConnectionError("the events ended")
+
     def failed_checks(self, node: int) -> set[str]:
         """What a node's readiness fails by."""
         return {check["check"] for check in json.loads(self.get(node, "/readyz")[1])["checks"] if not check["ok"]}
