@@ -23,6 +23,10 @@ def run(arguments: list[str]) -> int:
         "--override", action="append", default=[], metavar="KEY=VALUE", help="over the file (repeatable)"
     )
     options = parser.parse_args(arguments)
+    for pair in options.override:
+        if not pair.partition("=")[0].strip() or "=" not in pair:
+            print(f"kraftctl start: --override {pair}: KEY=VALUE is wanted", file=sys.stderr)
+            return 1
     overrides = dict(pair.partition("=")[::2] for pair in options.override)
     try:
         config = served_config({**read_properties(options.config), **overrides})

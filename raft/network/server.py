@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from itertools import count
@@ -75,6 +76,9 @@ class Server:
             is_name = isinstance(error, socket.gaierror)
             reason = os.strerror(error.errno) if error.errno and not is_name else error.strerror or str(error)
             raise OSError(error.errno, f"{name} cannot listen on {address_text(host, port)}: {reason}") from None
+        except UnicodeError as error:  # an empty label, or one of more than 63 bytes
+            text = f"{name} cannot listen on {address_text(host, port)}: that is no name of a host: {error}"
+            raise OSError(errno.EADDRNOTAVAIL, text) from None
         self._servers.append(server)
         if self._sweep is None:
             self._sweep = self._loop.call_later(self._sweep_interval(), self._close_idle)

@@ -60,6 +60,15 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none") == f"kraftctl start: {tmp_path}/none: No such file or directory"
 
 
+def test_an_override_without_a_value_is_refused(tmp_path: Path) -> None:
+    properties = write_properties(tmp_path, free_port())
+    command = [*start_command(properties), "--override", "node.id"]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+    assert (done.returncode, done.stderr) == (1, "kraftctl start: --override node.id: KEY=VALUE is wanted\n")
+
+
 def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
     format_directory(write_properties(tmp_path, free_port()))
     other = write_properties(tmp_path, free_port(), node_id="2", controller_quorum_voters=f"2@127.0.0.1:{free_port()}")

@@ -445,6 +445,8 @@ def test_a_name_that_is_not_found_is_told(loop: Loop) -> None:
         async with Serving() as serving:
             with pytest.raises(OSError, match=r"NAMED cannot listen on no\.such\.host\.invalid:1: .*[Nn]ame"):
                 await serving.server.listen("NAMED", "no.such.host.invalid", 1)
+            with pytest.raises(OSError, match=r"NAMED cannot listen on a\.\.b:1: that is no name of a host"):
+                await serving.server.listen("NAMED", "a..b", 1)
 
     run_on(loop, test())
 
