@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.controller.server.processes import CLUSTER_ID, free_port
-from tests.deploy.checks.dockerfile import Image, build
-from tests.deploy.checks.empty_root import make, network_environment
+from tests.deploy.checks.containers import DATA, container, own, run_in_container
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.deploy.checks.dockerfile import Image
 
 ROOT = Path(__file__).parents[3]
 COMPILERS = {"cc", "gcc", "c++", "g++", "clang", "ld", "as", "make", "cargo", "rustc", "go", "pip", "pip3", "apt-get"}
-DATA = "/var/lib/kafka/data"
-# What an engine does with `docker run --read-only --cap-drop ALL --security-opt no-new-privileges`.
-ENTER = """
-set -e
-mount --make-rprivate /
-mount --bind "$ROOT" "$ROOT"
-mount --bind "$DATA" "$ROOT/var/lib/kafka/data"
-mount -t proc proc "$ROOT/proc"
-mount -o remount,bind,ro "$ROOT"
-exec setpriv --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid \
-    chroot --userspec="$AS" "$ROOT" /usr/bin/env -i "$@"
-"""
 
 
 def test_the_dockerfile_passes_its_linter() -> None:
@@ -42,33 +25,16 @@ def test_the_dockerfile_passes_its_linter() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.fixture(name="image", scope="module")
-def _image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    if os.geteuid() != 0:
-        pytest.skip("an empty root is entered by root alone")
-    under = tmp_path_factory.mktemp("image")
-    make(under / "base")
-    return build(ROOT / "Dockerfile", under / "base", under, network_environment())
+def test_the_scripts_pass_their_linter() -> None:
+    scripts = [
+        ROOT / "deploy" / "rolling-restart.sh",
+        Path(__file__).parent / "install-missing.sh",
+        ROOT / ".ci" / "run",
+    ]
 
+    done = subprocess.run(["shellcheck", *map(str, scripts)], capture_output=True, text=True, check=False)
 
-@contextmanager
-def container(image: Image, data: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """The image's command as process 1 of its own namespaces: root read-only, user and volume as the image says."""
-    variables = [f"{name}={value}" for name, value in {**image.env, **environment}.items()]
-    command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh", *variables]
-    given = {**os.environ, "ROOT": str(image.root), "DATA": str(data), "AS": image.user}
-    with subprocess.Popen(
-        [*command, *image.command], env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def first_process(process: subprocess.Popen[str]) -> int:
-    """The id, seen from here, of process 1 in the container."""
-    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_no_compiler_and_no_installer_are_left(image: Image) -> None:
@@ -82,15 +48,10 @@ def test_no_compiler_and_no_installer_are_left(image: Image) -> None:
     assert found == set()
 
 
-def test_commands_stand_where_the_official_image_has_them(image: Image) -> None:
-    done = subprocess.run(
-        ["chroot", "--userspec", image.user, str(image.root), "/opt/kafka/bin/kafka-storage.sh", "random-uuid"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_commands_stand_where_the_official_image_has_them(image: Image, tmp_path: Path) -> None:
+    said = run_in_container(image, tmp_path, "/opt/kafka/bin/kafka-storage.sh", "random-uuid")
 
-    assert (done.returncode, len(done.stdout.strip())) == (0, 22)
+    assert len(said.strip()) == 22
 
 
 def test_nothing_but_the_data_volume_belongs_to_the_user(image: Image) -> None:
@@ -109,9 +70,8 @@ def test_nothing_but_the_data_volume_belongs_to_the_user(image: Image) -> None:
 
 def test_a_container_formats_serves_ends_at_sigterm_and_goes_on(image: Image, tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
-    data.mkdir()
-    uid, gid = map(int, image.user.split(":"))
-    os.chown(data, uid, gid)
+    own(data, image)
+    uid = image.user.split(":")[0]
     environment = {
         "CLUSTER_ID": CLUSTER_ID,
         "KAFKA_PROCESS_ROLES": "controller",
@@ -123,19 +83,19 @@ def test_a_container_formats_serves_ends_at_sigterm_and_goes_on(image: Image, tm
 
     lives = []
     for _ in range(2):
-        with container(image, data, environment) as process:
-            eventually(lambda: process.poll() is not None or describe_quorum(port).leader_id == 1, "a leader", 30)
-            status = Path(f"/proc/{first_process(process)}/status").read_text()
-            command = Path(f"/proc/{first_process(process)}/cmdline").read_text().split("\0")
-            os.kill(first_process(process), getattr(signal, image.stop_signal))
-            said = process.communicate(timeout=20)[0]
-            lives.append((process.returncode, "Formatting metadata directory" in said, said))
+        with container(image, data, environment) as node:
+            eventually(lambda: describe_quorum(port).leader_id == 1, "a leader", 30)
+            status = Path(f"/proc/{node.first}/status").read_text()
+            command = Path(f"/proc/{node.first}/cmdline").read_text().split("\0")
+            node.signal(getattr(signal, image.stop_signal))
+            code, said = node.end()
+            lives.append((code, "Formatting metadata directory" in said))
             assert f"Uid:\t{uid}\t{uid}\t{uid}\t{uid}\n" in status
             assert "CapEff:\t0000000000000000\n" in status
             assert "NoNewPrivs:\t1\n" in status
             assert command[1:3] == ["/opt/kraft/bin/kraftctl", "container"]
 
-    assert [(code, formatted) for code, formatted, _ in lives] == [(0, True), (0, False)], lives
+    assert lives == [(0, True), (0, False)]
     assert f"cluster.id={CLUSTER_ID}\n" in (data / "meta.properties").read_text()
 
 

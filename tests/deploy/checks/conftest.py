@@ -1,0 +1,21 @@
+"""The image, built once for all checks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.checks.dockerfile import Image, build
+from tests.deploy.checks.empty_root import make, network_environment
+
+
+@pytest.fixture(name="image", scope="session")
+def _image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """The root that the Dockerfile's steps make of an empty one."""
+    if os.geteuid() != 0:
+        pytest.skip("an empty root is entered by root alone")
+    under = tmp_path_factory.mktemp("image")
+    make(under / "base")
+    return build(Path(__file__).parents[3] / "Dockerfile", under / "base", under, network_environment())
