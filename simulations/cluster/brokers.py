@@ -18,7 +18,7 @@ from records.messages.partitions import AlterPartitionRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.uuids import METADATA_TOPIC_ID
 from simulations.cluster.client import BACKOFF_MS, Client, is_elsewhere
-from simulations.cluster.image import Image, batches_of, decoded
+from simulations.cluster.image import Image, Settling, batches_of, decoded
 from simulations.streams import between
 from simulations.violation import Violation
 from simulations.world import MS
@@ -248,6 +248,7 @@ class LogReader:
         self._leader_epoch = 0
         self._snapshot: tuple[int, int] | None = None
         self._parts = bytearray()
+        self._settling = Settling()
 
     def fetch(self) -> None:
         """Ask for what comes next."""
@@ -311,7 +312,7 @@ class LogReader:
             base, end, epoch, batch = self._ahead.pop(0)
             if base != image.end_offset:
                 raise Violation("L09", f"broker {self._process.id} got {base} where {image.end_offset} was next")
-            for _, record in decoded(batch):
+            for _, record in self._settling.take(batch):
                 image.apply(record)
             image.end_offset = end
             self._applied_epoch = epoch
@@ -363,6 +364,7 @@ class LogReader:
             for _, record in decoded(batch):
                 image.apply(record)
         image.end_offset, self._applied_epoch = self._snapshot
+        self._settling = Settling()
         self._ahead.clear()
         self._parts.clear()
         self._snapshot = None
@@ -371,7 +373,7 @@ class LogReader:
 class BrokerMachine:
     """The machine of a broker, on which its processes live. clean_epoch: what its last clean end left on its disk.
 
-    current: the process that somebody started last; stale: earlier ones that still live.
+    current: the process that somebody started last; stale: earlier ones that still live. gone_at: when the last one was.
     """
 
     def __init__(self, run: ClusterRun, broker_id: int) -> None:
@@ -383,6 +385,7 @@ class BrokerMachine:
         self.current: BrokerProcess | None = None
         self.stale: list[BrokerProcess] = []
         self.back_after_ms = 0
+        self.gone_at = 0
 
     def start(self) -> None:
         """Start a process, where none runs."""
@@ -397,6 +400,7 @@ class BrokerMachine:
         if self.current is not None:
             self.current.end()
             self.current = None
+            self.gone_at = self.run.world.now
 
     def leave(self, back_after_ms: int) -> None:
         """Have it leave in good order, and come back a while after."""
@@ -408,6 +412,7 @@ class BrokerMachine:
         process.end()
         if process is self.current:
             self.current = None
+            self.gone_at = self.run.world.now
             self.run.world.after(self.back_after_ms * MS, self.start)
 
     def replace(self) -> None:

@@ -24,6 +24,7 @@ from records.metadata.topics import (
     RemoveTopicRecord,
     TopicRecord,
 )
+from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,7 @@ class Broker:
     incarnation: bytes
     fenced: bool
     leaving: bool
+    offset: int = -1  # of its registration, where that was seen
 
 
 @dataclass(slots=True)
@@ -76,6 +78,37 @@ class Partition:
     removing: tuple[int, ...]
     elr: tuple[int, ...]
     last_known: tuple[int, ...]
+
+
+class Settling:
+    """What counts of a log that is read batch by batch: what is within a metadata transaction does so at its end, or
+    never (KIP-868).
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, Any]] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a transaction is."""
+        return self._open is not None
+
+    def take(self, batch: bytes) -> list[tuple[int, Any]]:
+        """The records, with their offsets, that count with this batch."""
+        found: list[tuple[int, Any]] = []
+        for offset, record in decoded(batch):
+            if type(record) is BeginTransactionRecord:
+                self._open = []
+            elif type(record) is EndTransactionRecord:
+                found += self._open or ()
+                self._open = None
+            elif type(record) is AbortTransactionRecord:
+                self._open = None
+            elif self._open is not None:
+                self._open.append((offset, record))
+            else:
+                found.append((offset, record))
+        return found
 
 
 class Image:
@@ -100,13 +133,17 @@ class Image:
     def is_as(self, other: Image) -> bool:
         """Whether all that is kept here is the same in another image."""
         return (
-            self.brokers == other.brokers
+            self._registered() == other._registered()
             and self.names == other.names
             and self.partitions == other.partitions
             and {key: value for key, value in self.configs.items() if value}
             == {key: value for key, value in other.configs.items() if value}
             and self.next_producer_id == other.next_producer_id
         )
+
+    def _registered(self) -> dict[int, tuple[Any, ...]]:
+        """Without what a snapshot does not tell."""
+        return {each: (b.epoch, b.incarnation, b.fenced, b.leaving) for each, b in self.brokers.items()}
 
     def led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
         """The partitions that a broker leads."""

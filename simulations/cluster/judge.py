@@ -13,7 +13,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBro
 from records.metadata.configs import ConfigRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, batches_of, decoded
+from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ class Judge:
     def __init__(self) -> None:
         self.image = Image()
         self.topics_made: set[bytes] = set()
+        self._settling = Settling()
+        self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
+        self._former: dict[bytes, int] = {}  # incarnation: the epoch of which it said that it had ended well
         self._broker_epoch = -1
         self._touched: dict[tuple[bytes, int], Partition | None] = {}  # as each was before this batch
         self._brokers: set[int] = set()
@@ -40,17 +43,29 @@ class Judge:
         """One more batch is committed. Raises Violation where its records cannot follow from those before."""
         image = self.image
         for _, _, batch in batches_of(data):
-            for offset, record in decoded(batch):
+            for offset, record in self._settling.take(batch):
                 act = BEFORE.get(type(record))
                 if act is not None:
                     act(self, record, offset)
                 image.apply(record)
+                if type(record) is RegisterBrokerRecord:
+                    image.brokers[record.broker_id].offset = offset
         image.end_offset = end_offset
-        self._after_batch(end_offset)
+        if not self._settling.is_open:
+            self._after_batch(end_offset)
 
     def wished(self, key: tuple[bytes, int], epoch: int, members: set[int]) -> None:
         """Somebody who leads a partition, or takes itself for its leader, asks for an ISR at a partition epoch."""
         self._wishes.setdefault(key, {}).setdefault(epoch, set()).update(members)
+
+    def heard(self, broker_id: int, epoch: int, offset: int) -> None:
+        """A broker of an epoch says that it has read up to an offset, inclusive."""
+        key = broker_id, epoch
+        self._heard[key] = max(self._heard.get(key, -1), offset)
+
+    def registering(self, incarnation: bytes, former_epoch: int) -> None:
+        """An incarnation asks for an epoch, and says which its former one had that ended well; -1 for none."""
+        self._former[incarnation] = former_epoch
 
     def aimed(self, topic: str, partition: int, replicas: set[int]) -> None:
         """Somebody asks that a partition be moved."""
@@ -70,6 +85,12 @@ class Judge:
             text = f"broker {record.broker_id} registers at offset {offset} with epoch {record.broker_epoch}"
             raise Violation("C09", f"{text}; the last one given was {self._broker_epoch}")
         self._broker_epoch = record.broker_epoch
+        former = self._former.get(bytes(record.incarnation_id))
+        if existing is not None and former is not None and former != existing.epoch:
+            eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
+            if eligible:
+                text = f"at {offset} broker {record.broker_id} is back, and did not end well; it is eligible still"
+                raise Violation("C16", f"{text} for {eligible}")
 
     def changes_broker(self, record: BrokerRegistrationChangeRecord, offset: int) -> None:
         self._brokers.add(record.broker_id)
@@ -77,6 +98,10 @@ class Judge:
         if found is None or found.epoch != record.broker_epoch:
             text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} changes; it is {found}"
             raise Violation("C10", text)
+        read = self._heard.get((record.broker_id, record.broker_epoch), -1)
+        if record.fenced < 0 and read < found.offset:
+            text = f"at {offset} broker {record.broker_id} is let in, which has read up to {read}"
+            raise Violation("C06", f"{text}; its registration is at {found.offset}")
 
     def makes_topic(self, record: TopicRecord, offset: int) -> None:
         topic_id = bytes(record.topic_id)

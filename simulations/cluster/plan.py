@@ -101,5 +101,7 @@ def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
         plan.properties["leader.imbalance.check.interval.seconds"] = "1"
     if luck.random() < 0.2:
         plan.properties["metadata.max.idle.interval.ms"] = "0"
+    if luck.random() < 0.25:  # so that requests become metadata transactions of several batches
+        plan.properties["internal.metadata.max.batch.size.in.bytes"] = pick(luck, ("700", "1200"))
     if luck.random() < 0.3:
         plan.properties["min.insync.replicas"] = "2"

@@ -16,6 +16,7 @@ from simulations.histories.operations import Recorder
 from simulations.links import Latency
 from simulations.runs import CLUSTER, Run
 from simulations.streams import between
+from simulations.violation import Violation
 from simulations.world import MS
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Brokers and admin clients begin within so many ms.
 BEGIN_WITHIN_MS = 200
+LOOK_MS = 500
+GRACE_MS = 2000
 
 
 class ClusterRun(Run):
@@ -44,6 +47,9 @@ class ClusterRun(Run):
         self.admins: list[Admin] = []
         self.cluster_id = CLUSTER
         self.lag = plan.lag
+        self._leads: list[int] = []
+        self._end = 0
+        self._since = 0
         super().__init__(plan, written)
         self.calm = ClusterCalm(self)  # type: ignore[assignment]
 
@@ -60,11 +66,30 @@ class ClusterRun(Run):
             self.brokers.append(machine)
             self.world.after(between(luck, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number) for number in range(self.plan.admins)]
+        self._look_at_dead()
 
     def end_chaos(self) -> None:
         super().end_chaos()
         self.lag = 0.0
         faults.mend(self)
+
+    def _look_at_dead(self) -> None:
+        """Who is gone is fenced, where one controller was active all that time, and got on (L08)."""
+        self.world.after(LOOK_MS * MS, self._look_at_dead)
+        now, end = self.world.now, self.ledger.history.end
+        leads = [each.node.id for each in self.ledger.running() if each.is_listening and each.machine.leads is not None]
+        if leads != self._leads or end == self._end or any(node.step_us for node in self.nodes.values()):
+            self._since = now
+        self._leads, self._end = leads, end
+        bound = (self.plan.session_ms * 3 // 2 + GRACE_MS) * MS
+        for machine in self.brokers:
+            registered = self.watch.judge.image.brokers.get(machine.id)
+            is_gone = machine.current is None and not machine.stale
+            if is_gone and registered is not None and not registered.fenced:
+                since = max(self._since, machine.gone_at)
+                if now - since > bound:
+                    text = f"broker {machine.id} is gone since {machine.gone_at} us, and not fenced by {leads}"
+                    raise Violation("L08", text)
 
     def is_replicating(self, broker_id: int) -> bool:
         """Whether a broker fetches from those that lead its partitions, as far as they can tell."""

@@ -185,6 +185,11 @@ class ClusterWatch(Watch):
                         text = f"node {process.node.id} takes a change of epochs {asked.leader_epoch}"
                         more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
                         raise Violation("C10", f"{text}, {more}")
+                elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
+                    known = self.judge.image.partitions.get(key)
+                    if known is not None and known.leader_epoch <= asked.leader_epoch:
+                        text = f"node {process.node.id} takes leader epoch {asked.leader_epoch} for an old one"
+                        raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
 
 def says_elsewhere(value: Any) -> bool:
@@ -212,7 +217,17 @@ def _moves(judge: Judge, request: Any) -> None:
                 judge.aimed(topic.name, each.partition_index, set(each.replicas))
 
 
+def _hears(judge: Judge, request: Any) -> None:
+    judge.heard(request.broker_id, request.broker_epoch, request.current_metadata_offset)
+
+
+def _registers(judge: Judge, request: Any) -> None:
+    judge.registering(bytes(request.incarnation_id), request.previous_broker_epoch)
+
+
 WISHES: dict[type, Callable[[Judge, Any], None]] = {
+    BrokerHeartbeatRequest: _hears,
+    BrokerRegistrationRequest: _registers,
     AlterPartitionRequest: _isr_wishes,
     AlterPartitionReassignmentsRequest: _moves,
 }
