@@ -32,7 +32,7 @@ MUTANTS = (
     ),
     Mutant(
         "R05b", "a leader goes on in its epoch after a restart", "persistence", "KAFKA-10527",
-        ("ASSERT", "S12", "S04", "S01"),
+        ("S05", "ASSERT", "S12", "S04", "S01"),
         (Edit(
             "raft.transitions",
             "        return Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))",
@@ -82,13 +82,13 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R11", "counts refusals for votes", "votes", "classic", ("S01",),
+        "R11", "counts refusals for votes", "votes", "classic", ("S21", "S01"),
         (Edit(
             "raft.tally", "        return len(self.granting) >= self.majority", "        return len(self._votes) >= self.majority",
         ),),
     ),
     Mutant(
-        "R12", "half of the voters elect", "votes", "classic", ("S01",),
+        "R12", "half of the voters elect", "votes", "classic", ("S21", "S01"),
         (Edit(
             "raft.tally", "        return len(self.granting) >= self.majority",
             "        return len(self.granting) >= (len(self.ids) + 1) // 2",
@@ -157,7 +157,7 @@ MUTANTS = (
     ),
     Mutant(
         "X02", "a leader that lost its quorum says so to nobody and forgets that it led", "votes", "own",
-        ("ASSERT", "S01", "S02", "S14"),
+        ("S14", "S15", "ASSERT", "S01", "S02"),
         (Edit(
             "raft.poll", "        to_unattached(replica, role.epoch + 1, None, now_ms)\n",
             "        to_prospective(replica, now_ms)\n",

@@ -51,7 +51,7 @@ MUTANTS = (
         (Edit("raft.fetch_response", "    reached = min(offset, replica.log.end)", "    reached = offset"),),
     ),
     Mutant(
-        "R22", "a leader serves fetches of any epoch", "replication", "classic", ("S22", "S14"),
+        "R22", "a leader serves fetches of any epoch", "replication", "classic", ("S22", "S14", "L03"),
         (
             Edit("raft.checks", "    if epoch < role.epoch:\n        return Error.FENCED_LEADER_EPOCH\n    if epoch > role.epoch:\n        return Error.UNKNOWN_LEADER_EPOCH\n    if not", "    if not"),
         ),
@@ -87,7 +87,7 @@ MUTANTS = (
     ),
     Mutant(
         "R25c", "an epoch that is not there ends where the next one does", "truncation", "KIP-101",
-        ("L07", "S04", "ASSERT", "S22", "L02", "S06"),
+        ("L01", "L07", "S04", "ASSERT", "S22", "L02", "S06"),
         (Edit(
             "raft.log_view",
             "EpochEnd(self.epochs[place][1], self.epochs[place - 1][0] if place else epoch)",
