@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Linters and validators have an environment of their own, which nothing of ours runs in.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types interop sweep bench dist sbom deploy-check pythons format clean
+.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep bench dist sbom deploy-check pythons format clean
 
 setup: $(READY)
 
@@ -36,6 +36,26 @@ types: setup
 interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
 	$(BIN)/python -m pytest tests/interop --interop
+
+# Spark is 456 MB, so it comes when it is asked for; it needs a JDK 17+.
+PIPELINE_READY := $(VENV)/.ready-pipeline
+
+pipeline-setup: $(PIPELINE_READY)
+
+$(PIPELINE_READY): $(READY) requirements/pipeline.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements/pipeline.txt
+	@touch $@
+
+pipeline: pipeline-setup
+	$(BIN)/python -m pytest tests/pipeline --pipeline
+
+# A report from the data that `make up` left; where it left none, from a made-up history.
+DEMO := .cache/pipeline-demo
+pipeline-demo: pipeline-setup
+	@test -d data/node-1 || test -d $(DEMO)/history || $(BIN)/kraft-pipeline history $(DEMO)/history
+	@rm -rf $(DEMO)/warehouse
+	$(BIN)/kraft-pipeline tables --warehouse $(DEMO)/warehouse $$(test -d data/node-1 && echo data || echo '$(DEMO)/history/*')
+	$(BIN)/kraft-pipeline report --warehouse $(DEMO)/warehouse --out $(DEMO)/report.html
 
 sweep: setup
 	$(BIN)/python -m simulations sweep --ci

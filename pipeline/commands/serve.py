@@ -23,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--interval", default="30s", help="the least time between two runs: 500ms, 30s, 5m (default 30s)"
     )
     parser.add_argument("--once", action="store_true", help="take in what is there now, and end")
+    parser.add_argument(
+        "--range-bytes", type=int, metavar="N", help="bytes of logs that one task reads (default 32 MiB)"
+    )
     parser.add_argument("--max-bytes", type=int, metavar="N", help="bytes of logs that one run reads at most")
 
 
@@ -35,6 +38,8 @@ def run(arguments: Namespace) -> int:
     query = None
     try:
         options = source_options(arguments)
+        if arguments.range_bytes:
+            options["rangeBytes"] = str(arguments.range_bytes)
         if arguments.max_bytes:
             options["maxBytesPerTrigger"] = str(arguments.max_bytes)
         interval = interval_of(arguments.interval)

@@ -166,7 +166,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         plans, _ = self.logs.plans(start, is_live=True)
         last = {plan.cluster_id: plan.end_offset for plan in self.fixed or plans}
         found = {key: dict(value) for key, value in start.items()}
-        left = limit.maxBytes if isinstance(limit, ReadMaxBytes) else None
+        left = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         for plan in plans:
             begin = start.get(plan.cluster_id, {}).get("offset", 0)
             end = min(plan.end_offset, last.get(plan.cluster_id, 0))

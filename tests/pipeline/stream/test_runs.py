@@ -1,0 +1,182 @@
+"""Runs on Spark: a made-up history through every table, image by image, and a job that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.offline.load import load_image
+from pipeline.commands.main import main
+from pipeline.histories import Size, write_history
+from pipeline.tables import running
+from pipeline.tables.images import image_frame, topic_names
+from pipeline.tables.schemas import BY_NAME, TABLES
+from pipeline.tables.warehouse import Warehouse
+from records.uuids import uuid_text
+from tests.pipeline.logs import GOLDEN, read
+from tests.pipeline.tables.runner import Runner, ordered
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PARTITION_TABLES = ("leadership", "isr_changes", "unavailability", "under_replication", "reassignments")
+
+
+def quiet(_line: str) -> None:
+    pass
+
+
+def derived(spark: Any, warehouse: Warehouse, path: str) -> Any:
+    manifest = running.ingest(spark, warehouse, warehouse.manifest(), {"path": path}, say=quiet)
+    manifest = warehouse.commit(running.derive(spark, warehouse, manifest, say=quiet))
+    warehouse.sweep(manifest)
+    return manifest
+
+
+def rows(spark: Any, warehouse: Warehouse, name: str, cluster: str) -> list[dict[str, Any]]:
+    import pyarrow as pa
+
+    table = running.frame_of(spark, warehouse, warehouse.manifest(), name).where(f"cluster = '{cluster}'").toArrow()
+    for number, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            table = table.set_column(number, field.name, table[field.name].cast(pa.int64()))
+    return list(table.to_pylist())
+
+
+def test_a_history_of_three_clusters_runs_through_every_table(spark: Any, tmp_path: Path) -> None:
+    clusters = [
+        write_history(tmp_path / f"cluster-{seed}", Size(6_000, 400, brokers=6, partitions_per_topic=20), seed)
+        for seed in (1, 2, 3)
+    ]
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+
+    derived(spark, warehouse, str(tmp_path / "cluster-*"))
+
+    for seed, cluster in enumerate(clusters, start=1):
+        runner = Runner(cluster)
+        runner.run(read(tmp_path / f"cluster-{seed}"))
+        for name in PARTITION_TABLES:
+            assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name)
+            assert runner.rows(name), name
+        for name in ("elections", "config_changes"):
+            assert len(rows(spark, warehouse, name, cluster)) == len(runner.others[name]) > 0
+        lasting = runner.cluster.open_sessions()
+        assert len(rows(spark, warehouse, "broker_sessions", cluster)) == len(lasting) + len(
+            runner.others["broker_sessions"]
+        )
+
+
+def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path) -> None:
+    cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
+    log = next((tmp_path / "node" / "__cluster_metadata-0").glob("*.log"))
+    data = log.read_bytes()
+    runner = Runner(cluster)
+    runner.run(read(tmp_path / "node"))
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+
+    for share in (0.3, 0.6, 1):
+        log.write_bytes(data[: int(len(data) * share)])
+        derived(spark, warehouse, str(tmp_path / "node"))
+
+    for name in PARTITION_TABLES:
+        assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name), name
+    found = rows(spark, warehouse, "elections", cluster)
+    assert [row["silence_ms"] for row in found] == [row["silence_ms"] for row in runner.others["elections"]]
+    assert derived(spark, warehouse, str(tmp_path / "node")).run == 4
+
+
+@pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
+def test_the_image_of_a_stock_log_is_that_of_its_checkpoint(spark: Any, tmp_path: Path, quorum: str) -> None:
+    """The checkpoint's is the image that the metadata shell shows: tests/controller/tools hold the two together."""
+    directory = GOLDEN / quorum / "node-1"
+    checkpoint = sorted((directory / "__cluster_metadata-0").glob("*.checkpoint"))[-1]
+    image = load_image(str(checkpoint))
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    manifest = derived(spark, warehouse, str(directory))
+
+    offset = int(checkpoint.name[:20]) - 1
+    found = image_frame(spark, warehouse, manifest, str(offset)).collect()
+
+    names = topic_names(image)
+    partitions = {
+        (uuid_text(topic_id), number): (
+            names[uuid_text(topic_id)], partition.leader, partition.leader_epoch, partition.partition_epoch,
+            list(partition.replicas), list(partition.isr), list(partition.elr),
+            [uuid_text(one) for one in partition.directories],
+        )
+        for topic_id, topic in image.topics.items()
+        for number, partition in topic.partitions.items()
+    }  # fmt: skip
+    assert {
+        (row.topic_id, row.partition): (
+            row.topic, row.leader, row.leader_epoch, row.partition_epoch, row.replicas, row.isr, row.elr,
+            row.directories,
+        )
+        for row in found
+        if row.section == "partitions"
+    } == partitions  # fmt: skip
+    assert {row.key for row in found if row.section == "topics"} == set(image.topic_ids)
+    assert {int(row.key) for row in found if row.section == "brokers"} == set(image.brokers)
+    assert {row.key for row in found if row.section == "acls"} == {uuid_text(id_) for id_ in image.acls}
+    levels = {row.key: json.loads(row.json)["featureLevel"] for row in found if row.section == "features"}
+    assert levels == dict(image.features)
+    configs = {row.key: json.loads(row.json)["value"] for row in found if row.section == "configs"}
+    assert configs == {
+        f"{kind}:{name}:{key}": value for (kind, name), values in image.configs.items() for key, value in values.items()
+    }
+
+
+def test_a_streaming_job_whose_driver_is_killed_loses_no_row_and_doubles_none(spark: Any, tmp_path: Path) -> None:
+    cluster = write_history(tmp_path / "node", Size(12_000, 400, brokers=6, partitions_per_topic=20), 11)
+    where = tmp_path / "warehouse"
+    command = [
+        sys.executable, "-m", "pipeline.commands.main", "serve", "--once", "--warehouse", str(where), "--master",
+        "local[2]", "--max-bytes", "60000", "--conf",
+        "spark.driver.extraJavaOptions=-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "--range-bytes", "30000", str(tmp_path / "node"),
+    ]  # fmt: skip
+    kills = 0
+    for wanted in (1, 3):
+        job = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 240
+        while job.poll() is None and time.monotonic() < deadline:
+            if Warehouse(str(where)).manifest().run >= wanted:
+                time.sleep(0.05 * wanted)  # within the next run
+                os.killpg(job.pid, signal.SIGKILL)
+                kills += 1
+                break
+            time.sleep(0.02)
+        job.wait()
+    whole = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    warehouse = Warehouse(str(where))
+    runner = Runner(cluster)
+    table = read(tmp_path / "node")
+    runner.run(table)
+    offsets = sorted(row["offset"] for row in rows(spark, warehouse, "records", cluster))
+    assert whole.returncode == 0, whole.stderr
+    assert kills >= 1
+    assert offsets == sorted(table["offset"].to_pylist())
+    for name in PARTITION_TABLES:
+        assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name), name
+
+
+def test_the_command_tells_what_it_cannot_do_in_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["tables", "--warehouse", str(tmp_path / "none")]) == 1
+    assert main(["ingest", "--quorum", "nowhere", "--warehouse", str(tmp_path)]) == 1
+    assert main(["serve", str(tmp_path), "--interval", "soon"]) == 1
+    assert main(["sing"]) == 1
+
+    told = capsys.readouterr().err
+    assert "is no warehouse yet" in told
+    assert "'nowhere' is no host:port" in told
+    assert "--interval is 'soon'" in told
+    assert "Traceback" not in told
+    assert set(BY_NAME) == {table.name for table in TABLES}
