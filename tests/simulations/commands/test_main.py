@@ -1,0 +1,84 @@
+"""The commands say what came of it, by words and by exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.commands.main import main
+from simulations.plans import from_json
+from simulations.swarm import draw
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_run_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+
+    code = main(["run", "--seed", "12", "--story", "2", "--save-plan", str(kept)])
+    told = capsys.readouterr().out.splitlines()
+
+    assert (code, len(told), told[-1]) == (0, 6, "every property held")
+    assert told[2].startswith("seed 12: ")
+    assert from_json(kept.read_text()) == draw(12)
+
+
+def test_a_plan_from_a_file_is_the_same_world(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+    main(["run", "--seed", "12", "--save-plan", str(kept)])
+    first = capsys.readouterr().out
+
+    main(["run", "--plan", str(kept)])
+
+    assert capsys.readouterr().out == first
+
+
+def test_a_page_and_a_trace_are_written(tmp_path: Path) -> None:
+    main(["run", "--seed", "12", "--page", str(tmp_path / "a.html"), "--trace", str(tmp_path / "a.trace")])
+
+    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "a.trace").stat().st_size > 1000
+
+
+def test_a_sweep_that_is_well_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["sweep", "--seeds", "11-13", "--jobs", "1", "--hashes"])
+    told = capsys.readouterr().out.splitlines()
+
+    assert code == 0
+    assert [line.split()[0] for line in told[:3]] == ["11", "12", "13"]
+    assert told[-1].startswith("3 seeds, 0 broken: ")
+
+
+def test_a_sweep_with_a_mutant_tells_how_to_see_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["sweep", "--seeds", "4", "--jobs", "1", "--mutant", "R01"])
+    told = capsys.readouterr().out
+
+    assert code == 1
+    assert "seed 4: S02 node " in told
+    assert "again: python -m simulations run --seed 4 --mutant R01" in told
+
+
+def test_a_mutant_that_is_missed_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["mutants", "R01", "--seeds", "12", "--jobs", "1"])
+
+    assert code == 1
+    assert "R01   grants a second vote in an epoch: MISSED in 1 seeds" in capsys.readouterr().out
+
+
+def test_what_makes_no_sense_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps({"seed": 1, "colour": 1}))
+    for argv, message in (
+        (["run", "--seed", "1", "--mutant", "R00"], "no mutant 'R00'"),
+        (["run", "--plan", str(tmp_path / "x.json")], "Plan has colour; known are "),
+        (["run", "--plan", str(tmp_path / "y.json")], "No such file"),
+        (["sweep", "--seeds", "9-3"], "9-3 is empty"),
+        (["sweep", "--seeds", "x"], "neither a seed nor A-B"),
+        (["sweep", "--seeds", "1", "--jobs", "0"], "no number from 1 on"),
+    ):
+        with pytest.raises(SystemExit) as raised:
+            main(argv)
+
+        assert (raised.value.code, message in capsys.readouterr().err) == (2, True)
