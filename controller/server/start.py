@@ -20,6 +20,7 @@ from controller.features import supported_features
 from controller.node import Node
 from controller.own_registration import OwnRegistration
 from controller.request_bounds import REQUEST_BYTES_MAX
+from controller.server.descriptors import raise_file_limit, shares
 from controller.settings import settings_of
 from controller.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
@@ -235,6 +236,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
     node = Node(loop, wall_ms=lambda: int(time.time() * 1000), log=log, on_end=ended.set)
+    share = shares(raise_file_limit())
     server = Server(
         loop,
         {key: api.versions for key, api in APIS.items()},
@@ -243,6 +245,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
         note=node.note,
         request_bytes_max=min(config.number("socket.request.max.bytes"), REQUEST_BYTES_MAX),
         idle_ms_max=config.number("connections.max.idle.ms"),
+        connections_max=max(min(config.number("max.connections"), share.connections), 1),
+        backlog=share.backlog,
     )
     executor = FlushThread()
     http = grpc = None

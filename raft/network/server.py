@@ -24,6 +24,9 @@ IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 # How much all connections together may hold of unfinished frames. Above it the one that holds most is closed.
 HELD_BYTES_MAX = 32 << 20
 
+CONNECTIONS_MAX = 1 << 20
+BACKLOG = 1024
+
 
 class Server:
     """Takes requests and gives answers.
@@ -44,6 +47,8 @@ class Server:
         request_bytes_max: int = FRAME_BYTES_MAX,
         idle_ms_max: int = IDLE_MS_MAX,
         held_bytes_max: int = HELD_BYTES_MAX,
+        connections_max: int = CONNECTIONS_MAX,
+        backlog: int = BACKLOG,
     ) -> None:
         self.connections: dict[int, Connection] = {}
         self.held_bytes = 0
@@ -55,6 +60,8 @@ class Server:
         self._request_bytes_max = request_bytes_max
         self._idle_s_max = idle_ms_max / 1000
         self._held_bytes_max = held_bytes_max
+        self._connections_max = connections_max
+        self._backlog = backlog
         self._numbers = count(1)
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
@@ -69,7 +76,7 @@ class Server:
         """
         try:
             server = await self._loop.create_server(
-                lambda: self._make(name), host or None, port, reuse_address=True, backlog=1024
+                lambda: self._make(name), host or None, port, reuse_address=True, backlog=self._backlog
             )
         except OSError as error:
             # The loop's own text repeats the address in another form; a name that is not found has numbers of its own.
@@ -142,6 +149,12 @@ class Server:
 
     def _made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
+        if len(self.connections) > self._connections_max:
+            # Whoever is of use speaks now and then: the quorum's and the brokers' connections every second or so.
+            others = (one for one in self.connections.values() if one is not connection and not one.is_closing)
+            silent = min(others, key=lambda one: one.last_active, default=connection)
+            silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"
+            silent.abort()
 
     def _lost(self, connection: Connection) -> None:
         if connection.error is not None:

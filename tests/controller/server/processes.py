@@ -59,13 +59,16 @@ def run_to_end(properties: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextlib.contextmanager
-def running(root: Path, port: int, **changes: str | None) -> Iterator[subprocess.Popen[bytes]]:
-    """A formatted node that answers on its port; it is killed at the end of the block."""
+def running(
+    root: Path, port: int, *, files_max: int | None = None, **changes: str | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A formatted node that answers on its port; it is killed at the end of the block. files_max: it may have open."""
     properties = write_properties(root, port, **changes)
     if not (root / "data" / "meta.properties").exists():
         format_directory(properties)
     with (root / "node.log").open("ab") as log:
-        process = subprocess.Popen(start_command(properties), stdout=log, stderr=log)
+        limited = [] if files_max is None else ["sh", "-c", f'ulimit -n {files_max}; exec "$@"', "sh"]
+        process = subprocess.Popen([*limited, *start_command(properties)], stdout=log, stderr=log)
     try:
         await_port(process, port)
         yield process

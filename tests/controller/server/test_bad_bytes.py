@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from tests.controller.server.processes import free_port, resident_kib, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 GROWTH_KIB_MAX = 50 * 1024
 
@@ -38,6 +38,31 @@ def test_bad_bytes_leave_the_node_serving_and_its_memory_as_it_was(tmp_path: Pat
         assert process.poll() is None
         assert is_served(port)
         assert grown < GROWTH_KIB_MAX
+
+
+def test_more_connections_than_files_leave_the_node_its_log(tmp_path: Path) -> None:
+    """Each snapshot is a file that must be had."""
+    port = free_port()
+    frequent = {"metadata_log_max_record_bytes_between_snapshots": "1", "metadata_max_idle_interval_ms": "20"}
+    with running(tmp_path, port, files_max=128, **frequent) as process, contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+        written = snapshots(tmp_path)
+        end = time.monotonic() + 20
+        while len(snapshots(tmp_path) - written) < 3:
+            assert process.poll() is None, (tmp_path / "node.log").read_text()[-2000:]
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+        assert is_served(port)
+        open_files = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+
+    assert open_files < 128
+    assert "Too many open files" not in (tmp_path / "node.log").read_text()
+
+
+def snapshots(root: Path) -> set[str]:
+    return {path.name for path in (root / "data" / "__cluster_metadata-0").glob("*.checkpoint")}
 
 
 def is_served(port: int) -> bool:

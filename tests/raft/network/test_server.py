@@ -109,6 +109,28 @@ def test_who_sends_very_many_requests_leaves_turns_of_the_loop_to_others(loop: L
     run_on(loop, test())
 
 
+def test_a_connection_too_many_takes_the_place_of_the_one_that_was_silent_for_longest(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(connections_max=2) as serving:
+            first, second = await Bare.to(serving.port), await Bare.to(serving.port)
+            await until(lambda: len(serving.server.connections) == 2)
+            await asyncio.sleep(0.01)
+            await first.write(request_frame(describe_quorum(), 2, 1))
+            await first.frame()
+
+            third = await Bare.to(serving.port)
+            await until(lambda: serving.gone)
+
+            assert await second.is_closed()
+            for client in (first, third):
+                await client.write(request_frame(describe_quorum(), 2, 7))
+                assert correlation(await client.frame()) == 7
+                client.close()
+            assert [name for name, _ in serving.notes] == ["connection_refused"]
+
+    run_on(loop, test())
+
+
 def test_a_later_answer_waits_for_the_first(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:

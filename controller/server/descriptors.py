@@ -1,0 +1,40 @@
+"""How many files this process may have open, and how many of them may be connections: the log needs the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# What Kafka's acceptor lets wait, too; connections that wait to be accepted become files all at once.
+BACKLOG_MAX = 1024
+# More than a quorum of any size has of brokers and tools.
+CONNECTIONS_MAX = 10_000
+# Segments, snapshots, other listeners, connections to peers.
+OTHERS = 256
+
+
+class Shares(NamedTuple):
+    """connections: that may be open; backlog: that may wait to be accepted."""
+
+    connections: int
+    backlog: int
+
+
+def shares(files: int) -> Shares:
+    """How a limit of so many files is shared out; of a small one, connections still have half."""
+    backlog = min(BACKLOG_MAX, max(files // 8, 1))
+    return Shares(min(max(files // 2, files - backlog - OTHERS), CONNECTIONS_MAX), backlog)
+
+
+def raise_file_limit() -> int:
+    """Take all the files that the system allows this process; how many these are."""
+    try:
+        import resource
+    except ImportError:  # not a POSIX system
+        return 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError):  # macOS says that it allows more than it does
+            return soft
+    return hard if hard != resource.RLIM_INFINITY else 1 << 20
