@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +22,9 @@ from pipeline.tables.warehouse import Warehouse
 from records.uuids import uuid_text
 from tests.pipeline.logs import GOLDEN, read
 from tests.pipeline.tables.runner import Runner, ordered
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -96,7 +98,7 @@ def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path) -> 
 def test_the_image_of_a_stock_log_is_that_of_its_checkpoint(spark: Any, tmp_path: Path, quorum: str) -> None:
     """The checkpoint's is the image that the metadata shell shows: tests/controller/tools hold the two together."""
     directory = GOLDEN / quorum / "node-1"
-    checkpoint = sorted((directory / "__cluster_metadata-0").glob("*.checkpoint"))[-1]
+    checkpoint = max((directory / "__cluster_metadata-0").glob("*.checkpoint"))
     image = load_image(str(checkpoint))
     warehouse = Warehouse(str(tmp_path / "warehouse"))
     manifest = derived(spark, warehouse, str(directory))

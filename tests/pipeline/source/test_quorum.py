@@ -1,0 +1,55 @@
+"""A live quorum as a source gives what its nodes have in their directories, as far as it is committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from pipeline.source.columns import schema_of
+from pipeline.source.logs import logs_of
+from pipeline.source.quorum import Unreachable
+from pipeline.source.reading import Wanted
+from pipeline.tables.schemas import RECORDS
+from tests.controller.ctl.test_up import said_until_a_leader, up
+from tests.controller.server.processes import free_port
+from tests.pipeline.logs import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = tuple(name for name in RECORDS.names if name not in ("node", "file", "position"))
+
+
+def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted: Wanted) -> tuple[Any, int]:
+    """The rows behind a progress, and where they end."""
+    plans, _ = logs_of(options).plans(progress, is_live=True)
+    schema = schema_of(NAMES)
+    batches = [batch for part in plans[0].ranges for batch in part.read(schema, wanted)]
+    return pa.Table.from_batches(batches, schema=schema), plans[0].end_offset
+
+
+def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:
+    port = min(free_port(), 65000)
+    with up(tmp_path / "data", port) as process:
+        said_until_a_leader(process)
+        options = {"quorum": f"127.0.0.1:{port + 1},127.0.0.1:{port}"}
+        whole, end = fetched(options, {}, Wanted())
+        cluster = whole["cluster"][0].as_py()
+        behind, _ = fetched(options, {cluster: {"offset": end - 3, "epoch": 1}}, Wanted())
+
+    stored = read(tmp_path / "data", names=NAMES)
+    stored = stored.filter(pa.compute.less(stored["offset"], end))
+    if whole["origin"][0].as_py() == "log":
+        assert whole.to_pylist() == stored.filter(pa.compute.equal(stored["origin"], "log")).to_pylist()
+    assert behind["offset"].to_pylist()[:3] == [end - 3, end - 2, end - 1]
+    assert whole["offset"].to_pylist()[-1] == end - 1
+    assert whole["name"].to_pylist().count("LEADER_CHANGE") >= 1
+
+
+def test_nobody_there_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.source.quorum.ATTEMPT_S_MAX", 0.0)
+
+    with pytest.raises(Unreachable, match="no leader of the quorum is found"):
+        logs_of({"quorum": f"127.0.0.1:{free_port()}"}).plans({}, is_live=True)
