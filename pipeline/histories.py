@@ -187,6 +187,7 @@ class Life:
     def outage(self, broker: int) -> None:
         """A broker is fenced, its partitions follow, it comes back and catches up; leaders go back to it."""
         log = self.log
+        lagging = self.lag()
         mine = self.replicas == broker
         held = np.flatnonzero((mine & self.in_isr).any(axis=1) & (self.in_isr.sum(axis=1) > 1))
         self.fence(broker, _FENCE)
@@ -206,10 +207,19 @@ class Life:
         self.luck.shuffle(held)
         self.in_isr[held] |= mine[held]
         log.rows(self._changes(held, np.zeros(len(held), bool)), SMALL_BATCH, 3)
+        self.in_isr[lagging] = True
+        log.rows(self._changes(lagging, np.zeros(len(lagging), bool)), SMALL_BATCH, 3)
         back = held[(self.replicas[held, 0] == broker) & (self.leader[held] != broker)]
         self.leader[back] = broker
         log.time_ms += 60_000
         log.rows(self._changes(back, np.ones(len(back), bool), isr=False), BATCH_RECORDS, 5)
+
+    def lag(self) -> NDArray[np.int64]:
+        """Of some partitions the followers fall behind, so that with their leader goes all that they have."""
+        rows = np.unique(self.luck.integers(0, len(self.leader), max(len(self.leader) // 200, 8)))
+        self.in_isr[rows] = self.replicas[rows] == self.leader[rows][:, None]
+        self.log.rows(self._changes(rows, np.zeros(len(rows), bool)), SMALL_BATCH, 3)
+        return rows
 
     def _changes(self, rows: NDArray[np.int64], leads: NDArray[np.bool_], *, isr: bool = True) -> list[Rows]:
         """Records of what these partitions are now. leads: which name a leader; isr: whether the ISR is told."""

@@ -60,7 +60,7 @@ class Warehouse:
             return Manifest()
         path = self._manifest(number)
         try:
-            tree = json.loads(path.read_text())
+            tree = dict(json.loads(path.read_text()))
             if tree.get("version") != FORMAT_VERSION:
                 raise WarehouseError(f"{path} is of version {tree.get('version')}, only {FORMAT_VERSION} is read")
             return Manifest(**tree)

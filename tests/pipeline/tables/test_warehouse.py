@@ -1,0 +1,80 @@
+"""The warehouse: what counts, what does not, and what is cleared away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.tables.warehouse import Manifest, Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(warehouse: Warehouse, manifest: Manifest, *names: str) -> Manifest:
+    """A run that writes these, of which it names all but those that begin with a dot."""
+    directory = warehouse.next(manifest)
+    for name in names:
+        (directory / name).mkdir(parents=True)
+        (directory / name / "part.parquet").write_text("x")
+    named = [warehouse.relative(directory / name) for name in names if not name.startswith(".")]
+    return warehouse.commit(replace(manifest, parts={"leadership": named}))
+
+
+def test_a_run_counts_once_its_manifest_is_there(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path))
+    before = warehouse.manifest()
+
+    (warehouse.next(before) / "leadership").mkdir()
+    unfinished = warehouse.manifest()
+    after = run(warehouse, before, "tables/part=leadership")
+
+    assert (before.run, unfinished.run, after.run) == (0, 0, 1)
+    assert warehouse.manifest() == after
+    assert warehouse.paths(after, "leadership") == [str(tmp_path / "runs/000001/tables/part=leadership")]
+
+
+def test_of_two_writers_the_second_is_told_and_loses_nothing_of_the_first(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path))
+    seen = warehouse.manifest()
+    first = run(warehouse, seen, "tables/part=leadership")
+
+    with pytest.raises(WarehouseError, match="another process writes"):
+        warehouse.commit(seen)
+
+    assert warehouse.manifest() == first
+
+
+def test_files_that_neither_this_manifest_nor_the_one_before_names_are_cleared_away(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path))
+    manifest = warehouse.manifest()
+    for _ in range(3):
+        manifest = run(warehouse, manifest, "tables/part=leadership", "tables/part=state")
+        manifest = replace(manifest, parts={"leadership": manifest.parts["leadership"][:1]})
+    (warehouse.next(manifest) / "of a run to come").mkdir()
+
+    warehouse.sweep(warehouse.manifest())
+
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("runs/*/*/*"))
+    assert left == [
+        "runs/000002/tables/part=leadership", "runs/000002/tables/part=state",
+        "runs/000003/tables/part=leadership", "runs/000003/tables/part=state",
+    ]  # fmt: skip
+    assert sorted(path.name for path in tmp_path.glob("manifests/*")) == ["000002.json", "000003.json"]
+    assert (tmp_path / "runs/000004/of a run to come").is_dir()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 99}', '{"version": 1, "colour": 3}'])
+def test_a_manifest_that_is_none_is_told_in_a_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "manifests" / "000004.json").write_text(text)
+
+    with pytest.raises(WarehouseError, match=r"000004\.json"):
+        Warehouse(str(tmp_path)).manifest()
+
+
+def test_a_table_that_there_is_not_is_told_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match="there is no table colours; there are records, leadership"):
+        Warehouse(str(tmp_path)).paths(Manifest(), "colours")
