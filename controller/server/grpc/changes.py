@@ -29,8 +29,9 @@ CHUNK_BYTES_MAX = 256 << 10
 # What is done in one turn: some 18 µs each.
 SLICE_RECORDS = 25
 
-CHUNKS_KEPT = 64
-CHUNK_BYTES_KEPT = 1 << 20
+# In memory a record takes several times what it does in a message.
+CHUNKS_KEPT = 32
+CHUNK_BYTES_KEPT = 256 << 10
 CURSORS_KEPT = 4
 TRANSACTIONS_KEPT = 1000
 

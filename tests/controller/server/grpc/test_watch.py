@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -12,12 +15,14 @@ import msgpack
 import pytest
 
 from controller.client import Client, Update, WatchFailed
+from controller.server.grpc.port import CONNECTIONS_MAX
 from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import (
     CLUSTER_ID,
     format_directory,
     free_port,
+    resident_kib,
     run_to_end,
     running,
     write_properties,
@@ -26,7 +31,6 @@ from tests.controller.server.processes import (
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "sasl.enabled.mechanisms"
 SECRET = "hunter2-of-the-operator"
@@ -253,6 +257,38 @@ def test_the_health_service_has_a_name_for_each_meaning(node: Served) -> None:
     assert statuses == [b"\x08\x01"] * 6
     assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
     assert first == b"\x08\x03"
+
+
+def test_a_node_that_is_watched_stays_small(node: Served) -> None:
+    node.put(*(f"J{number}" for number in range(100)))
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(Client([node.target])) for _ in range(3)]
+        for client in clients:
+            values_of(client.watch(0), "J99")
+        channel = stack.enter_context(grpc.insecure_channel(node.target))
+        status = channel.unary_unary("/kraft.v1.Metadata/Status")
+        for _ in range(500):
+            with pytest.raises(grpc.RpcError):
+                status(b"this is no msgpack")
+
+        assert resident_kib(node.process) <= 65 << 10
+
+
+def test_connections_beyond_the_bound_are_closed_and_leave_room_when_they_end(node: Served, client: Client) -> None:
+    host, _, port = node.target.rpartition(":")
+    with contextlib.ExitStack() as stack:
+        sockets = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=5))
+            for _ in range(CONNECTIONS_MAX + 50)
+        ]
+        # The server speaks first: its settings, or the end.
+        said = [one.recv(9) for one in sockets]
+        held = len(list(Path(f"/proc/{node.process.pid}/fd").iterdir()))
+
+    assert held <= CONNECTIONS_MAX + 50
+    assert said.count(b"") >= 50 - 20
+    node.put("K0")
+    assert values_of(client.watch(0), "K0")[-1] == "K0"
 
 
 def test_a_watch_goes_on_over_a_restart_without_gap_or_repetition(tmp_path: Path) -> None:
