@@ -120,7 +120,8 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
         return False
     response = _response(replica, requested, Error.NONE, watermark, valid)
     if has_records:
-        size = max(requested.request.max_bytes, 0)
+        # Kafka gives all that is asked for, out of the file; here it passes through memory.
+        size = min(max(requested.request.max_bytes, 0), replica.config.fetch_bytes_max)
         replica.emit(ReplyRecords(requested.source, response, partition.fetch_offset, replica.log.end, size))
     else:
         replica.emit(Reply(requested.source, response))

@@ -62,7 +62,8 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         return
     key = ReplicaKey(request.replica_id, asked.replica_directory_id)
     role.leading.hear(key, quorum_timeout(replica), now_ms)
-    length = min(max(request.max_bytes, 0), stored.size - asked.position)
+    # What this node asks for at most, it gives at most: it passes through memory.
+    length = min(max(request.max_bytes, 0), replica.config.fetch_snapshot_bytes_max, stored.size - asked.position)
     data = _data(Error.NONE, replica, snapshot=wanted, size=stored.size, position=asked.position)
     replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, asked.position, length))
 

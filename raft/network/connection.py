@@ -24,8 +24,11 @@ WAITING_MAX = 100
 TURN_REQUESTS = 16
 
 # Above the first, what the peer does not fetch stops its requests from being taken; below the second they go on.
-WRITE_HIGH_BYTES = 1 << 20
-WRITE_LOW_BYTES = 256 << 10
+WRITE_HIGH_BYTES = 64 << 10
+WRITE_LOW_BYTES = 16 << 10
+
+# So much may wait behind an answer that is not there yet.
+BEHIND_BYTES_MAX = 1 << 20
 
 # What all answers of one connection that have not left may hold: a peer that asks much and fetches nothing is closed.
 UNSENT_BYTES_MAX = 32 << 20
@@ -51,7 +54,8 @@ class Connection(asyncio.Protocol):
     held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong.
 
     on_frame: takes each frame in its turn; on_made, on_lost: the beginning and the end; on_held: takes by how much the
-    bytes of an unfinished frame became more or fewer.
+    bytes of an unfinished frame became more or fewer; on_stuck: told True when the peer does not fetch its answers, and
+    at each answer that comes on top, and False when it does again.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Connection(asyncio.Protocol):
         on_frame: Callable[[Connection, bytes], None],
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
+        on_stuck: Callable[[Connection, bool], None],
     ) -> None:
         self.number = number
         self.listener = listener
@@ -79,6 +84,7 @@ class Connection(asyncio.Protocol):
         self._on_frame = on_frame
         self._on_lost = on_lost
         self._on_held = on_held
+        self._on_stuck = on_stuck
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
         self._slots: deque[Slot] = deque()
@@ -121,9 +127,11 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._is_write_paused = True
+        self._on_stuck(self, True)
 
     def resume_writing(self) -> None:
         self._is_write_paused = False
+        self._on_stuck(self, False)
         self._take()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
@@ -166,6 +174,8 @@ class Connection(asyncio.Protocol):
         if not self._is_corked:
             self._write()
             self._take()
+        if self._is_write_paused and not self.is_closing:
+            self._on_stuck(self, True)
 
     def refuse(self, reason: str) -> None:
         """Close the connection for a reason that the server tells."""
@@ -231,7 +241,7 @@ class Connection(asyncio.Protocol):
             self.is_closing
             or self._is_write_paused
             or len(self._slots) >= WAITING_MAX
-            or self._kept_bytes >= WRITE_HIGH_BYTES
+            or self._kept_bytes >= BEHIND_BYTES_MAX
         )
 
     def _write(self) -> None:

@@ -24,6 +24,10 @@ IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 # How much all connections together may hold of unfinished frames. Above it the one that holds most is closed.
 HELD_BYTES_MAX = 32 << 20
 
+# How much answers that are not fetched may hold on all connections together. Above it the one that fetched nothing for
+# longest is closed.
+UNSENT_BYTES_MAX = 64 << 20
+
 CONNECTIONS_MAX = 1 << 20
 BACKLOG = 1024
 
@@ -47,6 +51,7 @@ class Server:
         request_bytes_max: int = FRAME_BYTES_MAX,
         idle_ms_max: int = IDLE_MS_MAX,
         held_bytes_max: int = HELD_BYTES_MAX,
+        unsent_bytes_max: int = UNSENT_BYTES_MAX,
         connections_max: int = CONNECTIONS_MAX,
         backlog: int = BACKLOG,
     ) -> None:
@@ -60,6 +65,8 @@ class Server:
         self._request_bytes_max = request_bytes_max
         self._idle_s_max = idle_ms_max / 1000
         self._held_bytes_max = held_bytes_max
+        self._unsent_bytes_max = unsent_bytes_max
+        self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
         self._connections_max = connections_max
         self._backlog = backlog
         self._numbers = count(1)
@@ -142,6 +149,7 @@ class Server:
             on_frame=self._take,
             on_lost=self._lost,
             on_held=self._hold,
+            on_stuck=self._note_stuck,
         )
         if isinstance(connection, BufferedConnection):
             connection.buffer = self._buffer
@@ -160,6 +168,7 @@ class Server:
         if connection.error is not None:
             fields = {"peer": connection.peer, "listener": connection.listener, "reason": connection.error}
             self._note("connection_refused", fields)
+        self._stuck.pop(connection.number, None)
         if self.connections.pop(connection.number, None) is not None:
             self._on_disconnected(connection.number)
 
@@ -189,6 +198,18 @@ class Server:
         if change > 0 and self.held_bytes > self._held_bytes_max:
             largest = max(self.connections.values(), key=lambda one: one.held, default=connection)
             largest.refuse(f"unfinished requests hold {self.held_bytes} bytes, most of them on this connection")
+
+    def _note_stuck(self, connection: Connection, is_stuck: bool) -> None:
+        if not is_stuck:
+            self._stuck.pop(connection.number, None)
+            return
+        self._stuck[connection.number] = connection
+        unsent = sum(one.unsent_bytes for one in self._stuck.values())
+        while unsent > self._unsent_bytes_max:
+            first = self._stuck.pop(next(iter(self._stuck)))
+            unsent -= first.unsent_bytes
+            first.error = "answers that nobody fetches hold too much, and this connection fetched nothing for longest"
+            first.abort()
 
     def _sweep_interval(self) -> float:
         return min(max(self._idle_s_max / 4, 0.05), 30.0)

@@ -137,6 +137,15 @@ def test_records_are_served_from_the_offset_up_to_the_end_of_the_log() -> None:
     assert answer == ReplyRecords(Source(50, 0), fetch_response(2, 1, high_watermark=8, node=1), 3, 8, 77)
 
 
+def test_no_answer_is_larger_than_what_this_node_asks_for_itself() -> None:
+    bench = Bench(voters=static_voters(1), recovered=log(7, (1, 0)), election=voted(1))
+
+    answer = fetched(bench, fetch_request(2, 9, 3, 1, max_bytes=(1 << 31) - 1))
+
+    assert isinstance(answer, ReplyRecords)
+    assert answer.bytes_max == bench.replica.config.fetch_bytes_max == 1 << 20
+
+
 def test_records_are_served_before_they_are_committed_and_before_our_own_flush() -> None:
     bench = active(epoch=2)
 

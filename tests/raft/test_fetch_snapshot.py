@@ -45,9 +45,10 @@ WANTED = SnapshotId(15, 2)
 # The leader
 
 
-def serving() -> Bench:
+def serving(**config: Any) -> Bench:
     """A leader of epoch 5 with a snapshot of 100 bytes."""
-    return leader(epoch=5, recovered=log(20, (2, 10), start=10, snapshots=(snapshot(10, 2), snapshot(*WANTED))))
+    snapshots = (snapshot(10, 2), snapshot(*WANTED))
+    return leader(epoch=5, recovered=log(20, (2, 10), start=10, snapshots=snapshots), **config)
 
 
 def asked(bench: Bench, request: FetchSnapshotRequest, version: int = 1) -> Any:
@@ -60,6 +61,12 @@ def test_a_part_of_a_snapshot_is_served(position: int, max_bytes: int, length: i
 
     response = fetch_snapshot_response(5, 1, WANTED, size=100, position=position, node=1)
     assert answer == ReplySnapshot(Source(5, 0), response, WANTED, position, length)
+
+
+def test_no_part_is_larger_than_what_this_node_asks_for_itself() -> None:
+    answer = asked(serving(fetch_snapshot_bytes_max=7), fetch_snapshot_request(5, 3, WANTED, 90, max_bytes=1000))
+
+    assert (answer.position, answer.length) == (90, 7)
 
 
 def test_before_version_1_no_addresses_are_told() -> None:

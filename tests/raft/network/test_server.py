@@ -409,6 +409,29 @@ def test_a_peer_that_never_fetches_what_it_asked_for_is_closed(loop: Loop) -> No
     run_on(loop, test())
 
 
+def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_they_hold_too_much(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False, unsent_bytes_max=20 << 20) as serving:
+            clients = []
+            for number in range(3):
+                clients.append(await Bare.to(serving.port, limit=1000))
+                await clients[-1].write(FETCH * 15)
+                await until(partial(more_than, serving.requests, 15 * number + 14))
+                for incoming in serving.requests[15 * number :]:
+                    serving.server.reply(incoming.source, fetched(1 << 20))
+            await until(lambda: serving.gone)
+            await asyncio.sleep(0.02)
+
+            # How many depends on what the system takes; the last one began last.
+            assert serving.gone in ([1], [1, 2])
+            assert "fetched nothing for longest" in serving.reasons[0]
+            assert sum(one.unsent_bytes for one in serving.server.connections.values()) <= 20 << 20
+            for client in clients:
+                client.writer.transport.abort()
+
+    run_on(loop, test())
+
+
 def test_requests_that_wait_are_bounded_and_the_rest_stays_in_the_socket(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
