@@ -136,13 +136,13 @@ def test_the_image_of_a_stock_log_is_that_of_its_checkpoint(spark: Any, tmp_path
 
 
 def test_a_streaming_job_whose_driver_is_killed_loses_no_row_and_doubles_none(spark: Any, tmp_path: Path) -> None:
-    cluster = write_history(tmp_path / "node", Size(12_000, 400, brokers=6, partitions_per_topic=20), 11)
+    cluster = write_history(tmp_path / "node", Size(6_000, 200, brokers=6, partitions_per_topic=20), 11)
     where = tmp_path / "warehouse"
     command = [
         sys.executable, "-m", "pipeline.commands.main", "serve", "--once", "--warehouse", str(where), "--master",
-        "local[2]", "--max-bytes", "60000", "--conf",
+        "local[2]", "--max-bytes", "90000", "--conf",
         "spark.driver.extraJavaOptions=-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "--range-bytes", "30000", str(tmp_path / "node"),
+        "--range-bytes", "90000", str(tmp_path / "node"),
     ]  # fmt: skip
     kills = 0
     for wanted in (1, 3):
