@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 HEALTH_STREAMS_MAX = 64
 CLOSE_S = 0.3
 COLLECT_CALLS = 50
-CONNECTIONS_MAX = 256
 
 OPTIONS = [
     ("grpc.so_reuseport", 0),  # a port that is taken is to be told
@@ -33,8 +32,6 @@ OPTIONS = [
     ("grpc.max_send_message_length", -1),
     ("grpc.max_metadata_size", 8 << 10),
     ("grpc.max_concurrent_streams", 128),
-    # Each takes a file descriptor of the node, and some 20 KB; further ones are closed.
-    ("grpc.max_allowed_incoming_connections", CONNECTIONS_MAX),
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", 60_000),
     # A client that is gone without a word holds no stream for longer than this.
@@ -78,8 +75,11 @@ class GrpcPort:
             metadata.NAME: self._is_started,
         }
         self._health = health.Health(checks, self._closing)
+        calls_max = limits.watchers_max + HEALTH_STREAMS_MAX
         self._server = grpc.aio.server(
-            options=OPTIONS, maximum_concurrent_rpcs=limits.watchers_max + HEALTH_STREAMS_MAX
+            # A connection takes a file descriptor of the node, and some 20 KB; further ones are closed.
+            options=[*OPTIONS, ("grpc.max_allowed_incoming_connections", calls_max)],
+            maximum_concurrent_rpcs=calls_max,
         )
         self._server.add_generic_rpc_handlers(
             (

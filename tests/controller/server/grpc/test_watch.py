@@ -15,7 +15,7 @@ import msgpack
 import pytest
 
 from controller.client import Client, Update, WatchFailed
-from controller.server.grpc.port import CONNECTIONS_MAX
+from controller.server.grpc.port import HEALTH_STREAMS_MAX
 from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import (
@@ -276,16 +276,16 @@ def test_a_node_that_is_watched_stays_small(node: Served) -> None:
 
 def test_connections_beyond_the_bound_are_closed_and_leave_room_when_they_end(node: Served, client: Client) -> None:
     host, _, port = node.target.rpartition(":")
+    bound = 3 + HEALTH_STREAMS_MAX
     with contextlib.ExitStack() as stack:
         sockets = [
-            stack.enter_context(socket.create_connection((host, int(port)), timeout=5))
-            for _ in range(CONNECTIONS_MAX + 50)
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=5)) for _ in range(bound + 50)
         ]
         # The server speaks first: its settings, or the end.
         said = [one.recv(9) for one in sockets]
         held = len(list(Path(f"/proc/{node.process.pid}/fd").iterdir()))
 
-    assert held <= CONNECTIONS_MAX + 50
+    assert held <= bound + 50
     assert said.count(b"") >= 50 - 20
     node.put("K0")
     assert values_of(client.watch(0), "K0")[-1] == "K0"
