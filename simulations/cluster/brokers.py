@@ -373,7 +373,7 @@ class LogReader:
 class BrokerMachine:
     """The machine of a broker, on which its processes live. clean_epoch: what its last clean end left on its disk.
 
-    current: the process that somebody started last; stale: earlier ones that still live. gone_at: when the last one was.
+    current: the process that was started last; stale: earlier ones that still live. gone_at: when the last one was.
     """
 
     def __init__(self, run: ClusterRun, broker_id: int) -> None:

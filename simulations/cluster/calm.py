@@ -78,7 +78,7 @@ class ClusterCalm:
         for machine in run.brokers:
             found = image.brokers.get(machine.id)
             process = machine.current
-            if process is None or found is None or found.fenced or found.epoch != process.epoch:
+            if process is None or found is None or found.fenced or found.leaving or found.epoch != process.epoch:
                 return False
         return True
 

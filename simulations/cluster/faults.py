@@ -164,7 +164,7 @@ def mend(run: ClusterRun) -> None:
     """All of it is over."""
     for machine in run.brokers:
         machine.end_stale()
+        machine.back_after_ms = 0  # who is on its way out goes, and comes back
         if machine.current is not None:
             machine.current.pause(is_paused=False)
-            machine.current.wants_out = False
         run.world.after(MS, machine.start)

@@ -9,7 +9,7 @@ from controller.features import LATEST_PRODUCTION
 from simulations import swarm
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.faults.table import Scale, pick
-from simulations.plans import Calm, Load, Plan
+from simulations.plans import Calm, Fault, Load, Plan
 from simulations.streams import between, stream
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def draw(seed: int) -> ClusterPlan:
     plan.voters = swarm.weighted(luck, ((3, 75), (1, 15), (5, 10)))
     _draw_quorum(luck, plan, base)
     _draw_cluster(luck, plan)
+    cut_short, plan.faults = plan.faults, []
     scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
     if luck.random() >= 0.1:
-        plan.faults = [fault for fault in swarm.draw_faults(luck, scale) if fault.kind not in _NOT_HERE][
-            : between(luck, 2, 12)
-        ]
+        faults = [fault for fault in swarm.draw_faults(luck, scale) if fault.kind not in _NOT_HERE]
+        plan.faults = faults[: between(luck, 2, 12)] + cut_short
         if luck.random() < 0.8:
             kinds = [kind for kind in BROKER_KINDS if luck.random() < 0.5] or ["broker_crash"]
             plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 8))]
@@ -77,6 +77,14 @@ def _draw_quorum(luck: Random, plan: ClusterPlan, base: Plan) -> None:
     plan.clocks = {node_id: times for node_id, times in base.clocks.items() if node_id in plan.ids}
     plan.segment_bytes = pick(luck, (1 << 30, 3_000, 20_000))
     plan.load = Load(every_ms=0)
+
+
+def _cut_short(luck: Random, plan: ClusterPlan) -> None:
+    for _ in range(between(luck, 0, 4)):
+        args = {"whom": "struck", "down_ms": between(luck, 20, 1500)}
+        fault = Fault(pick(luck, ("kill", "power")), args, on=pick(luck, ("after:Append", "after:HighWatermark")))
+        fault.nth, fault.role = between(luck, 3, 120), "Leader"
+        plan.faults.append(fault)
 
 
 def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
@@ -103,5 +111,8 @@ def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
         plan.properties["metadata.max.idle.interval.ms"] = "0"
     if luck.random() < 0.25:  # so that requests become metadata transactions of several batches
         plan.properties["internal.metadata.max.batch.size.in.bytes"] = pick(luck, ("700", "1200"))
+        # Followers read a batch at a time, and some leaders die in between.
+        plan.config["fetch_bytes_max"] = pick(luck, (100, 400))
+        _cut_short(luck, plan)
     if luck.random() < 0.3:
         plan.properties["min.insync.replicas"] = "2"

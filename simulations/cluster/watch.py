@@ -1,7 +1,7 @@
 """All that is seen of a cluster: raft's properties as ever, and beside them what its controllers do and say.
 
-C01 ReplayDeterminism, C02 AckAfterCommit, C04 RevertExact, C09 and C10 of what brokers are answered; the rest is in
-`judge`, and C05 is of the history.
+C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak, C04 RevertExact, C09 and C10 of what brokers are
+answered; the rest is in `judge`, and C05 is of the history.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from controller import effects as controller_effects
 from controller import inputs
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.configs import DescribeConfigsRequest
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
 from simulations.cluster.reference import state_digest
@@ -25,6 +27,7 @@ from simulations.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.state import State
     from raft.inputs import Requested, Source
     from simulations.cluster.client import Client
     from simulations.cluster.driver import ControllerProcess
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from simulations.trace import Trace
     from simulations.world import World
 
+TOPIC = 2
 RAFT = frozenset(NAMES)
 # A standby is compared with the reference once in so many of its steps, an active controller in so many commits.
 COMPARED_EVERY = 40
@@ -51,6 +55,7 @@ class ClusterWatch(Watch):
         self.acknowledged_requests = 0
         self._steps: dict[int, int] = {}
         self._owed: dict[tuple[int, int, Source], int] = {}
+        self._seen: dict[tuple[int, int, Source], int] = {}
         self._asked: dict[tuple[int, int, Source], Any] = {}
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
         self._heard: dict[tuple[int, int, int], tuple[int, int]] = {}  # (node, epoch, broker): (when, broker epoch)
@@ -90,6 +95,11 @@ class ClusterWatch(Watch):
             appended = [each for each in effects if type(each) is controller_effects.Append]
             if appended:
                 self._owed[process.node.id, process.life, event.context.source] = appended[-1].last_offset + 1
+            elif process.controller.is_active and type(event.request) in LOOKS:
+                state = process.controller.state
+                seen = max(LOOKS[type(event.request)](state, event.request), default=-1)
+                if seen >= 0:
+                    self._seen[process.node.id, process.life, event.context.source] = seen + 1
         elif type(event) in COMPARED:
             self._compare(process, COMPARED[type(event)], event)
 
@@ -101,6 +111,10 @@ class ClusterWatch(Watch):
         is_active = process.controller.is_active
         if owed is not None and (is_active or not says_elsewhere(response)):
             self._is_committed(process, owed, response)
+        seen = self._seen.pop(key, 0)
+        if seen > self.history.end and is_active:
+            text = f"node {process.node.id} answers {type(response).__name__} by what it has at {seen - 1}"
+            raise Violation("C03", f"{text}; {self.history.end} is committed")
         if request is None:
             return
         if not is_active:
@@ -230,6 +244,24 @@ WISHES: dict[type, Callable[[Judge, Any], None]] = {
     BrokerRegistrationRequest: _registers,
     AlterPartitionRequest: _isr_wishes,
     AlterPartitionReassignmentsRequest: _moves,
+}
+
+
+def _looks_at_configs(state: State, request: Any) -> list[int]:
+    names = [each.resource_name for each in request.resources]
+    return [*(state.configs.changed_at((TOPIC, name)) for name in names), *map(state.topic_ids.changed_at, names)]
+
+
+def _looks_at_topics(state: State, request: Any) -> list[int]:
+    return [state.topic_ids.changed_at(each.name) for each in request.topics if each.name]
+
+
+# What an answer that writes nothing shows: offsets at which it was changed, where that was not committed yet.
+LOOKS: dict[type, Callable[[State, Any], list[int]]] = {
+    DescribeConfigsRequest: _looks_at_configs,
+    CreateTopicsRequest: _looks_at_topics,
+    DeleteTopicsRequest: _looks_at_topics,
+    CreatePartitionsRequest: _looks_at_topics,
 }
 
 COMPARED: dict[type, int] = {
