@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,31 @@ def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path) -> 
     found = sorted(rows(spark, warehouse, "elections", cluster), key=lambda row: row["offset"])
     assert [row["silence_ms"] for row in found] == [row["silence_ms"] for row in runner.others["elections"]]
     assert derived(spark, warehouse, str(tmp_path / "node")).run == 4
+
+
+@pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
+def test_the_image_of_a_stock_log_is_what_the_stock_metadata_shell_shows(
+    spark: Any, tmp_path: Path, quorum: str
+) -> None:
+    """What it printed of a partition, as of a checkpoint, is in the file."""
+    command, *shown = (GOLDEN / quorum / "outputs" / "shell-cat.txt").read_text().splitlines()
+    found = re.search(r"(\d{20})-\d{10}\.checkpoint cat /image/topics/byName/(.*)/(\d+)$", command)
+    assert found is not None
+    line = next(line for line in shown if line.startswith("PartitionRegistration("))
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    manifest = derived(spark, warehouse, str(GOLDEN / quorum / "node-1"))
+
+    image = image_frame(spark, warehouse, manifest, str(int(found[1]) - 1))
+    row = image.where(f"topic = '{found[2]}' and `partition` = {found[3]}").collect()[0]
+
+    lists = {name: f"[{', '.join(map(str, row[name]))}]" for name in ("replicas", "directories", "isr", "elr")}
+    assert line == (
+        f"PartitionRegistration(replicas={lists['replicas']}, directories={lists['directories']}, isr={lists['isr']}, "
+        f"removingReplicas={row.removing}, addingReplicas={row.adding}, elr={lists['elr']}, "
+        f"lastKnownElr={row.last_known_elr}, leader={row.leader}, leaderRecoveryState="
+        f"{('RECOVERED', 'RECOVERING')[row.recovery]}, leaderEpoch={row.leader_epoch}, "
+        f"partitionEpoch={row.partition_epoch})"
+    )
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
