@@ -3,13 +3,13 @@ ARG PYTHON=3.13-slim-bookworm
 
 FROM python:${PYTHON} AS build
 WORKDIR /src
-COPY requirements/build.txt requirements/node.txt requirements/
+COPY requirements/build.txt requirements/grpc.txt requirements/
 RUN python3 -m venv /tmp/tools \
     && /tmp/tools/bin/pip install --no-cache-dir --disable-pip-version-check --only-binary :all: --require-hashes \
         -r requirements/build.txt \
     && python3 -m venv --without-pip /opt/kraft \
     && /tmp/tools/bin/pip --python /opt/kraft/bin/python3 install --no-cache-dir --disable-pip-version-check \
-        --no-compile --only-binary :all: --require-hashes -r requirements/node.txt
+        --no-compile --only-binary :all: --require-hashes -r requirements/grpc.txt
 COPY LICENSE README.md pyproject.toml ./
 COPY records records
 COPY raft raft
@@ -38,7 +38,7 @@ ENV PATH=/opt/kraft/bin:$PATH \
 USER 1000:1000
 WORKDIR /var/lib/kafka
 VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"]
-EXPOSE 9093 9644
+EXPOSE 9093 9644 9646
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s CMD ["kraftctl", "probe", "live"]
 # No shell between the engine and the node: it is process 1, and hears SIGTERM itself.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-LOCKS = ("node.txt", "dev.txt")
+LOCKS = ("node.txt", "grpc.txt", "dev.txt")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any")
 
 
