@@ -198,5 +198,8 @@ def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple
 
 def _asked(request: h11.Request) -> Asked:
     accept = next((value for name, value in request.headers if name == b"accept"), b"")
-    path = request.target.partition(b"?")[0]
+    target = request.target
+    if target.startswith(b"http://"):  # as proxies are asked (RFC 9112, 3.2.2)
+        target = b"/" + target[len(b"http://") :].partition(b"/")[2]
+    path = target.partition(b"?")[0]
     return Asked(request.method.decode("ascii"), path.decode("latin-1"), accept.decode("latin-1"))

@@ -103,9 +103,20 @@ def test_a_head_gets_what_a_get_gets_without_its_body() -> None:
     run(talk)
 
 
+@pytest.mark.parametrize("target", [b"/livez?verbose", b"http://any.host:9644/livez", b"http://x/livez?a=http://y/"])
+def test_a_target_may_have_a_query_and_a_host(target: bytes) -> None:
+    async def talk(port: HttpPort) -> None:
+        assert (await exchange(port, LIVE.replace(b"/livez", target))).split(b" ")[1] == b"200"
+
+    run(talk)
+
+
 @pytest.mark.parametrize(
     ("request_bytes", "status"),
     [
+        (b"CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n", b"405"),
+        (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", b"405"),
+        (LIVE.replace(b"Host: x", b"Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket"), b"200"),
         (LIVE.replace(b"GET", b"POST"), b"405"),
         (LIVE.replace(b"GET", b"DELETE"), b"405"),
         (b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", b"413"),
