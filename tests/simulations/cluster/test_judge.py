@@ -1,0 +1,174 @@
+"""Each rule of a cluster's log sees a log that breaks it, and lets one that keeps it pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from records.batch import build_batch
+from records.frame import encode_record
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from records.metadata.configs import ConfigRecord
+from records.metadata.producer_ids import ProducerIdsRecord
+from records.metadata.topics import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
+from simulations.cluster.judge import Judge
+from simulations.violation import Violation
+
+A, B = b"a" * 16, b"b" * 16
+
+
+def registers(broker, epoch, incarnation=A, fenced=True):
+    return RegisterBrokerRecord(
+        broker_id=broker, incarnation_id=incarnation, broker_epoch=epoch, end_points=(), features=(), rack=None,
+        fenced=fenced,
+    )  # fmt: skip
+
+
+def changes(broker, epoch, **fields):
+    return BrokerRegistrationChangeRecord(broker_id=broker, broker_epoch=epoch, **fields)
+
+
+def partition(index=0, topic=A, replicas=(1, 2), isr=(1, 2), leader=1, **fields):
+    return PartitionRecord(
+        partition_id=index, topic_id=topic, replicas=replicas, isr=isr, removing_replicas=(), adding_replicas=(),
+        leader=leader, leader_epoch=0, partition_epoch=0, **fields,
+    )  # fmt: skip
+
+
+def change(topic=A, index=0, **fields):
+    return PartitionChangeRecord(partition_id=index, topic_id=topic, **fields)
+
+
+# Brokers 1 to 3, of epochs 0 to 2, are let in; topic "t" has one partition on 1 and 2. The next record is at 8.
+BROKERS = [
+    registers(1, 0),
+    registers(2, 1),
+    registers(3, 2),
+    *(changes(each, each - 1, fenced=-1) for each in (1, 2, 3)),
+]
+TOPIC = [TopicRecord(name="t", topic_id=A), partition()]
+MOVE = [change(replicas=(1, 2, 3), adding_replicas=(3,))]
+
+SOUND = {
+    "a member leaves": [[change(isr=(1,))]],
+    "the leader leaves, another leads": [[change(isr=(2,), leader=2)]],
+    "a new incarnation is out of all ISRs first": [[change(isr=(1,)), registers(2, 9, B)]],
+    "a broker asks again for the same epoch": [[registers(2, 1, fenced=False)]],
+    "a deleted topic comes back": [
+        [RemoveTopicRecord(topic_id=A)], [TopicRecord(name="t", topic_id=B), partition(topic=B)],
+    ],
+    "a transaction of two batches": [
+        [BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)],
+        [partition(topic=B), EndTransactionRecord()],
+    ],
+    "what was aborted never was": [
+        [BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)], [AbortTransactionRecord(reason=None)],
+        [TopicRecord(name="u", topic_id=B), partition(topic=B)],
+    ],
+    "ELR is kept and cleared": [
+        [change(isr=(1,), eligible_leader_replicas=(2,))], [ClearElrRecord(topic_name="t")], [change(isr=(1,))],
+    ],
+    "blocks of producer ids": [
+        [ProducerIdsRecord(broker_id=1, next_producer_id=1000), ProducerIdsRecord(broker_id=1, next_producer_id=2000)],
+    ],
+}  # fmt: skip
+
+WRONG = {
+    "C06 a fenced broker leads": [[changes(1, 0, fenced=1)]],
+    "C06 a fenced broker is in sync with others": [[change(leader=1), changes(2, 1, fenced=1)]],
+    "C06 a broker that leaves is elected": [[changes(2, 1, in_controlled_shutdown=1)], [change(isr=(2,), leader=2)]],
+    "C06 a broker is let in that has read nothing": [[registers(4, 8, B)], [changes(4, 8, fenced=-1)]],
+    "C07 a member without a replica": [[change(replicas=(1,))]],
+    "C07 the leader is not in sync": [[change(isr=(2,))]],
+    "C07 nobody is left": [[change(isr=(), leader=-1)]],
+    "C07 in sync and eligible": [[change(eligible_leader_replicas=(2,))]],
+    "C09 an epoch comes back": [[change(isr=(1,)), registers(2, 2, B)]],
+    "C09 an epoch of the future": [[change(isr=(1,)), registers(2, 99, B)]],
+    "C09 one incarnation gets two epochs": [[registers(2, 8, fenced=False)]],
+    "C10 a broker changes in a former epoch": [[change(isr=(1,)), registers(2, 9, B)], [changes(2, 1, fenced=1)]],
+    "C11 a move ends before all are in sync": [MOVE, [change(replicas=(1, 2, 3), adding_replicas=())]],
+    "C11 a move ends elsewhere": [MOVE, [change(replicas=(1,), isr=(1,), adding_replicas=())]],
+    "C12 a block is given twice": [
+        [ProducerIdsRecord(broker_id=1, next_producer_id=1000)], [ProducerIdsRecord(broker_id=2, next_producer_id=1999)],
+    ],
+    "C13 a topic without partitions": [[TopicRecord(name="u", topic_id=B)]],
+    "C13 a hole in the partitions": [[partition(index=2)]],
+    "C13 configs of no topic": [[ConfigRecord(resource_type=2, resource_name="u", name="x", value="1")]],
+    "C14 who was not in sync leads": [[change(isr=(1,))], [change(leader=2)]],
+    "C15 a name is taken twice": [[TopicRecord(name="t", topic_id=B), partition(topic=B)]],
+    "C15 an id comes back": [[RemoveTopicRecord(topic_id=A)], [TopicRecord(name="u", topic_id=A), partition()]],
+    "C15 a partition of no topic": [[change(topic=B, isr=(1,))]],
+    "C16 a member that no leader asked for": [[change(isr=(1,))], [change(isr=(1, 2))]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_log_that_keeps_the_rules_passes(name):
+    judge = prepared()
+
+    feed(judge, SOUND[name])
+
+    assert judge.image.end_offset > 8
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_log_that_breaks_a_rule_is_seen(name):
+    judge = prepared()
+
+    with pytest.raises(Violation) as seen:
+        feed(judge, WRONG[name])
+
+    assert seen.value.property_id == name[:3]
+
+
+def test_an_isr_grows_by_what_its_leader_asked_for_in_that_epoch():
+    judge = prepared()
+    judge.wished((A, 0), 1, {1, 2})
+
+    feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
+
+    assert judge.image.partitions[A, 0].isr == (1, 2)
+
+
+def test_a_move_ends_with_what_was_asked_for():
+    judge = prepared()
+    judge.aimed("t", 0, {3})
+    judge.wished((A, 0), 1, {1, 2, 3})
+
+    feed(judge, [
+        [change(replicas=(3, 1, 2), adding_replicas=(3,), removing_replicas=(1, 2))],
+        [change(replicas=(3,), isr=(3,), leader=3, adding_replicas=(), removing_replicas=())],
+    ])  # fmt: skip
+
+    assert judge.image.partitions[A, 0].replicas == (3,)
+
+
+def test_who_did_not_end_well_is_not_eligible_any_more():
+    judge = prepared()
+    judge.registering(B, -1)
+
+    with pytest.raises(Violation, match="C16"):
+        feed(judge, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 9, B)]])
+
+
+def prepared():
+    judge = Judge()
+    for broker in (1, 2, 3):
+        judge.heard(broker, broker - 1, broker - 1)
+    feed(judge, [BROKERS, TOPIC])
+    return judge
+
+
+def feed(judge, batches):
+    offset = judge.image.end_offset
+    for records in batches:
+        values = [encode_record(record, type(record).__schema__.versions[1]) for record in records]
+        data = build_batch(values, base_offset=offset, leader_epoch=1, timestamp_ms=0)
+        offset += len(records)
+        judge.committed(data, offset)
