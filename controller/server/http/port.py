@@ -6,6 +6,7 @@ It shares the loop with the quorum, so it is held down: answers leave at a bound
 from __future__ import annotations
 
 import os
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +77,12 @@ class HttpPort:
         host, port = found
         try:
             self._server = await self._loop.create_server(self._make, host or None, port, reuse_address=True)
-        except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            raise OSError(error.errno, f"kraft.http.listener cannot listen on {address}: {reason}") from None
+        except (OSError, UnicodeError) as error:  # the latter of a name with an empty or overlong part
+            number = error.errno if isinstance(error, OSError) else None
+            # A name that is not found has numbers of its own.
+            is_of_system = number is not None and not isinstance(error, socket.gaierror)
+            reason = os.strerror(number or 0) if is_of_system else getattr(error, "strerror", None) or str(error)
+            raise OSError(number, f"kraft.http.listener cannot listen on {address}: {reason}") from None
         self.port = int(self._server.sockets[0].getsockname()[1])
 
     def serve(self, node: Node) -> None:

@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from typing import TYPE_CHECKING
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
 from prometheus_client.parser import text_string_to_metric_families as families
 
@@ -80,6 +81,18 @@ def test_a_port_that_is_taken_is_told_in_one_line_before_the_log_is_touched(tmp_
         .endswith(f"kraft.http.listener cannot listen on 127.0.0.1:{taken}: Address already in use")
     )
     assert not (tmp_path / "data" / "__cluster_metadata-0").exists()
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "a" * 70])
+def test_a_host_that_there_is_not_is_told_in_one_line(tmp_path: Path, host: str) -> None:
+    properties = write_properties(tmp_path, free_port(), kraft_http_listener=f"{host}:9644")
+    format_directory(properties)
+
+    refused = run_to_end(properties)
+
+    assert refused.returncode == 1
+    assert f"kraft.http.listener cannot listen on {host}:9644: " in refused.stderr.strip().splitlines()[-1]
+    assert "Unknown error" not in refused.stderr
 
 
 def test_a_node_without_the_port_imports_nothing_of_it() -> None:
