@@ -25,6 +25,8 @@ Address = tuple[str, int]
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS = 2
 ASK_S = 3.0
+# A quorum has a handful of controllers; a node that names more is not believed without end.
+ADDRESSES_MAX = 32
 NO_DIRECTORY = bytes(16)
 
 
@@ -86,7 +88,7 @@ def look(addresses: list[Address], client_id: str) -> View:
     """Ask the leader, wherever it is. Raises NoQuorum."""
     said: dict[Address, str] = {}
     waiting = list(addresses)
-    while waiting:
+    while waiting and len(said) < ADDRESSES_MAX:
         address = waiting.pop(0)
         if address in said:
             continue
@@ -99,7 +101,7 @@ def look(addresses: list[Address], client_id: str) -> View:
         if isinstance(found, View):
             return found._replace(cluster_id=cluster_id, address=address)
         said[address] = found
-        waiting += others
+        waiting += others[:ADDRESSES_MAX]
     raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))
 
 

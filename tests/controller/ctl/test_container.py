@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -63,6 +64,23 @@ def test_it_formats_at_the_first_start_and_goes_on_at_the_second(tmp_path: Path)
     assert "Formatting" not in second[1]
     assert f"cluster.id={CLUSTER_ID}\n" in meta
     assert (data / "meta.properties").read_text() == meta
+
+
+def test_a_health_check_finds_the_http_port_in_the_same_environment(tmp_path: Path) -> None:
+    port, http = free_port(), free_port()
+    given = environment(tmp_path / "data", port, KAFKA_KRAFT_HTTP_LISTENER=f":{http}")
+    probe = [sys.executable, "-m", "controller.ctl.main", "probe"]
+
+    process = subprocess.Popen(COMMAND, env=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    eventually(lambda: describe_quorum(port).leader_id == 1, "the node leads", 20)
+    eventually(lambda: subprocess.run([*probe, "ready"], env=given, check=False).returncode == 0, "it is ready", 20)
+    live = subprocess.run([*probe, "live"], env=given, capture_output=True, text=True, check=False)
+    process.send_signal(signal.SIGTERM)
+    process.wait(20)
+    after = subprocess.run([*probe, "live"], env=given, capture_output=True, text=True, check=False)
+
+    assert (live.returncode, json.loads(live.stdout)["status"]) == (0, "alive")
+    assert (after.returncode, after.stdout) == (1, "")
 
 
 def test_arguments_go_over_the_environment(tmp_path: Path) -> None:

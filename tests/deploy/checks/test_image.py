@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.controller.server.processes import CLUSTER_ID, free_port
 from tests.deploy.checks.containers import DATA, container, own, run_in_container
+from tests.deploy.checks.dockerfile import parse
 from tests.interop.ask import describe_quorum
 from tests.interop.cluster import eventually
 
@@ -35,6 +37,23 @@ def test_the_scripts_pass_their_linter() -> None:
     done = subprocess.run(["shellcheck", *map(str, scripts)], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_what_is_copied_is_not_left_out_of_the_context() -> None:
+    patterns = (ROOT / ".dockerignore").read_text().split()
+    let_in = [pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")]
+
+    copied = [
+        name
+        for step in parse((ROOT / "Dockerfile").read_text())
+        if step.name == "COPY" and not step.rest.startswith("--from=")
+        for name in step.rest.split()[:-1]
+    ]
+
+    assert patterns[0] == "*"
+    assert copied
+    assert [name for name in copied if not any(fnmatch(name, pattern) for pattern in let_in)] == []
+    assert [name for name in copied if not (ROOT / name).exists()] == []
 
 
 def test_no_compiler_and_no_installer_are_left(image: Image) -> None:
