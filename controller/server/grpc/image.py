@@ -26,7 +26,6 @@ AT_A_TIME = 2
 REST = 20.0
 # A view that nobody has asked for in this time is let go.
 KEPT_S = 1.0
-POLL_S = 0.02
 
 
 class Images:
@@ -40,28 +39,30 @@ class Images:
         self._next_s = 0.0
 
     @asynccontextmanager
-    async def view(self) -> AsyncIterator[View]:
-        """A view to be read within the block, as soon as there is a state to look at."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Around reading a view, one of a few at a time."""
         async with self._slots:
-            yield await self._stable()
+            yield
 
-    async def _stable(self) -> View:
-        loop = asyncio.get_running_loop()
-        while True:
-            state = self._node.controller.state
-            kept = self._view
-            if kept is not None and kept.end_offset == state.stable_end_offset:
-                return kept
-            if state.stable_end_offset > 0 and not state.loading and loop.time() >= self._next_s:
-                async with self._turns.slice():
-                    begin_s = loop.time()
-                    view = stable_view(self._node.controller.state)
-                    self._next_s = loop.time() + (loop.time() - begin_s) * REST
-                if view.metadata_version:
-                    self._view = view
-                    loop.call_later(KEPT_S, self._forget, view)
-                    return view
-            await asyncio.sleep(POLL_S)
+    async def view(self) -> View | None:
+        """The state as it is; None while there is none, or while one was made a moment ago."""
+        state, loop = self._node.controller.state, asyncio.get_running_loop()
+        kept = self._view
+        if kept is not None and kept.end_offset == state.stable_end_offset:
+            return kept
+        if loop.time() < self._next_s:
+            return None
+        async with self._turns.slice():
+            if not state.stable_end_offset or state.loading:
+                return None
+            begin_s = loop.time()
+            view = stable_view(state)
+            self._next_s = loop.time() + (loop.time() - begin_s) * REST
+        if not view.metadata_version:
+            return None
+        self._view = view
+        loop.call_later(KEPT_S, self._forget, view)
+        return view
 
     def _forget(self, view: View) -> None:
         if self._view is view:

@@ -83,7 +83,7 @@ class Metadata:
 
     async def snapshot(self, body: bytes, context: Context) -> None:
         await self._admit(context)
-        asked = await self._read(body, context, ("cluster_id", "filter"))
+        asked = await self._read(body, context, ("allow_stale", "cluster_id", "filter"))
         await self._stream(context, asked, self._send_image)
 
     async def watch(self, body: bytes, context: Context) -> None:
@@ -134,7 +134,10 @@ class Metadata:
 
     async def _send_image(self, context: Context, asked: Asked) -> int:
         """The image; returns the offset it is as of."""
-        async with self._images.view() as view:
+        async with self._images.slot():
+            while (view := await self._images.view()) is None:
+                await self._check_going(context, asked, None)
+                await asyncio.sleep(POLL_S)
             end_offset = view.end_offset
             async for changes, more in self._images.chunks(view):
                 passed = [one.packed for one in changes if asked.filter.passes(one.type, one.tree)]
@@ -144,8 +147,7 @@ class Metadata:
                         await self._write(context, message(fields, passed))
                     except Stalled as error:
                         await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
-                if self._closing.done():
-                    await self._abort(context, grpc.StatusCode.UNAVAILABLE, "the node is stopping")
+                await self._check_going(context, asked, None)
         return end_offset
 
     async def _send_changes(self, context: Context, asked: Asked, position: int) -> NoReturn:

@@ -39,7 +39,7 @@ class Written:
         limits = LogLimits(segment_bytes_max=600)
         self.log = MetadataLog(disk, "", [create_segment(disk, "", 0)], [], [], limits)
         self.end = 0
-        self.state = SimpleNamespace(stable_end_offset=0, committed_end_offset=0)
+        self.state = SimpleNamespace(stable_end_offset=0, committed_end_offset=0, loading=False)
         storage = SimpleNamespace(log=self.log, read=self.log.read)
         env = SimpleNamespace(cluster_id="cluster")
         self.node: Any = SimpleNamespace(storage=storage, controller=SimpleNamespace(state=self.state, env=env))

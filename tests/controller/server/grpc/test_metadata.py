@@ -122,6 +122,22 @@ def test_a_node_out_of_touch_leaves_its_watchers_to_another(
     )
 
 
+def test_a_node_without_a_state_leaves_who_wants_the_image_to_another(
+    in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "STALE_S", 0.05)
+    in_touch["joined"] = False
+
+    stream = watch(Written(), {})
+
+    code, text, trailers = stream.ended or (None, "", {})
+    assert (code, text, trailers) == (
+        grpc.StatusCode.UNAVAILABLE,
+        "the node is out of touch with the quorum; another goes on",
+        {},
+    )
+
+
 def test_who_allows_it_watches_a_node_out_of_touch(in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "STALE_S", 0.02)
     monkeypatch.setattr(metadata, "POSITION_S", 0.05)

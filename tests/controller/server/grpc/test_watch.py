@@ -172,7 +172,7 @@ def test_the_status_tells_the_quorum(node: Served, client: Client) -> None:
         ("Watch", {"from_offset": -1}, "INVALID_ARGUMENT", "an offset from 0 to"),
         ("Watch", {"filter": {"types": ["TopicRecord"]}}, "INVALID_ARGUMENT", "these are known"),
         ("Watch", {"cluster_id": "other"}, "FAILED_PRECONDITION", f"this node is of cluster '{CLUSTER_ID}'"),
-        ("Snapshot", {"from_offset": 1}, "INVALID_ARGUMENT", "these keys are known: cluster_id, filter"),
+        ("Snapshot", {"from_offset": 1}, "INVALID_ARGUMENT", "these keys are known: allow_stale, cluster_id, filter"),
         ("Watch", {"filter": {"where": {"x": ["y" * 70_000]}}}, "RESOURCE_EXHAUSTED", "larger than max"),
         ("Unwatch", {}, "UNIMPLEMENTED", ""),
     ],
