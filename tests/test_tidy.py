@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.config",
         "pipeline",
     ),
+    "pipeline.source.watched": ("records", "controller.client", "pipeline"),
     "pipeline.histories": ("records", "raft.storage.names", "pipeline"),
     # What a record of no partition does is told in one place; partitions are folded by columns, and tests compare.
     "pipeline.tables": (

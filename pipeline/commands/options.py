@@ -23,6 +23,12 @@ def add_source(parser: ArgumentParser) -> None:
         help="a node's directory, a folder of the nodes of one cluster, a copy of either, or a glob of these",
     )  # fmt: skip
     parser.add_argument("--quorum", metavar="HOST:PORT,…", help="read a live quorum instead, as an observer")
+    parser.add_argument(
+        "--watch", metavar="HOST:PORT,…", help="read a live quorum by its watch services (docs/watch.md)"
+    )
+    parser.add_argument(
+        "--watch-tls", metavar="CA[,CHAIN,KEY]", help="PEM files: who signed their certificates, and ours to show"
+    )
     parser.add_argument("--cluster-id", metavar="ID", help="the one cluster that is meant")
 
 
@@ -37,6 +43,11 @@ def add_spark(parser: ArgumentParser) -> None:
     )
 
 
+def wants_source(arguments: Namespace) -> bool:
+    """Whether anything to read was named."""
+    return bool(arguments.source or arguments.quorum or arguments.watch)
+
+
 def source_options(arguments: Namespace) -> dict[str, str]:
     """The options of the source; raises OptionError where they ask for nothing, or for too much."""
     from pipeline.source.logs import logs_of
@@ -46,6 +57,10 @@ def source_options(arguments: Namespace) -> dict[str, str]:
         found["path"] = ",".join(arguments.source)
     if arguments.quorum:
         found["quorum"] = arguments.quorum
+    if arguments.watch:
+        found["watch"] = arguments.watch
+        names = ("watchCa", "watchChain", "watchKey")
+        found |= dict(zip(names, (arguments.watch_tls or "").split(","), strict=False)) if arguments.watch_tls else {}
     if arguments.cluster_id:
         found["cluster"] = arguments.cluster_id
     logs_of(found)

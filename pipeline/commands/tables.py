@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.commands.options import add_source, add_spark, failure, progress, say, session_for, source_options
+from pipeline.commands.options import (
+    add_source,
+    add_spark,
+    failure,
+    progress,
+    say,
+    session_for,
+    source_options,
+    wants_source,
+)
 from pipeline.session import NoSpark
 from pipeline.source.logs import OptionError
 from pipeline.tables.schemas import BY_NAME, TABLES
@@ -39,7 +48,7 @@ def run(arguments: Namespace) -> int:
         return 0
     warehouse = Warehouse(arguments.warehouse)
     try:
-        options = source_options(arguments) if arguments.source or arguments.quorum else None
+        options = source_options(arguments) if wants_source(arguments) else None
         manifest = warehouse.manifest()
         if options is None and not manifest.run:
             raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")

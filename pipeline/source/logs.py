@@ -18,6 +18,10 @@ OPTIONS = {
     "path": "node directories, folders of them, directories of the partition, globs of these; separated by commas",
     "cluster": "the id of the one cluster that is meant",
     "quorum": "host:port of nodes of a live quorum, separated by commas",
+    "watch": "host:port of the watch services of a live quorum, separated by commas",
+    "watchca": "PEM file of the authority of the watch services; none: no TLS",
+    "watchchain": "PEM file of the certificate to show to them",
+    "watchkey": "PEM file of its key",
     "from": "where to begin: an offset for each cluster, as JSON",
     "rangebytes": "how many bytes a task reads",
     "maxbytespertrigger": "how many bytes a micro-batch reads at most",
@@ -74,15 +78,19 @@ def logs_of(options: Mapping[str, str]) -> Logs:
         raise OptionError(f"there is no option {', '.join(unknown)}; there are {', '.join(OPTIONS)}")
     given = {name.lower(): value for name, value in options.items()}
     range_bytes = number_of(given, "rangebytes", RANGE_BYTES)
+    if len({"path", "quorum", "watch"} & set(given)) > 1:
+        raise OptionError("a path, a quorum or a watch is read, not two of them")
+    if "watch" in given:
+        from pipeline.source.watched import Watch, targets_of, tls_of
+
+        return Watch(targets_of(given["watch"]), tls_of(given))
     if "quorum" in given:
-        if "path" in given:
-            raise OptionError("either a path or a quorum is read, not both")
         from pipeline.source.quorum import Quorum, endpoints_of
 
         return Quorum(endpoints_of(given["quorum"]), given.get("client", "kraft-pipeline"), range_bytes)
     patterns = tuple(part.strip() for part in given.get("path", "").split(",") if part.strip())
     if not patterns:
-        raise OptionError("neither a path nor a quorum is given: load(path), or the option quorum")
+        raise OptionError("nothing to read is given: load(path), or the option quorum or watch")
     return Directories(patterns, given.get("cluster"), range_bytes)
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
+from controller.tools.connection import Connection
 from pipeline.source.columns import schema_of
 from pipeline.source.logs import logs_of
 from pipeline.source.quorum import Unreachable
 from pipeline.source.reading import Wanted
+from pipeline.source.rows import NO_OP
+from pipeline.source.watched import WatchEnded
 from pipeline.tables.schemas import RECORDS
+from records.messages.configs import IncrementalAlterConfigsRequest
 from tests.controller.ctl.test_up import said_until_a_leader, up
-from tests.controller.server.processes import free_port
+from tests.controller.server.processes import free_port, running
 from tests.pipeline.logs import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NO_CHANGES = (NO_OP, 23, 24, 25)  # the last three begin and end metadata transactions
 NAMES = tuple(name for name in RECORDS.names if name not in ("node", "file", "position"))
 
 
@@ -46,6 +52,52 @@ def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:
     assert behind["offset"].to_pylist()[:3] == [end - 3, end - 2, end - 1]
     assert whole["offset"].to_pylist()[-1] == end - 1
     assert whole["name"].to_pylist().count("LEADER_CHANGE") >= 1
+
+
+def test_the_watch_service_gives_the_same_rows(tmp_path: Path) -> None:
+    port, grpc_port = free_port(), free_port()
+    with running(tmp_path, port, kraft_grpc_listener=f"127.0.0.1:{grpc_port}"):
+        set_config(port, "ssl.key.password", "do-not-tell")
+        set_config(port, "max.connections", "7")
+        watched, end = awaited({"watch": f"127.0.0.1:{grpc_port}"}, "max.connections")
+
+    stored = read(tmp_path / "data", names=NAMES).to_pylist()
+    stored = [
+        row for row in stored if row["kind"] == "record" and row["type"] not in NO_CHANGES and row["offset"] < end
+    ]
+    assert watched.to_pylist() == stored
+    assert "[hidden]" in str(stored)
+    assert "do-not-tell" not in str(stored)
+
+
+def awaited(options: dict[str, str], text: str) -> tuple[Any, int]:
+    """The rows, as soon as one of them has this text."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            found, end = fetched(options, {}, Wanted())
+        except WatchEnded:
+            found, end = None, 0
+        if found is not None and text in str(found["json"].to_pylist()):
+            return found, end
+        assert time.monotonic() < deadline, text
+        time.sleep(0.1)
+
+
+def set_config(port: int, name: str, value: str) -> None:
+    """Set a config of all nodes; a leader that is not there yet is waited for."""
+    alteration = IncrementalAlterConfigsRequest.AlterConfigsResource
+    config = alteration.AlterableConfig(name=name, config_operation=0, value=value)
+    resource = alteration(resource_type=4, resource_name="", configs=(config,))
+    request = IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+    deadline = time.monotonic() + 20
+    while True:
+        with Connection("127.0.0.1", port, "test") as connection:
+            code = connection.ask(request).responses[0].error_code
+        if not code:
+            return
+        assert time.monotonic() < deadline, code
+        time.sleep(0.1)
 
 
 def test_nobody_there_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

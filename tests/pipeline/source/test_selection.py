@@ -51,12 +51,14 @@ def test_types_and_clusters_are_decided_whole(tmp_path: Path) -> None:
 
 def test_an_option_that_cannot_be_is_refused_in_a_line_that_names_it() -> None:
     wrong = [
-        ({}, "neither a path nor a quorum"),
-        ({"path": "x", "quorum": "h:1"}, "not both"),
+        ({}, "nothing to read is given"),
+        ({"path": "x", "quorum": "h:1"}, "not two of them"),
         ({"path": "x", "speed": "1"}, "speed"),
         ({"path": "x", "rangebytes": "-1"}, "rangebytes"),
         ({"quorum": "h:99999"}, "h:99999"),
         ({"quorum": ","}, "no host:port"),
+        ({"watch": "h"}, "'h' is no host:port"),
+        ({"watch": "h:1", "watchkey": "k"}, "need watchca"),
     ]
     for options, text in wrong:
         with pytest.raises(OptionError, match=text):

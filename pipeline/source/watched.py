@@ -1,0 +1,161 @@
+"""A live quorum as a source, by its watch service (docs/watch.md): what is committed, from any of its nodes.
+
+What the service tells are the records' JSON trees; they are made records again and go through the decoder as those of a
+file do, so that their rows are the same. NoOps, elections and transaction markers are no changes, and have no rows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.client import Client, Files, WatchFailed
+from pipeline.source.logs import OptionError
+from pipeline.source.ranges import Plan, Range
+from pipeline.source.reading import Wanted, decode
+from pipeline.source.secrets import HIDDEN
+from records.batch import build_batch
+from records.frame import encode_record
+from records.json_form import from_json
+from records.metadata.security import UserScramCredentialRecord
+from records.registry import METADATA_RECORDS, metadata_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipeline.source.ranges import Finding
+
+# Offsets of a task.
+OFFSETS_PER_RANGE = 200_000
+PATIENCE_S = 30.0
+_TYPES = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): number for number, (name, _) in METADATA_RECORDS.items()}
+
+
+class WatchEnded(Exception):
+    """What was to be read is not told any more. One line."""
+
+
+class Watch(NamedTuple):
+    """The log of a live quorum, by watching."""
+
+    targets: tuple[str, ...]
+    tls: Files | None
+
+    def client(self, cluster_id: str | None = None) -> Client:
+        return Client(self.targets, tls=self.tls, cluster_id=cluster_id)
+
+    def plans(self, progress: Mapping[str, Mapping[str, int]], *, is_live: bool) -> tuple[list[Plan], list[Finding]]:
+        """What is committed behind the progress. Raises WatchEnded."""
+        del is_live
+        try:
+            with self.client() as client:
+                told = client.status()
+        except WatchFailed as error:
+            raise WatchEnded(str(error)) from None
+        cluster_id = told["clusterId"]
+        begin = progress.get(cluster_id, {}).get("offset", 0)
+        if begin < told["logStartOffset"]:
+            raise WatchEnded(
+                f"cluster {cluster_id}: offset {begin} is wanted, and the log begins at {told['logStartOffset']}; what "
+                "was before can be taken in by the option quorum"
+            )
+        end = max(told["watchEndOffset"], begin)
+        parts: list[Any] = [
+            WatchRange(self, cluster_id, start, min(start + OFFSETS_PER_RANGE, end))
+            for start in range(begin, end, OFFSETS_PER_RANGE)
+        ]
+        return [Plan(cluster_id, tuple(parts), (), end)], []
+
+
+class WatchRange(NamedTuple):
+    """Offsets that are watched from whichever node. What a `Range` has and this has not is as if unknown."""
+
+    watch: Watch
+    cluster_id: str
+    base_offset: int
+    end_offset: int
+    until: int = (1 << 63) - 1
+    checkpoint_end_offset: int = -1
+    epoch: int = -1
+    start: int = 0
+    end: int = 0
+    min_time_ms: int = -(1 << 62)
+    max_time_ms: int = 1 << 62
+
+    def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        """The rows of these offsets. Raises WatchEnded."""
+        end = min(self.end_offset, self.until)
+        low, high = wanted.offsets
+        wanted = Wanted((max(low, self.base_offset), min(high, end)), wanted.types)
+        source = Range(
+            self.cluster_id, None, "", 0, 0, self.base_offset, end, self.min_time_ms, self.max_time_ms
+        )  # fmt: skip
+        try:
+            with self.watch.client(self.cluster_id) as client:
+                for update in client.watch(self.base_offset, patience_s=PATIENCE_S):
+                    if update.kind == "image":
+                        raise WatchEnded(f"cluster {self.cluster_id}: the log no longer has offset {self.base_offset}")
+                    for data in batches_of(update.changes):
+                        yield from decode(data, source, schema, wanted)
+                    if update.next_offset >= end:
+                        return
+        except WatchFailed as error:
+            raise WatchEnded(str(error)) from None
+
+
+def targets_of(text: str) -> tuple[str, ...]:
+    """The nodes that an option names, host:port, separated by commas; raises OptionError."""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for part in found:
+        host, _, port = part.rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
+            raise OptionError(f"watch: {part!r} is no host:port")
+    if not found:
+        raise OptionError("watch: no host:port is given")
+    return found
+
+
+def tls_of(options: Mapping[str, str]) -> Files | None:
+    """The PEM files that the options name; raises OptionError."""
+    ca, chain, key = (options.get(name) for name in ("watchca", "watchchain", "watchkey"))
+    if ca is None and (chain or key):
+        raise OptionError("watchchain and watchkey need watchca")
+    return None if ca is None else Files(ca, chain, key)
+
+
+def batches_of(changes: list[dict[str, Any]]) -> Iterator[bytes]:
+    """Record batches of changes as the service tells them: those that follow each other in one batch of the log."""
+    held: list[dict[str, Any]] = []
+    for change in changes:
+        if held and not _follows(held[-1], change):
+            yield _batch(held)
+            held = []
+        held.append(change)
+    if held:
+        yield _batch(held)
+
+
+def _follows(last: dict[str, Any], change: dict[str, Any]) -> bool:
+    return bool(
+        change["offset"] == last["offset"] + 1
+        and change["timestamp"] == last["timestamp"]
+        and change["epoch"] == last["epoch"]
+    )
+
+
+def _batch(changes: list[dict[str, Any]]) -> bytes:
+    first = changes[0]
+    return build_batch(
+        [_value(change) for change in changes],
+        base_offset=first["offset"],
+        leader_epoch=first["epoch"],
+        timestamp_ms=first["timestamp"],
+    )
+
+
+def _value(change: dict[str, Any]) -> bytes:
+    """The record as it stands in a log, but for what is kept back."""
+    cls = metadata_class(_TYPES[change["type"]])
+    empty = "" if cls is UserScramCredentialRecord else HIDDEN
+    tree = {**change["data"], **dict.fromkeys(change.get("hidden") or (), empty)}
+    return encode_record(from_json(cls, change["version"], tree), change["version"])
