@@ -23,6 +23,10 @@ WAITING_MAX = 100
 # quorum's own Fetches among them.
 TURN_REQUESTS = 16
 
+# A connection is light when its last answers, so many, were each below this: a voter that follows, a broker that beats.
+LIGHT_ANSWERS = 3
+LIGHT_BYTES = 64 << 10
+
 # Above the first, what the peer does not fetch stops its requests from being taken; below the second they go on.
 WRITE_HIGH_BYTES = 64 << 10
 WRITE_LOW_BYTES = 16 << 10
@@ -55,7 +59,8 @@ class Connection(asyncio.Protocol):
 
     on_frame: takes each frame in its turn; on_made, on_lost: the beginning and the end; on_held: takes by how much the
     bytes of an unfinished frame became more or fewer; on_stuck: told True when the peer does not fetch its answers, and
-    at each answer that comes on top, and False when it does again.
+    at each answer that comes on top, and False when it does again; is_turn_full: whether this turn of the loop had so
+    many large answers that only light connections go on.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None],
         on_held: Callable[[Connection, int], None],
         on_stuck: Callable[[Connection, bool], None],
+        is_turn_full: Callable[[], bool],
     ) -> None:
         self.number = number
         self.listener = listener
@@ -85,6 +91,7 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._on_held = on_held
         self._on_stuck = on_stuck
+        self._is_turn_full = is_turn_full
         self._transport: Any = None
         self._backlog: deque[bytes] = deque()
         self._slots: deque[Slot] = deque()
@@ -94,6 +101,7 @@ class Connection(asyncio.Protocol):
         self._kept_bytes = 0  # of answers that are not handed to the transport
         self._is_corked = False
         self._is_turn_due = False
+        self._light_answers = 0  # in a row
         self._is_write_paused = False
         self._is_read_paused = False
 
@@ -163,7 +171,9 @@ class Connection(asyncio.Protocol):
         """The answer for a place; it leaves when those before it have left."""
         del self._slot_of[slot.number]
         slot.answer = pieces
-        self._kept_bytes += sum(map(len, pieces))
+        size = sum(map(len, pieces))
+        self._light_answers = self._light_answers + 1 if size < LIGHT_BYTES else 0
+        self._kept_bytes += size
         if self._kept_bytes > UNSENT_BYTES_MAX or self.unsent_bytes > UNSENT_BYTES_MAX:
             self.error = f"{self.unsent_bytes} bytes of answers are not fetched"
             self.abort()
@@ -210,10 +220,10 @@ class Connection(asyncio.Protocol):
         if self._is_corked or self._is_turn_due:
             return
         left = TURN_REQUESTS
-        while left and self._backlog and not self._is_blocked():
+        while left and self._may_take():
             self._is_corked = True  # so that answers given at once leave in one write
             try:
-                while left and self._backlog and not self._is_blocked():
+                while left and self._may_take():
                     left -= 1
                     self._on_frame(self, self._backlog.popleft())
             finally:
@@ -221,7 +231,7 @@ class Connection(asyncio.Protocol):
             self._write()
         if self.is_closing:
             return
-        if not left and self._backlog:
+        if self._backlog and not self._is_blocked():
             self._is_turn_due = True
             self._loop.call_soon(self._take_more)
         blocked = bool(self._backlog) or self._is_blocked()
@@ -231,6 +241,12 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             else:
                 self._transport.resume_reading()
+
+    def _may_take(self) -> bool:
+        """Whether there is a frame that may be taken in this turn."""
+        if not self._backlog or self._is_blocked():
+            return False
+        return self._light_answers >= LIGHT_ANSWERS or not self._is_turn_full()
 
     def _take_more(self) -> None:
         self._is_turn_due = False

@@ -26,7 +26,11 @@ HELD_BYTES_MAX = 32 << 20
 
 # How much answers that are not fetched may hold on all connections together. Above it the one that fetched nothing for
 # longest is closed.
-UNSENT_BYTES_MAX = 64 << 20
+UNSENT_BYTES_MAX = 32 << 20
+
+# Large answers of one turn of the loop. A thousand peers that ask for a megabyte each get them one after the other, and
+# who asks for little goes on meanwhile.
+TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
 BACKLOG = 1024
@@ -67,6 +71,7 @@ class Server:
         self._held_bytes_max = held_bytes_max
         self._unsent_bytes_max = unsent_bytes_max
         self._stuck: dict[int, Connection] = {}  # in the order in which they stopped to fetch
+        self._turn_bytes = 0
         self._connections_max = connections_max
         self._backlog = backlog
         self._numbers = count(1)
@@ -106,7 +111,18 @@ class Server:
         connection = self.connections.get(source.connection)
         slot = None if connection is None else connection.slot(source.correlation)
         if connection is not None and slot is not None:
-            connection.answer(slot, response_frame(response, slot.version, slot.correlation_id))
+            pieces = response_frame(response, slot.version, slot.correlation_id)
+            if len(pieces) > 1:
+                self._spend(sum(map(len, pieces)))
+            connection.answer(slot, pieces)
+
+    def _spend(self, size: int) -> None:
+        if not self._turn_bytes:
+            self._loop.call_soon(self._begin_turn)
+        self._turn_bytes += size
+
+    def _begin_turn(self) -> None:
+        self._turn_bytes = 0
 
     def disconnect(self, source: Source, reason: str) -> None:
         """Close the connection that a request came on, where no answer can be given."""
@@ -150,6 +166,7 @@ class Server:
             on_lost=self._lost,
             on_held=self._hold,
             on_stuck=self._note_stuck,
+            is_turn_full=lambda: self._turn_bytes >= TURN_BYTES_MAX,
         )
         if isinstance(connection, BufferedConnection):
             connection.buffer = self._buffer

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from raft.network.connection import TURN_REQUESTS, WAITING_MAX, BufferedConnection, Connection
+from raft.network.server import TURN_BYTES_MAX
 from records.codec import decode
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
@@ -428,6 +429,44 @@ def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_the
             assert sum(one.unsent_bytes for one in serving.server.connections.values()) <= 20 << 20
             for client in clients:
                 client.writer.transport.abort()
+
+    run_on(loop, test())
+
+
+def test_large_answers_are_given_over_many_turns_of_the_loop_and_who_asks_for_little_goes_first(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving() as serving:
+            large = 2 << 20
+            taken: list[str] = []
+
+            def answer(incoming: Any, **_: Any) -> None:
+                is_fetch = incoming.api_key == 1
+                taken.append("fetch" if is_fetch else "describe")
+                response = fetched(large) if is_fetch else DescribeQuorumResponse(error_code=0, topics=())
+                serving.server.reply(incoming.source, response)
+
+            serving.answer = answer  # type: ignore[method-assign]
+            light = await Bare.to(serving.port)
+            for number in range(3):
+                await light.write(request_frame(describe_quorum(), 2, number))
+                await light.frame()
+            many = [await Bare.to(serving.port) for _ in range(20)]
+            await until(lambda: len(serving.server.connections) == 21)
+            taken.clear()
+            light_connection, *others = serving.server.connections.values()
+
+            for connection in others:  # all in one turn, as if all had been ready at once
+                connection.data_received(FETCH)
+            at_once = len(taken)
+            light_connection.data_received(request_frame(describe_quorum(), 2, 9))
+
+            assert at_once == TURN_BYTES_MAX // large
+            assert taken[at_once:] == ["describe"]
+            for client in many:
+                assert len(await client.frame()) > large
+            assert taken.count("fetch") == 20
+            for client in (light, *many):
+                client.close()
 
     run_on(loop, test())
 
