@@ -14,11 +14,11 @@ from controller.server.grpc.filters import BadFilter
 from controller.server.grpc.image import Images
 from controller.server.grpc.messages import Asked, BadRequest, message
 from controller.server.grpc.status import status_of
-from controller.server.grpc.turns import Turns
 from controller.server.http.probes import ready
 
 if TYPE_CHECKING:
     from controller.node import Node
+    from controller.server.grpc.turns import Turns
 
 NAME = "kraft.v1.Metadata"
 # In the trailers: the offset with which to go on, of a watch that was ended.
@@ -59,11 +59,10 @@ class Stalled(Exception):
 class Metadata:
     """Serves one node's metadata. closing: done when the port closes."""
 
-    def __init__(self, node: Node, limits: Limits, closing: asyncio.Future[None]) -> None:
+    def __init__(self, node: Node, limits: Limits, turns: Turns, closing: asyncio.Future[None]) -> None:
         self._node = node
         self._limits = limits
         self._closing = closing
-        turns = Turns()
         self._changes = Changes(node, turns)
         self._images = Images(node, turns)
         self._grown = asyncio.Event()

@@ -291,6 +291,15 @@ def test_connections_beyond_the_bound_are_closed_and_leave_room_when_they_end(no
     assert values_of(client.watch(0), "K0")[-1] == "K0"
 
 
+def test_nothing_of_it_is_there_unless_it_is_asked_for(node: Served, tmp_path: Path) -> None:
+    with running(tmp_path, free_port()) as without:
+        loaded = Path(f"/proc/{without.pid}/maps").read_text()
+
+    assert "cygrpc" not in loaded
+    assert "msgpack" not in loaded
+    assert "cygrpc" in Path(f"/proc/{node.process.pid}/maps").read_text()
+
+
 def test_a_watch_goes_on_over_a_restart_without_gap_or_repetition(tmp_path: Path) -> None:
     port, grpc_port = free_port(), free_port()
     keys: dict[str, str | None] = {"kraft_grpc_listener": f"127.0.0.1:{grpc_port}"}
