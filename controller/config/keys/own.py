@@ -19,7 +19,7 @@ KEYS = Definition(
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),
     # Where probes, metrics and the page are served, as host:port, off where not set. It has no authentication.
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
-    # How many connections it has at a time, those of open pages among them; further ones are closed.
+    # How many connections it has at a time, those of open pages among them; one more ends the one idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
     # Where the watch service (gRPC) is served, as host:port, off where not set.
     Key("kraft.grpc.listener", Type.STRING, None, Address(), Importance.MEDIUM),

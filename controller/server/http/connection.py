@@ -38,7 +38,8 @@ class HttpConnection(asyncio.Protocol):
     """Takes GET and HEAD requests, one at a time.
 
     on_request: called with this connection and what is asked; `answer` or `stream` is to follow, at once or later.
-    on_lost: called once, when the connection is gone. deadline_s: when it has taken too long, on the loop's clock.
+    on_made: whether it may stay. on_lost: called once, when the connection is gone. deadline_s: when it has taken too
+    long, on the loop's clock; infinite where it is we who have to do something.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ It shares the loop with the quorum, so it is held down: answers leave at a bound
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
@@ -108,9 +109,15 @@ class HttpPort:
         return HttpConnection(self._loop, self._made, self._asked, self._lost)
 
     def _made(self, connection: HttpConnection) -> bool:
-        """Whether there is room for one more."""
+        """Whether there is room for one more: who has asked nothing for longest makes room, so that nobody can keep a
+        probe out by holding connections.
+        """
         if len(self._connections) >= self._config.number("kraft.http.connections.max"):
-            return False
+            oldest = min(self._connections, key=lambda one: one.deadline_s)
+            if oldest.deadline_s == math.inf:
+                return False  # all of them wait for an answer, or read events
+            self._connections.discard(oldest)
+            oldest.abort()
         self._connections.add(connection)
         return True
 

@@ -135,19 +135,36 @@ def test_what_is_not_served_is_refused_by_its_status(request_bytes: bytes, statu
     run(talk)
 
 
-def test_a_connection_too_many_is_closed_and_the_others_stay() -> None:
+def test_a_connection_too_many_takes_the_place_of_the_one_that_is_idle_for_longest() -> None:
     async def talk(port: HttpPort) -> None:
-        held = [await asyncio.open_connection("127.0.0.1", port.port) for _ in range(CONNECTIONS_MAX)]
-        held[0][1].write(LIVE)
-        await held[0][0].readuntil(b"\r\n\r\n")
+        held = []
+        for _ in range(CONNECTIONS_MAX):
+            held.append(await asyncio.open_connection("127.0.0.1", port.port))
+            held[-1][1].write(LIVE)
+            await held[-1][0].readuntil(b"\n}\n")
 
-        refused = await exchange(port, LIVE, ends=False)
+        probe = await exchange(port, LIVE)
         held[1][1].write(LIVE)
-        answer = await held[1][0].readuntil(b"\r\n")
 
-        assert refused == b""
-        assert answer == b"HTTP/1.1 200 OK\r\n"
+        assert probe.startswith(b"HTTP/1.1 200 OK")
+        assert await held[0][0].read() == b""
+        assert (await held[1][0].readuntil(b"\r\n")) == b"HTTP/1.1 200 OK\r\n"
         for _, writer in held:
+            writer.close()
+
+    run(talk)
+
+
+def test_a_connection_is_refused_where_all_others_are_at_work() -> None:
+    async def talk(port: HttpPort) -> None:
+        readers = [await asyncio.open_connection("127.0.0.1", port.port) for _ in range(CONNECTIONS_MAX)]
+        for reader, writer in readers:
+            writer.write(LIVE.replace(b"/livez", b"/events"))
+            await reader.readuntil(b"event: log")
+
+        assert await exchange(port, LIVE, ends=False) == b""
+        assert len(port._connections) == CONNECTIONS_MAX
+        for _, writer in readers:
             writer.close()
 
     run(talk)
