@@ -13,6 +13,7 @@ import pyarrow as pa
 from pipeline.tables import memory
 from pipeline.tables.arrow import arrow_schema
 from pipeline.tables.clusters import Cluster, Row
+from pipeline.tables.compaction import compacted
 from pipeline.tables.history import Events
 from pipeline.tables.partitions import CARRIED, PARTITION_TABLES, STATE, STATE_COLUMNS, WIDE, fold
 from pipeline.tables.schemas import BY_NAME, INTERVALS, PARTITION_FIELDS, RECORDS
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _PARTITION_TYPES = "(3, 5)"
 _ROWS_PER_BUCKET = 400_000
 _BEGINNING = -2  # below the offset of what a checkpoint of nothing contains, -1
-_PARTS_MAX = 48
 _EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
 _STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
 
@@ -112,7 +112,8 @@ def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) 
     for cluster_id, entry in manifest.ingested.items():
         if cluster_id in clusters:
             folded[cluster_id] = min(entry["offset"], clusters[cluster_id].events.end_offset)
-    return replace(manifest, parts=parts, folded=folded, memory=warehouse.relative(path))
+    after = replace(manifest, parts=parts, folded=folded, memory=warehouse.relative(path))
+    return compacted(session, warehouse, after, directory)
 
 
 def _is_new(part: Mapping[str, Any], folded: Mapping[str, int]) -> bool:

@@ -76,7 +76,9 @@ def test_a_history_of_three_clusters_runs_through_every_table(spark: Any, tmp_pa
         )
 
 
-def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path) -> None:
+def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their files are put together on the way."""
+    monkeypatch.setattr("pipeline.tables.compaction.PARTS_MAX", 1)
     cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
     log = next((tmp_path / "node" / "__cluster_metadata-0").glob("*.log"))
     data = log.read_bytes()
@@ -92,7 +94,10 @@ def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path) -> 
         assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name), name
     found = sorted(rows(spark, warehouse, "elections", cluster), key=lambda row: row["offset"])
     assert [row["silence_ms"] for row in found] == [row["silence_ms"] for row in runner.others["elections"]]
-    assert derived(spark, warehouse, str(tmp_path / "node")).run == 4
+    manifest = derived(spark, warehouse, str(tmp_path / "node"))
+    assert manifest.run == 4
+    assert {name: len(manifest.parts[name]) for name in PARTITION_TABLES} == dict.fromkeys(PARTITION_TABLES, 1)
+    assert len(manifest.records) == 1
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
