@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Linters and validators have an environment of their own, which nothing of ours runs in.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep bench dist sbom deploy-check pythons format clean
+.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom deploy-check pythons format clean
 
 setup: $(READY)
 
@@ -59,6 +59,11 @@ pipeline-demo: pipeline-setup
 
 sweep: setup
 	$(BIN)/python -m simulations sweep --ci
+	$(BIN)/python -m simulations search
+
+# Three real nodes and three stock brokers among kills, pauses and cuts.
+chaos: setup
+	$(BIN)/python -m simulations chaos --seconds 120 --kafka "$$($(BIN)/python -m tests.interop.stock jars)"
 
 bench: setup
 	$(BIN)/python -m tests.benchmarks

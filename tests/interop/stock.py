@@ -103,15 +103,19 @@ class Stock:
 
 
 def main() -> int:
-    """`python -m tests.interop.stock [--version V] server FILE | tool NAME …`: stock Kafka by hand."""
+    """`python -m tests.interop.stock [--version V] server FILE | tool NAME … | jars`: stock Kafka by hand."""
     parser = argparse.ArgumentParser(prog="python -m tests.interop.stock", description=main.__doc__)
     parser.add_argument("--version", default="4.3.1", help="a release of Apache Kafka (default: 4.3.1)")
-    parser.add_argument("what", choices=["server", "tool"])
+    parser.add_argument("what", choices=["server", "tool", "jars"])
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="the properties file, or the tool and its arguments"
     )
     options = parser.parse_args()
     stock = Stock(options.version)
+    if options.what == "jars":
+        stock.bring()
+        sys.stdout.write(f"{stock.jars}\n")
+        return 0
     if options.what == "tool":
         command = stock.tool_command(*options.arguments)
     else:

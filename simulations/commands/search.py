@@ -1,0 +1,82 @@
+"""`search`: every state of a small world, over the implementation's own `raft.step`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from simulations.commands.arguments import positive
+from simulations.commands.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from simulations.spec.model import Scope
+
+SAYS = "look at every state of a small world"
+STATES_MAX = 3_000_000
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument(
+        "--scope", default="", metavar="NAME|K=V,…", help="election, succession, or how much may happen (both of them)"
+    )
+    parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
+    parser.add_argument(
+        "--states-max", type=positive, default=STATES_MAX, metavar="N", help=f"stop after so many ({STATES_MAX})"
+    )
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where no state breaks a property, and all of the scope was seen."""
+    if args.mutant:
+        from simulations.mutants.hook import install
+        from simulations.mutants.table import find
+
+        install(find(args.mutant))
+    from simulations.spec.search import SCOPES, search
+
+    scopes = _scopes(args.scope, SCOPES)
+    code = 0
+    for name, scope in scopes.items():
+        progress = Progress(args.states_max, "states")
+        done = 0
+
+        def tell(states: int, progress: Progress = progress) -> None:
+            nonlocal done
+            progress.add(states - done)
+            done = states
+
+        found = search(scope, args.states_max, tell)
+        progress.clear()
+        for line in found.path:
+            sys.stdout.write(f"  {line}\n")
+        verdict = found.broken or ("all of them" if found.is_whole else "not all of them")
+        sys.stdout.write(
+            f"{name}: {found.states} states, {found.transitions} transitions, {found.steps} steps of the core,"
+            f" {found.seconds:.0f} s: {verdict}\n"
+        )
+        sys.stdout.flush()
+        if found.broken or not found.is_whole:
+            code = 1
+    return code
+
+
+def _scopes(text: str, known: dict[str, Scope]) -> dict[str, Scope]:
+    from simulations.spec.model import Scope
+
+    if not text:
+        return known
+    if text in known:
+        return {text: known[text]}
+    fields: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if name not in Scope._fields or not value.isdecimal():
+            raise ValueError(
+                f"--scope {text}: {part!r} is neither one of {', '.join(known)} nor NAME=NUMBER"
+                f" of {', '.join(Scope._fields)}"
+            )
+        fields[name] = bool(int(value)) if name == "led" else int(value)
+    return {text: Scope(**fields)}

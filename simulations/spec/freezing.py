@@ -1,0 +1,173 @@
+"""Copies of a replica, so that it can go two ways from one state, and what tells two of its states apart.
+
+Both walk over the slots of the core's own classes, so that a new slot is copied, and counts, without a word here; a new
+class must be told of. Times and the numbers of requests are left out of the comparison: they only ever grow, and two
+states that differ in nothing else behave alike.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from raft import config, effects, inputs, voters
+from raft.append import Proposals
+from raft.fetch_request import Parked
+from raft.following import Download, Following
+from raft.leading import Leading, Progress
+from raft.log_view import LogView
+from raft.peers import Peers, _Peer
+from raft.recovered import Recovered, StoredSnapshot
+from raft.replica import Replica
+from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.rounds import Rounds
+from raft.tally import Tally
+from raft.voters import History, VoterSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What is changed in place: a copy has one of its own.
+COPIED = (
+    Replica, LogView, Peers, _Peer, Leading, Progress, Proposals, Rounds, Following, Download, Tally, Parked, History,
+    Unattached, Prospective, Candidate, Leader, Follower, Resigned,
+)  # fmt: skip
+
+# What is never changed once it is made: copies share it.
+SHARED: tuple[type, ...] = (
+    int, str, bytes, bool, type(None), float, tuple, frozenset, VoterSet, Recovered, StoredSnapshot,
+    *(each for module in (config, effects, inputs, voters) for each in vars(module).values() if isinstance(each, type)),
+)  # fmt: skip
+
+# Left out of what tells states apart: what never differs, and what only counts up.
+IGNORED = {
+    "config", "luck", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
+    "told", "wall_offset_ms", "parts", "issued", "done", "_pending", "_saves", "_saved", "_effects", "_saving",
+    "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "key",
+}  # fmt: skip
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """The names of all slots, those of base classes too."""
+    names: list[str] = []
+    for each in cls.__mro__:
+        found = each.__dict__.get("__slots__", ())
+        names += (found,) if isinstance(found, str) else found
+    return tuple(dict.fromkeys(names))
+
+
+def copy(value: Any) -> Any:
+    """A copy that goes its own way. Raises TypeError for an object of a class that is named in neither list."""
+    return _COPIES.get(type(value), _learn)(value)
+
+
+def _learn(value: Any) -> Any:
+    cls = type(value)
+    if not (cls in SHARED or issubclass(cls, tuple) or _is_message(cls)):
+        raise TypeError(f"{cls.__module__}.{cls.__qualname__} is neither copied nor shared: say which")
+    _COPIES[cls] = _same
+    return value
+
+
+def _is_message(cls: type) -> bool:
+    """Messages are taken as immutable everywhere."""
+    return cls.__module__.startswith("records.") or not cls.__module__.startswith(("raft.", "collections"))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _by_slots(cls: type) -> Callable[[Any], Any]:
+    names = [name for name in slots_of(cls) if name != "__weakref__"]
+    new, put = object.__new__, object.__setattr__
+
+    def duplicate(value: Any) -> Any:
+        made: Any = new(cls)
+        for name in names:
+            try:
+                part = getattr(value, name)
+            except AttributeError:
+                continue
+            way = _COPIES.get(type(part), _learn)
+            put(made, name, part if way is _same else way(part))
+        return made
+
+    return duplicate
+
+
+_COPIES: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((int, str, bytes, bool, type(None), float, frozenset, tuple), _same),
+    list: lambda value: [copy(each) for each in value],
+    deque: lambda value: deque(copy(each) for each in value),
+    set: set,
+    dict: lambda value: {key: copy(each) for key, each in value.items()},
+    **{cls: _by_slots(cls) for cls in COPIED},
+}
+
+
+def frozen(value: Any) -> Any:
+    """What an object is, as nested tuples: equal where two behave alike."""
+    return _FREEZES.get(type(value), _learn_to_freeze)(value)
+
+
+def _learn_to_freeze(value: Any) -> Any:
+    cls = type(value)
+    if isinstance(value, int):
+        way: Callable[[Any], Any] = int
+    elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        way = _by_names(cls, cls._fields)
+    elif slots_of(cls):
+        way = _by_names(cls, slots_of(cls))
+    else:
+        way = _by_name_only
+    _FREEZES[cls] = way
+    return way(value)
+
+
+def _by_name_only(value: Any) -> Any:
+    return type(value).__name__
+
+
+def _by_names(cls: type, names: tuple[str, ...]) -> Callable[[Any], Any]:
+    kept = [name for name in names if name not in IGNORED and not name.startswith("__")]
+    times = {name for name in kept if name.endswith("_ms")}
+    title = cls.__name__
+
+    def walk(value: Any) -> Any:
+        found: list[Any] = [title]
+        for name in kept:
+            part = getattr(value, name, None)
+            if name in times:
+                found.append(part if part in _TIMELESS else 1)
+            else:
+                found.append(_FREEZES.get(type(part), _learn_to_freeze)(part))
+        return tuple(found)
+
+    return walk
+
+
+# Of a time only this counts: whether there is one.
+_TIMELESS = {None, -1, NEVER}
+
+_FREEZES: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((int, str, bytes, bool, type(None), float), _same),
+    tuple: lambda value: tuple(frozen(each) for each in value),
+    list: lambda value: tuple(frozen(each) for each in value),
+    deque: lambda value: tuple(frozen(each) for each in value),
+    set: lambda value: tuple(sorted(value)),
+    frozenset: lambda value: tuple(sorted(value)),
+    dict: lambda value: tuple(sorted((frozen(key), frozen(each)) for key, each in value.items())),
+    VoterSet: lambda value: value.ids,
+}
+
+
+def frozen_replica(replica: Replica) -> Any:
+    """A replica with what it is waiting for from its disk."""
+    log = replica.log
+    return (
+        frozen(replica),
+        log.issued - log.done,
+        replica._saves - replica._saved,  # noqa: SLF001 - no other way tells what is held back
+        tuple(end for _, end in log._pending),  # noqa: SLF001
+    )

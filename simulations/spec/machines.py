@@ -1,0 +1,308 @@
+"""A node of a small world: a replica of the real core with its disk, and what it makes of an input.
+
+Machines that behave alike are one object, and what it made of an input once is remembered: so a search asks the core
+only what is new.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raft import effects as do
+from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
+from raft.inputs import Answered, Disconnected, Failed, Flushed, Propose, Requested, Saved, Source, Ticked
+from raft.recovered import Election, Recovered
+from raft.replica import Replica
+from raft.roles import Follower, Leader
+from raft.step import start, step
+from raft.voters import VoterSet
+from records.batch import build_batch
+from records.errors import Error
+from records.schema import replace, schema_of
+from simulations.spec.freezing import copy, frozen, frozen_replica
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+NODES = (1, 2, 3)
+NOBODY = 0
+"""Who asks on a connection on which no answer is waited for."""
+
+CLUSTER = "exhausted-cluster-id"
+VOTERS = VoterSet([Voter(ReplicaKey(node), (Endpoint("CONTROLLER", f"node-{node}", 9093),), (0, 1)) for node in NODES])
+DIRECTORIES = {node: bytes(15) + bytes([node]) for node in NODES}
+
+Saved_ = tuple[int, int | None, ReplicaKey | None]
+Event = tuple[str, int, int]
+"""What happens to a machine: its name, a peer or a number, the form of a message."""
+
+
+class Batch(NamedTuple):
+    """Of a log. The data counts: two batches of one offset and epoch may differ, where the core is wrong."""
+
+    base_offset: int
+    end_offset: int
+    epoch: int
+    data: bytes
+
+
+class Sent(NamedTuple):
+    """A request to a peer, or an answer to it, by the number of its form."""
+
+    peer: int
+    is_answer: bool
+    form: int
+
+
+class Reaction(NamedTuple):
+    """What a machine becomes, and what it sends. hung_up: the peers that it asks anew: no answer to what it asked them
+    before is waited for.
+    """
+
+    machine: Machine
+    sent: tuple[Sent, ...]
+    hung_up: tuple[int, ...] = ()
+
+
+class Machine:
+    """One node at one moment; never changed. number: of its kind. log: as its process sees it; election, disk_log: what
+    a crash leaves. committed: below this it knows all to be. owed: whose requests wait for an answer; asked: what it
+    waits for, by peer.
+    """
+
+    __slots__ = (
+        "asked", "committed", "disk_log", "election", "epoch", "is_leader", "log", "node", "now_ms", "number", "owed",
+        "replica", "waiting", "waits_for_disk",
+    )  # fmt: skip
+
+    def __init__(
+        self, number: int, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...],
+        waiting: tuple[Any, ...], log: tuple[Batch, ...], now_ms: int,
+    ) -> None:  # fmt: skip
+        role = replica.role
+        self.number = number
+        self.replica = replica
+        self.election = election
+        self.disk_log = disk_log
+        self.waiting = waiting
+        self.log = log
+        self.now_ms = now_ms
+        self.node = replica.key.id
+        self.epoch = role.epoch
+        self.is_leader = isinstance(role, Leader)
+        self.committed = replica.log.committed
+        self.waits_for_disk = bool(waiting)
+        self.owed = frozenset(role.leading.parked) if isinstance(role, Leader) else frozenset()
+        self.owed |= {effect.source.connection for _, effect in replica._held if isinstance(effect, ANSWERS)}  # noqa: SLF001
+        books = replica.peers._books  # noqa: SLF001 - only there it stands
+        self.asked = {peer: book.request for peer, book in books.items() if book.number}
+
+
+class Steady:
+    """Luck that never varies: time is nobody's here, so that jitter would change nothing."""
+
+    def randrange(self, *_: int) -> int:
+        return 0
+
+
+LUCK: Random = Steady()  # type: ignore[assignment]
+
+# What the state machine and the log of events would hear, and a file from which nothing is read.
+NOT_OF_THIS_WORLD = {
+    do.HighWatermark, do.LeaderChanged, do.Noted, do.SaveEpochs, do.ProposalRefused, do.LeadershipConfirmed,
+    do.VotersChanged, do.LoadSnapshot,
+}  # fmt: skip
+
+
+ANSWERS = (do.Reply, do.ReplyRecords)
+
+
+class Laboratory:
+    """All machines and messages that were seen. steps: how often the core was asked."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self._machines: dict[Any, Machine] = {}
+        self._reactions: dict[tuple[int, Event], Reaction] = {}
+        self._forms: dict[Any, int] = {}
+        self._bodies: list[Any] = []
+
+    def body(self, form: int) -> Any:
+        """A message of this form."""
+        return self._bodies[form]
+
+    def boot(self, node: int, election: Saved_ | None, log: tuple[Batch, ...]) -> Reaction:
+        """A process on what a disk holds, and what it sends at once."""
+        config = RaftConfig(CLUSTER, endpoints=VOTERS.endpoints(node))
+        epochs: list[tuple[int, int]] = []
+        for batch in log:
+            if not epochs or batch.epoch > epochs[-1][0]:
+                epochs.append((batch.epoch, batch.base_offset))
+        recovered = Recovered(
+            election=None if election is None else Election(*election),
+            log_end=log[-1].end_offset if log else 0,
+            epochs=tuple(epochs),
+        )
+        replica = Replica(config, ReplicaKey(node, DIRECTORIES[node]), VOTERS, recovered, LUCK)
+        done = start(replica, 0)
+        return Reaction(*self._performed(replica, election, log, (), log, 0, done), _asked_anew({}, replica))
+
+    def react(self, machine: Machine, event: Event) -> Reaction:
+        """What a machine becomes by an event, and what it sends. Raises AssertionError where the core is wrong."""
+        key = (machine.number, event)
+        found = self._reactions.get(key)
+        if found is None:
+            self.steps += 1
+            found = self._reactions[key] = self._flush(machine) if event[0] == "flush" else self._step(machine, event)
+        return found
+
+    def _step(self, machine: Machine, event: Event) -> Reaction:
+        now_ms = machine.now_ms
+        if event[0] == "tick":
+            now_ms = max(now_ms, machine.replica.deadline_ms)
+        elif event[0] == "wait":
+            now_ms = max(now_ms, patience_ms(machine.replica))
+        replica = copy(machine.replica)
+        if event[0] == "disconnected":
+            # What is held back for it until a save is done, the driver will have nobody to give to.
+            held = [each for each in replica._held if not _is_for(each[1], event[1])]  # noqa: SLF001
+            replica._held = deque(held)  # noqa: SLF001
+        done = step(replica, self._input(replica, event), now_ms)
+        performed = self._performed(
+            replica, machine.election, machine.disk_log, machine.waiting, machine.log, now_ms, done
+        )
+        return Reaction(*performed, _asked_anew(numbers_of(machine.replica), replica))
+
+    def _input(self, replica: Replica, event: Event) -> Any:
+        name, number, form = event
+        if name == "request":
+            body = self._bodies[form]
+            return Requested(Source(number, 1), body, schema_of(type(body)).versions[1], "CONTROLLER")
+        if name in {"tick", "wait"}:
+            return Ticked()
+        if name == "disconnected":
+            return Disconnected(number)
+        if name == "write":
+            role = replica.role
+            assert isinstance(role, Leader), f"{role} takes no writes"
+            offset = role.leading.proposals.next_offset
+            value = bytes([replica.key.id, role.epoch, number])
+            data = build_batch([value], base_offset=offset, leader_epoch=role.epoch, timestamp_ms=0)
+            return Propose(role.epoch, offset, offset, data)
+        book = replica.peers._books.get(number)  # noqa: SLF001 - only there it stands
+        waits_for = book.number if book is not None and book.number else -1
+        if name == "answer":
+            return Answered(number, waits_for, self._bodies[form])
+        assert name == "failed", f"{name} is no event"
+        return Failed(number, waits_for, Error.BROKER_NOT_AVAILABLE)
+
+    def _flush(self, machine: Machine) -> Reaction:
+        """All that waits gets to the disk; then the machine is told of each save, and of the last operation."""
+        election, log, told, last = machine.election, machine.disk_log, list[Any](), None
+        for effect in machine.waiting:
+            if type(effect) is do.SaveElection:
+                election = (effect.epoch, effect.leader_id, effect.voted)
+                told.append(Saved(effect.number))
+            else:
+                log = _changed(log, effect)
+                last = effect
+        if last is not None:
+            told.append(Flushed(last.number))
+        sent: list[Sent] = []
+        before = numbers_of(machine.replica)
+        replica, waiting, seen_log = copy(machine.replica), (), machine.log
+        for event in told:
+            done = step(replica, event, machine.now_ms)
+            anew = _asked_anew(before, replica)
+            machine, more = self._performed(replica, election, log, waiting, seen_log, machine.now_ms, done)
+            replica, waiting, seen_log = copy(machine.replica), machine.waiting, machine.log
+            sent += more
+        return Reaction(machine, tuple(sent), anew)
+
+    def _performed(
+        self, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...], waiting: tuple[Any, ...],
+        log: tuple[Batch, ...], now_ms: int, done: list[do.Effect],
+    ) -> tuple[Machine, tuple[Sent, ...]]:  # fmt: skip
+        """What a step wants done, begun in its order; the disk does its part when it is flushed."""
+        sent = []
+        for effect in done:
+            kind = type(effect)
+            if isinstance(effect, do.Send):
+                sent.append(Sent(effect.peer, False, self._form(effect.request)))
+            elif isinstance(effect, do.Reply):
+                sent.append(Sent(effect.source.connection, True, self._form(effect.response)))
+            elif isinstance(effect, do.ReplyRecords):
+                sent.append(Sent(effect.source.connection, True, self._form(_filled(effect, log))))
+            elif isinstance(effect, (do.Append, do.Truncate, do.SaveElection)):
+                waiting = (*waiting, effect)
+                log = _changed(log, effect)
+            else:
+                assert kind in NOT_OF_THIS_WORLD, f"{kind.__name__} is not of this world"
+        key = (replica.key.id, frozen_replica(replica), frozen(waiting), election, disk_log, log)
+        machine = self._machines.get(key)
+        if machine is None:
+            number = len(self._machines)
+            machine = self._machines[key] = Machine(number, replica, election, disk_log, waiting, log, now_ms)
+        return machine, tuple(sent)
+
+    def _form(self, body: Any) -> int:
+        key = frozen(body)
+        found = self._forms.get(key)
+        if found is None:
+            found = self._forms[key] = len(self._bodies)
+            self._bodies.append(body)
+        return found
+
+
+def numbers_of(replica: Replica) -> dict[int, int]:
+    """The number of the request that is in flight, by peer."""
+    books = replica.peers._books  # noqa: SLF001 - only there it stands
+    return {peer: book.number for peer, book in books.items() if book.number}
+
+
+def _asked_anew(before: dict[int, int], replica: Replica) -> tuple[int, ...]:
+    return tuple(peer for peer, number in numbers_of(replica).items() if before.get(peer) != number)
+
+
+def _is_for(effect: do.Effect, connection: int) -> bool:
+    return isinstance(effect, ANSWERS) and effect.source.connection == connection
+
+
+def patience_ms(replica: Replica) -> int:
+    """Until when a replica waits for an election, for its leader, or for a majority of followers."""
+    role = replica.role
+    if isinstance(role, Leader):
+        return role.leading.quorum_deadline_ms
+    if isinstance(role, Follower):
+        return role.following.fetch_deadline_ms
+    return role.election_deadline_ms
+
+
+def _changed(log: tuple[Batch, ...], effect: Any) -> tuple[Batch, ...]:
+    if type(effect) is do.Append:
+        return (*log, *_batches(effect))
+    if type(effect) is do.Truncate:
+        return tuple(batch for batch in log if batch.end_offset <= effect.end_offset)
+    return log
+
+
+def _batches(effect: do.Append) -> Iterator[Batch]:
+    data, position, base_offset = effect.data, 0, effect.base_offset
+    while position < len(data):
+        size = 12 + int.from_bytes(data[position + 8 : position + 12], "big")
+        end_offset = base_offset + 1 + int.from_bytes(data[position + 23 : position + 27], "big")
+        yield Batch(base_offset, end_offset, effect.epoch, bytes(data[position : position + size]))
+        position, base_offset = position + size, end_offset
+
+
+def _filled(effect: do.ReplyRecords, log: tuple[Batch, ...]) -> Any:
+    data = b"".join(
+        batch.data
+        for batch in log
+        if effect.start_offset <= batch.base_offset and batch.end_offset <= effect.end_offset
+    )
+    topic = effect.response.responses[0]
+    partition = replace(topic.partitions[0], records=data)
+    return replace(effect.response, responses=(replace(topic, partitions=(partition,)),))

@@ -1,0 +1,308 @@
+"""A small world over the real core: three replicas, their disks, the messages under way, and all that may happen next.
+
+A state is a value; an action leads from one to the next. Time is nobody's: whatever a clock could bring about may
+happen at any moment, as often as the scope allows. As the driver does it, a connection carries one request at a time,
+and a new request to a peer ends the connection of one that is unanswered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from records.messages.elections import VoteRequest, VoteResponse
+from simulations.spec.machines import NOBODY, NODES, Batch, Laboratory, Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simulations.spec.machines import Event, Reaction, Sent
+
+
+class Scope(NamedTuple):
+    """How much may happen. epochs: the highest; records: that clients write; ticks: how often time passes at a node;
+    losses: of messages; copies: how often a request arrives twice; crashes: of single nodes; in_flight: messages under
+    way at one time, above which the oldest is lost. led: whether it begins with node 1 leading, and the others level.
+    """
+
+    epochs: int = 2
+    records: int = 1
+    ticks: int = 3
+    losses: int = 1
+    copies: int = 0
+    crashes: int = 1
+    in_flight: int = 4
+    led: bool = False
+
+
+class Message(NamedTuple):
+    """Under way. form: what it says, by number."""
+
+    sender: int
+    receiver: int
+    is_answer: bool
+    form: int
+
+
+class Ghost(NamedTuple):
+    """What was true once, and nobody keeps: leaders by epoch, votes given, batches that were committed."""
+
+    leaders: tuple[tuple[int, int], ...] = ()
+    votes: tuple[tuple[int, int, int], ...] = ()
+    committed: tuple[Batch, ...] = ()
+
+
+class State(NamedTuple):
+    """The world. machines: of the nodes, in their order; left: what may still happen, of the scope."""
+
+    machines: tuple[Machine, ...]
+    messages: tuple[Message, ...]
+    ghost: Ghost
+    left: Scope
+
+    def key(self) -> tuple[Any, ...]:
+        """Equal for states that behave alike."""
+        one, two, three = self.machines
+        return one.number, two.number, three.number, tuple(sorted(self.messages)), self.ghost, self.left
+
+
+class Broken(Exception):
+    """A property does not hold. property_id: as in the simulation."""
+
+    def __init__(self, property_id: str, text: str) -> None:
+        super().__init__(f"{property_id}: {text}")
+        self.property_id = property_id
+
+
+class World:
+    """What may happen, and what comes of it; it remembers what a machine made of an input, and never asks twice."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.laboratory = Laboratory()
+        self._actions: dict[str, Callable[[State, int], State]] = {
+            "deliver": self._deliver, "copy": self._copy, "lose": self._lose, "tick": self._tick, "wait": self._wait,
+            "write": self._write, "flush": self._flush, "crash": self._crash,
+        }  # fmt: skip
+
+    def first(self) -> State:
+        """Three nodes that were formatted, and have just been started; or what becomes of them when all goes well."""
+        machines = tuple(self.laboratory.boot(node, None, ()).machine for node in NODES)
+        state = State(machines, (), Ghost(), self.scope._replace(in_flight=len(NODES) ** 2))
+        if not self.scope.led:
+            return state._replace(left=self.scope)
+        while not self._is_at_rest(state):
+            state = self._go_well(state)
+        return state._replace(left=self.scope)
+
+    def _is_at_rest(self, state: State) -> bool:
+        """Node 1 leads, and both others wait for its records, and know all to be committed."""
+        leader, *others = state.machines
+        return (
+            leader.is_leader
+            and len(leader.owed) == len(others)
+            and not state.messages
+            and len({(machine.committed, machine.log, machine.disk_log) for machine in state.machines}) == 1
+        )
+
+    def _go_well(self, state: State) -> State:
+        """The next thing that happens where nothing goes wrong."""
+        for machine in state.machines:
+            if machine.waits_for_disk:
+                return self._flush(state, machine.node)
+        if state.messages:
+            return self._deliver(state, 0)
+        return self._step(state, NODES[0], ("wait", 0, 0))
+
+    def actions(self, state: State) -> Iterator[tuple[str, int]]:
+        """All that may happen next: name, and the node or the place of the message."""
+        left = state.left
+        for place in range(len(state.messages)):
+            yield "deliver", place
+        for machine in state.machines:
+            if machine.waits_for_disk:
+                yield "flush", machine.node
+        if left.ticks:
+            yield from (("wait", node) for node in NODES)
+            yield from (("tick", node) for node in NODES)
+        if left.records:
+            for machine in state.machines:
+                if machine.is_leader:
+                    yield "write", machine.node
+        if left.crashes:
+            yield from (("crash", node) for node in NODES)
+        if left.losses:
+            yield from (("lose", place) for place in range(len(state.messages)))
+        if left.copies:
+            for place, message in enumerate(state.messages):
+                if not message.is_answer:
+                    yield "copy", place
+
+    def after(self, state: State, name: str, argument: int) -> State | None:
+        """The state behind an action; None where it leads out of the scope. Raises Broken, AssertionError."""
+        following = self._actions[name](state, argument)
+        return None if any(machine.epoch > self.scope.epochs for machine in following.machines) else following
+
+    def says(self, state: State, name: str, argument: int) -> str:
+        """An action in words."""
+        if name in {"deliver", "lose", "copy"}:
+            message = state.messages[argument]
+            body = self.laboratory.body(message.form)
+            return f"{name} {type(body).__name__} from {message.sender} to {message.receiver}"
+        return f"{name} node {argument}"
+
+    # What may happen
+
+    def _deliver(self, state: State, place: int) -> State:
+        message = state.messages[place]
+        state = state._replace(messages=_without(state.messages, place))
+        event = ("answer" if message.is_answer else "request", message.sender, message.form)
+        return self._step(state, message.receiver, event)
+
+    def _copy(self, state: State, place: int) -> State:
+        """A request arrives by another connection too, on which nobody waits."""
+        message = state.messages[place]
+        state = state._replace(left=state.left._replace(copies=state.left.copies - 1))
+        return self._step(state, message.receiver, ("request", NOBODY, message.form))
+
+    def _lose(self, state: State, place: int) -> State:
+        """The connection breaks on which a message goes, and who asked is told."""
+        message = state.messages[place]
+        left = state.left._replace(losses=state.left.losses - 1)
+        state = state._replace(messages=_without(state.messages, place), left=left)
+        asker, other = (message.receiver, message.sender) if message.is_answer else (message.sender, message.receiver)
+        return self._step(state, asker, ("failed", other, 0))
+
+    def _tick(self, state: State, node: int) -> State:
+        """Time passes at a node until something is due there."""
+        left = state.left._replace(ticks=state.left.ticks - 1)
+        return self._step(state._replace(left=left), node, ("tick", 0, 0))
+
+    def _wait(self, state: State, node: int) -> State:
+        """Time passes at a node until its patience with others is over: for an election, a leader, a majority."""
+        left = state.left._replace(ticks=state.left.ticks - 1)
+        return self._step(state._replace(left=left), node, ("wait", 0, 0))
+
+    def _write(self, state: State, node: int) -> State:
+        """A client of the leader writes a record; what it says tells who took it, and when."""
+        left = state.left._replace(records=state.left.records - 1)
+        return self._step(state._replace(left=left), node, ("write", left.records, 0))
+
+    def _flush(self, state: State, node: int) -> State:
+        """All that waits for the disk of a node gets there, and the node is told."""
+        return self._step(state, node, ("flush", 0, 0))
+
+    def _crash(self, state: State, node: int) -> State:
+        """What waits for the disk is lost, and so is what was under way to the node; it starts again."""
+        machine = state.machines[node - 1]
+        left = state.left._replace(crashes=state.left.crashes - 1)
+        messages = tuple(message for message in state.messages if message.receiver != node)
+        reaction = self.laboratory.boot(node, machine.election, machine.disk_log)
+        return self._reacted(state._replace(messages=messages, left=left), node, reaction)
+
+    def _step(self, state: State, node: int, event: Event) -> State:
+        return self._reacted(state, node, self.laboratory.react(state.machines[node - 1], event))
+
+    def _reacted(self, before: State, node: int, reaction: Reaction) -> State:
+        """What a node made of something: connections of what it asks anew end, and what it sent is under way."""
+        state = before._replace(machines=_with(before.machines, reaction.machine))
+        for peer in reaction.hung_up:
+            state = self._hang_up(state, node, peer)
+        messages = tuple(Message(node, *each) for each in reaction.sent if each.peer != NOBODY)
+        state = state._replace(messages=(*state.messages, *messages)[-state.left.in_flight :])
+        return self._checked(before, state, node, reaction.sent)
+
+    def _hang_up(self, state: State, asker: int, peer: int) -> State:
+        """The connection ends that an asker had to a peer: what is under way on it, or waits there, is gone."""
+        kept = tuple(
+            message
+            for message in state.messages
+            if (message.sender, message.receiver, message.is_answer) not in {(asker, peer, False), (peer, asker, True)}
+        )
+        machine = state.machines[peer - 1]
+        if asker in machine.owed:
+            machine = self.laboratory.react(machine, ("disconnected", asker, 0)).machine
+        return state._replace(machines=_with(state.machines, machine), messages=kept)
+
+    # What must always hold
+
+    def _checked(self, before: State, state: State, node: int, sent: tuple[Sent, ...]) -> State:
+        """The same state, with what it adds to what was true once. Raises Broken."""
+        machine = state.machines[node - 1]
+        ghost = state.ghost
+        if machine.is_leader:
+            ghost = _led(ghost, machine.epoch, node)
+        for each in sent:
+            if each.is_answer:
+                ghost = self._voted(ghost, before, each, node)
+        ghost = _committed(ghost, state, machine)
+        for other in state.machines:
+            if other is not machine:
+                _match(machine, other)
+        return state if ghost is state.ghost else state._replace(ghost=ghost)
+
+    def _voted(self, ghost: Ghost, before: State, answer: Sent, node: int) -> Ghost:
+        """A vote that leaves: the only one of its node and epoch. It may be held back until it is on disk, so who asked
+        tells for what.
+        """
+        body = self.laboratory.body(answer.form)
+        if type(body) is not VoteResponse or not body.topics or not body.topics[0].partitions[0].vote_granted:
+            return ghost
+        if answer.peer == NOBODY:
+            return ghost
+        asked = before.machines[answer.peer - 1].asked.get(node)
+        if not isinstance(asked, VoteRequest) or asked.topics[0].partitions[0].pre_vote:
+            return ghost
+        vote = (node, int(body.topics[0].partitions[0].leader_epoch), answer.peer)
+        for other in ghost.votes:
+            if other[:2] == vote[:2] and other != vote:
+                raise Broken("S02", f"node {node} votes for {vote[2]} and for {other[2]} in epoch {vote[1]}")
+        return ghost if vote in ghost.votes else ghost._replace(votes=tuple(sorted((*ghost.votes, vote))))
+
+
+def _without(messages: tuple[Message, ...], place: int) -> tuple[Message, ...]:
+    return messages[:place] + messages[place + 1 :]
+
+
+def _with(machines: tuple[Machine, ...], machine: Machine) -> tuple[Machine, ...]:
+    return (*machines[: machine.node - 1], machine, *machines[machine.node :])
+
+
+def _led(ghost: Ghost, epoch: int, node: int) -> Ghost:
+    known = dict(ghost.leaders)
+    if known.get(epoch, node) != node:
+        raise Broken("S01", f"epoch {epoch} has two leaders, {known[epoch]} and {node}")
+    if epoch in known:
+        return ghost
+    return ghost._replace(leaders=tuple(sorted({**known, epoch: node}.items())))
+
+
+def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
+    """What is committed is what was committed; if it is more than ever, a majority has it on disk."""
+    held = tuple(batch for batch in machine.log if batch.end_offset <= machine.committed)
+    known = ghost.committed
+    if held[: len(known)] != known[: len(held)]:
+        raise Broken("S06", f"node {machine.node} has other batches below {machine.committed} than were committed")
+    if len(held) > len(known):
+        holders = sum(1 for other in state.machines if other.disk_log[: len(held)] == held)
+        if holders <= len(NODES) // 2:
+            raise Broken("S07", f"{machine.committed} is committed, and {holders} of {len(NODES)} disks hold it")
+        ghost = ghost._replace(committed=held)
+    if machine.is_leader and machine.log[: len(ghost.committed)] != ghost.committed and _is_newest(ghost, machine):
+        raise Broken("S05", f"leader {machine.node} of epoch {machine.epoch} lacks what is committed")
+    return ghost
+
+
+def _is_newest(ghost: Ghost, machine: Machine) -> bool:
+    """A leader of the past need not have what a later one committed."""
+    return machine.epoch >= max(epoch for epoch, _ in ghost.leaders)
+
+
+def _match(one: Machine, other: Machine) -> None:
+    """Where two logs have a batch of one offset and epoch, they are equal up to there."""
+    if one.log == other.log:
+        return
+    for place in range(min(len(one.log), len(other.log)) - 1, -1, -1):
+        if one.log[place][:3] == other.log[place][:3]:
+            if one.log[: place + 1] != other.log[: place + 1]:
+                raise Broken("S04", f"logs differ below {one.log[place].end_offset}, where they have the same epoch")
+            return

@@ -1,0 +1,86 @@
+"""All states of a small world, or as many as are asked for: depth first, each once."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from simulations.spec.model import Broken, Scope, State, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+# What `search` looks at by name, all of it in each run of CI: (what it is, how much may happen).
+SCOPES = {
+    "election": Scope(epochs=1, records=0, ticks=1, losses=0, crashes=0, in_flight=2),
+    "succession": Scope(epochs=2, records=1, ticks=1, losses=0, crashes=0, in_flight=2, led=True),
+}
+
+
+class Found(NamedTuple):
+    """What a search came to. states: distinct ones; transitions: tried; steps: of the core; depth: of the longest path.
+
+    is_whole: nothing was left to look at. seconds: of CPU. broken: the property that does not hold, empty where all do;
+    path: the actions that lead there.
+    """
+
+    states: int
+    transitions: int
+    steps: int
+    depth: int
+    is_whole: bool
+    seconds: float
+    broken: str = ""
+    path: tuple[str, ...] = ()
+
+
+def search(scope: Scope, states_max: int = 1 << 62, told: Callable[[int], object] | None = None) -> Found:
+    """Look at every state that can be reached. told: called now and then with how many there are so far."""
+    begin = time.process_time()
+    world = World(scope)
+    try:
+        state = world.first()
+    except (Broken, AssertionError) as error:
+        return Found(0, 0, world.laboratory.steps, 0, False, _since(begin), _text(error), ("all goes well",))
+    seen = {state.key()}
+    transitions = depth = 0
+    path: list[tuple[State, str, int]] = []
+    stack: list[tuple[State, Iterator[tuple[str, int]]]] = [(state, world.actions(state))]
+    while stack:
+        state, ways = stack[-1]
+        way = next(ways, None)
+        if way is None:
+            stack.pop()
+            if path:
+                path.pop()
+            continue
+        transitions += 1
+        try:
+            following = world.after(state, *way)
+        except (Broken, AssertionError) as error:
+            text = _text(error)
+            words = tuple(world.says(*each) for each in (*path, (state, *way)))
+            return Found(len(seen), transitions, world.laboratory.steps, depth, False, _since(begin), text, words)
+        if following is None:
+            continue
+        key = following.key()
+        if key in seen:
+            continue
+        seen.add(key)
+        if told is not None and len(seen) % 5000 == 0:
+            told(len(seen))
+        if len(seen) >= states_max:
+            return Found(len(seen), transitions, world.laboratory.steps, depth, False, _since(begin))
+        path.append((state, *way))
+        depth = max(depth, len(path))
+        stack.append((following, world.actions(following)))
+    return Found(len(seen), transitions, world.laboratory.steps, depth, True, _since(begin))
+
+
+def _text(error: Exception) -> str:
+    return str(error) if isinstance(error, Broken) else f"ASSERT: {error}"
+
+
+def _since(begin: float) -> float:
+    return time.process_time() - begin

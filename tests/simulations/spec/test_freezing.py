@@ -1,0 +1,36 @@
+"""A copied replica goes its own way, and what tells replicas apart leaves out what only counts up."""
+
+from __future__ import annotations
+
+import pytest
+
+from raft.inputs import Ticked
+from raft.step import step
+from simulations.spec.freezing import copy, frozen_replica
+from simulations.spec.machines import Laboratory
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    replica = Laboratory().boot(1, None, ()).machine.replica
+    before = frozen_replica(replica)
+    other = copy(replica)
+
+    step(other, Ticked(), 10_000)
+
+    assert frozen_replica(replica) == before
+    assert frozen_replica(other) != before
+
+
+def test_a_copy_does_what_the_original_does() -> None:
+    replica = Laboratory().boot(1, None, ()).machine.replica
+    other = copy(replica)
+
+    assert step(other, Ticked(), 10_000) == step(replica, Ticked(), 10_000)
+    assert frozen_replica(other) == frozen_replica(replica)
+
+
+def test_a_class_of_the_core_that_nobody_told_of_is_refused() -> None:
+    stranger = type("Stranger", (), {"__module__": "raft.stranger"})()
+
+    with pytest.raises(TypeError, match="Stranger is neither copied nor shared"):
+        copy(stranger)
