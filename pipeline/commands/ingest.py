@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.commands.options import add_source, add_spark, failure, progress, say, session_for, source_options
+from pipeline.commands.options import (
+    add_source,
+    add_spark,
+    failure,
+    progress,
+    say,
+    session_for,
+    source_options,
+    tell_skipped,
+)
 from pipeline.session import NoSpark
 from pipeline.source.logs import OptionError
 from pipeline.tables.warehouse import Warehouse, WarehouseError
@@ -27,6 +36,7 @@ def run(arguments: Namespace) -> int:
     try:
         options = source_options(arguments)
         before = warehouse.manifest()
+        tell_skipped(options)
         session = session_for(arguments)
         with progress(session, "reading the logs"):
             after = running.ingest(session, warehouse, before, options, say=say)

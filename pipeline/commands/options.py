@@ -67,6 +67,17 @@ def source_options(arguments: Namespace) -> dict[str, str]:
     return found
 
 
+def tell_skipped(options: dict[str, str]) -> None:
+    """A line for each path that is no log of those that are meant, each time that it is named."""
+    from pipeline.source.directories import find
+    from pipeline.source.logs import Directories, logs_of
+
+    logs = logs_of(options)
+    if isinstance(logs, Directories):
+        for skipped in find(logs.patterns, logs.cluster_id)[1]:
+            say(f"skipped: {skipped.reason}")
+
+
 def session_for(arguments: Namespace) -> Any:
     """A session as the options ask for; raises NoSpark."""
     from pipeline.session import spark_session

@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from pipeline.commands.options import add_source, add_spark, failure, say, session_for, source_options
+from pipeline.commands.options import add_source, add_spark, failure, say, session_for, source_options, tell_skipped
 from pipeline.session import NoSpark
 from pipeline.source.logs import OptionError
 from pipeline.tables.warehouse import Warehouse, WarehouseError
@@ -44,6 +44,7 @@ def run(arguments: Namespace) -> int:
             options["maxBytesPerTrigger"] = str(arguments.max_bytes)
         interval = interval_of(arguments.interval)
         warehouse.manifest()
+        tell_skipped(options)
         session = session_for(arguments)
         query = start(session, warehouse, options, None if arguments.once else interval, say=say)
         query.awaitTermination()

@@ -12,6 +12,7 @@ from pipeline.commands.options import (
     say,
     session_for,
     source_options,
+    tell_skipped,
     wants_source,
 )
 from pipeline.session import NoSpark
@@ -52,6 +53,8 @@ def run(arguments: Namespace) -> int:
         manifest = warehouse.manifest()
         if options is None and not manifest.run:
             raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
+        if options is not None:
+            tell_skipped(options)
         session = session_for(arguments)
         manifest = advance(session, warehouse, manifest, options)
         _tell(session, warehouse, manifest, arguments)

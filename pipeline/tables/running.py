@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _PARTITION_TYPES = "(3, 5)"
 _ROWS_PER_BUCKET = 400_000
+_TOLD_MAX = 50
 _BEGINNING = -2  # below the offset of what a checkpoint of nothing contains, -1
 _EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
 _STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
@@ -49,10 +50,11 @@ def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapp
 def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, say: Say) -> Manifest:
     """Write rows of the source; the manifest with them, not committed yet."""
     directory = warehouse.next(manifest) / "records"
+    frame = _but_known_findings(session, warehouse, manifest, frame)
     frame.write.mode("overwrite").parquet(str(directory))
     written = session.read.schema(RECORDS.ddl).parquet(str(directory))
     found = written.selectExpr("cluster", "offset", "epoch", "kind", "origin").groupBy("cluster").agg(
-        *_aggregates(session)
+        *_aggregates()
     ).collect()  # fmt: skip
     if not found:
         return manifest
@@ -67,17 +69,29 @@ def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, 
         end = max(row.last + 1 if row.last is not None else 0, ingested.get(row.cluster, {}).get("offset", 0))
         ingested[row.cluster] = {"offset": end, "epoch": -1 if row.epoch is None else row.epoch}
     say(f"records: {total:,} rows")
-    for row in written.where("problem is not null").select("kind", "problem").limit(50).collect():
+    for row in (
+        written.where("problem is not null and kind <> 'skipped'").select("kind", "problem").limit(_TOLD_MAX).collect()
+    ):
         say(f"{row.kind}: {row.problem}")
     part = {"path": warehouse.relative(directory), "clusters": bounds}
     return replace(manifest, records=[*manifest.records, part], ingested=ingested)
 
 
-def _aggregates(session: Any) -> list[Any]:
+def _but_known_findings(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any) -> Any:
+    """The rows without what is wrong still, and was told before: a torn end, a directory that is no log."""
+    from pyspark.sql import functions as f
+
+    if not manifest.records:
+        return frame
+    held = session.read.schema(RECORDS.ddl).parquet(*(warehouse.absolute(part["path"]) for part in manifest.records))
+    known = held.where("problem is not null").select("kind", "problem").distinct()
+    return frame.join(f.broadcast(known), ["kind", "problem"], "left_anti").select(*RECORDS.names)
+
+
+def _aggregates() -> list[Any]:
     """By cluster: rows, the offsets they span, and the last record with its epoch."""
     from pyspark.sql import functions as f
 
-    del session
     sound = f.col("kind").isin("record", "control", "unknown", "corrupt")
     return [
         f.count(f.lit(1)).alias("rows"),

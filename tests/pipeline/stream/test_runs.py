@@ -88,7 +88,9 @@ def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path, mon
 
     for share in (0.3, 0.6, 1):
         log.write_bytes(data[: int(len(data) * share)])
-        derived(spark, warehouse, str(tmp_path / "node"))
+        manifest = derived(spark, warehouse, str(tmp_path / "node"))
+        # Where the end is torn, that is told once.
+        assert running.ingest(spark, warehouse, manifest, {"path": str(tmp_path / "node")}, say=quiet) is manifest
 
     for name in PARTITION_TABLES:
         assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name), name
