@@ -47,7 +47,7 @@ $(PIPELINE_READY): $(READY) requirements/pipeline.txt
 	@touch $@
 
 pipeline: pipeline-setup
-	$(BIN)/python -m pytest tests/pipeline --pipeline
+	$(BIN)/python -m pytest tests/pipeline/spark tests/pipeline/stream --spark
 
 # A report from the data that `make up` left; where it left none, from a made-up history.
 DEMO := .cache/pipeline-demo

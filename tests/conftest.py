@@ -22,7 +22,6 @@ collect_ignore: list[str] = []
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--interop", action="store_true", help="run the tests against stock Kafka (JDK 17+, Maven)")
-    parser.addoption("--pipeline", action="store_true", help="run the tests on Spark (`make pipeline`)")
     parser.addoption("--deploy", action="store_true", help="run the checks of deploy/ (`make deploy-check`)")
     parser.addoption("--spark", action="store_true", help="run the tests on Spark (JDK 17+, `make pipeline`)")
     parser.addoption("--rewrite", action="store_true", help="accept what the scenarios' commands now print")
@@ -33,8 +32,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--interop"):
         collect_ignore.append("interop")
     if not config.getoption("--spark"):
-        collect_ignore.append("pipeline/spark")
-    if not config.getoption("--pipeline"):
-        collect_ignore.append("pipeline/stream")
+        collect_ignore.extend(("pipeline/spark", "pipeline/stream"))
     if not config.getoption("--deploy"):
         collect_ignore.append("deploy/checks")
