@@ -56,6 +56,8 @@ class Assignment:
         # A slot's rack by its value, also by a negative one: promises lie before EMPTY and HOMELESS, counted backwards.
         self.rack_of = np.concatenate([racks, np.arange(self.rack_count)[::-1], [EMPTY, HOMELESS]])
         self.low, self.high = broker_bounds(broker_shares(counts, sizes), racks, tolerance)
+        self._sizes = sizes
+        self._due = np.bincount(racks, weights=(self.low + self.high) / 2)
         self.total = int((was != EMPTY).sum())
         self.load = np.bincount(was[was >= 0], minlength=self.brokers)
         self.found_load = self.load.copy()
@@ -66,6 +68,13 @@ class Assignment:
     def homeless(self) -> NDArray[np.bool_]:
         homeless: NDArray[np.bool_] = (self.now < 0) & (self.now != EMPTY)
         return homeless
+
+    def is_moved(self) -> NDArray[np.bool_]:
+        """By row and slot, whether the replica is on a broker that it was not found on."""
+        moved = self.now >= 0
+        for slot in range(self.was.shape[1]):
+            moved &= self.now != self.was[:, slot : slot + 1]
+        return moved
 
     def surplus(self) -> int:
         """How many replicas more the brokers' bounds ask for than there are; negative where there are too many."""
@@ -82,10 +91,7 @@ class Assignment:
 
     def copies(self) -> int:
         """How many replicas are on a broker that did not hold them."""
-        fresh = 0
-        for slot in range(self.now.shape[1]):
-            fresh += int(((self.now[:, slot] >= 0) & (self.was != self.now[:, slot : slot + 1]).all(axis=1)).sum())
-        return fresh
+        return int(self.is_moved().sum())
 
     def put(self, row: int, slot: int, broker: int) -> None:
         """Move the replica of a slot."""
@@ -181,17 +187,19 @@ class Assignment:
                 rows = np.flatnonzero((self.rack_of[self.now] == rack).sum(axis=1) < least)
                 if not len(rows):
                     break
-                self._promise(rows, rack)
+                for part in np.array_split(rows, min(_CHUNKS, len(rows))):
+                    self._promise(part, rack)
 
     def _promise(self, rows: NDArray[np.int64], rack: int) -> None:
         held = self.now[rows]
         racks = self.rack_of[held]
         crowd = (racks[:, :, None] == racks[:, None, :]).sum(axis=2)
         spare = (racks >= 0) & (crowd > self.least[self.factors[rows][:, None], racks])
-        # The homeless first, then those of full brokers.
-        rank = np.where(
-            racks == HOMELESS, self.total + 1, np.where(spare & (held >= 0), self.load[np.maximum(held, 0)], -1)
-        )
+        # The homeless first, then those of full racks, there of full brokers: so that little must be put right later.
+        occupied = np.array([(self.rack_of[self.now] == one).sum() for one in range(self.rack_count)])
+        fullness = np.argsort(np.argsort((occupied - self._due) / self._sizes))
+        own = np.where(held >= 0, fullness[np.maximum(racks, 0)] * self.total + self.load[np.maximum(held, 0)], -1)
+        rank = np.where(racks == HOMELESS, self.rack_count * (self.total + 1), np.where(spare, own, -1))
         slot = rank.argmax(axis=1)
         assert (rank.max(axis=1) >= 0).all(), "a rack has too few replicas of a partition, and no other has too many"
         before = held[np.arange(len(rows)), slot]

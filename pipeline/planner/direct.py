@@ -1,7 +1,8 @@
-"""Moves straight from who has too many to who has too few, very many at once.
+"""Moves from who has too many to who has too few, very many at once: straight, or by way of a third broker.
 
-While the cheapest way to mend any imbalance is one move, every such move is a step of an exact solution, whichever is
-taken first: so luck may choose, and numpy may take thousands together. What luck does not find is left to `paths`.
+While the cheapest way to mend any imbalance copies one replica, every way that does so is a step of an exact solution,
+whichever is taken first: so luck may choose, and numpy may take thousands together. By way of a third costs no more
+where the replica that makes room there was moved already. What luck does not find is left to `paths`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 _TRIES = 12
 _IDLE_ROUNDS_MAX = 6
+# Of pairs that are drawn few fit; so many are drawn for each replica that should move, and in all.
+_DETOURS = 20
+_DETOURS_MAX = 50_000
+_IDLE_DETOURS_MAX = 5
 
 
 def move_directly(assignment: Assignment, luck: np.random.Generator, progress: Callable[[int], None]) -> None:
@@ -31,7 +36,7 @@ def move_directly(assignment: Assignment, luck: np.random.Generator, progress: C
         rows, slots = _givers(assignment, luck)
         if not len(takers) or not len(rows):
             return
-        made = _round(assignment, rows, slots, takers, luck)
+        made = _round(assignment, rows, slots, takers, luck) or _detours(assignment, rows, slots, takers, luck)
         progress(made)
         idle = 0 if made else idle + 1
 
@@ -95,3 +100,61 @@ def _round(
         if not len(at):
             break
     return made
+
+
+def _detours(
+    assignment: Assignment, rows: NDArray[np.int64], slots: NDArray[np.int64], takers: NDArray[np.int64],
+    luck: np.random.Generator,
+) -> int:  # fmt: skip
+    """Pairs of moves: a giver's replica to a third broker, and one from there on to a taker for nothing. How many."""
+    lacks = np.bincount(takers, minlength=assignment.brokers)
+    owner = np.full(len(assignment.now), -1, np.int64)
+    made = idle = 0
+    pool = _free_moves(assignment, lacks)
+    while len(rows) and lacks.any() and len(pool[0]) and idle < _IDLE_DETOURS_MAX:
+        number = np.arange(min(_DETOURS * len(rows), _DETOURS_MAX, len(pool[0])))
+        drawn = luck.choice(len(pool[0]), len(number), replace=False)
+        others, others_slots, to = (column[drawn] for column in pool)
+        to = np.where(to >= 0, to, luck.choice(np.repeat(np.arange(len(lacks)), lacks), len(number)))
+        thirds = assignment.now[others, others_slots].astype(np.int64)
+        giver = luck.integers(len(rows), size=len(number))
+        first, first_slot = rows[giver], slots[giver]
+        fits = (lacks[to] > 0) & (thirds >= 0)
+        fits[fits] = assignment.may_go(others[fits], others_slots[fits], to[fits])
+        fits[fits] = assignment.may_go(first[fits], first_slot[fits], thirds[fits])
+        # Of those that fit, each partition takes part once, and no taker gets more than it lacks.
+        at = np.flatnonzero(fits)
+        owner[first[at]] = number[at]
+        owner[others[at]] = number[at]
+        at = at[(owner[first[at]] == at) & (owner[others[at]] == at)]
+        at = at[np.argsort(to[at], kind="stable")]
+        rank = np.arange(len(at)) - np.searchsorted(to[at], to[at], side="left")
+        at = at[rank < lacks[to[at]]]
+        assignment.put_many(others[at], others_slots[at], to[at])
+        assignment.put_many(first[at], first_slot[at], thirds[at])
+        made += len(at)
+        idle = 0 if len(at) else idle + 1
+        lacks -= np.bincount(to[at], minlength=len(lacks))
+        rows, slots = np.delete(rows, giver[at]), np.delete(slots, giver[at])
+        pool = _free_moves(assignment, lacks)
+    return made
+
+
+def _free_moves(
+    assignment: Assignment, lacks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Replicas whose move costs nothing more, and whereto; -1 for anywhere.
+
+    Those that were moved already; and beside a replica that lost its home, any other of its partition: it takes that
+    home, and leaves its own.
+    """
+    width = assignment.now.shape[1]
+    rows, slots = np.nonzero(assignment.is_moved())
+    found = [(rows, slots, np.full(len(rows), -1))]
+    for was in range(width):
+        home = assignment.was[:, was]
+        away = np.flatnonzero((home >= 0) & (assignment.now != home[:, None]).all(axis=1))
+        away = away[lacks[home[away]] > 0]
+        found += [(away, np.full(len(away), slot), home[away].astype(np.int64)) for slot in range(width)]
+    rows, slots, to = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return rows, slots, to

@@ -10,7 +10,7 @@ the pool, stands for "any broker that has room", so a broker at its lower bound 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,18 @@ if TYPE_CHECKING:
     from pipeline.planner.assignment import Assignment
 
 _FAR = 1 << 40
+_FEW = 512
 _HOMELESS = -2  # where a chain begins that starts at a homeless replica
 _START = -1
+
+
+class Hop(NamedTuple):
+    """The replica of a row and slot goes from a node to another; row and slot -1 where one of them is the pool."""
+
+    node: int
+    target: int
+    row: int
+    slot: int
 
 
 class Chains:
@@ -36,6 +46,8 @@ class Chains:
         self.assignment = assignment
         self.cost_min = cost_min
         self._arcs: dict[int, Arcs] = {}
+        self._few: dict[int, Arcs] = {}
+        self._taken = 0
 
     def take_all(self, progress: Callable[[int], None], cost_max: int = _FAR) -> None:
         """Take chains until every broker is within its bounds, or the next would cost more than cost_max.
@@ -43,7 +55,7 @@ class Chains:
         Raises BadCluster where no chain leads there.
         """
         while self._is_open():
-            chain = self._cheapest(cost_max)
+            chain = self._cheapest(self._few_arcs_of, cost_max) or self._cheapest(self._arcs_of, cost_max)
             if chain is None:
                 return
             self._take(chain)
@@ -63,8 +75,23 @@ class Chains:
             found = self._arcs[node] = state.arcs(rows, slots)
         return found
 
-    def _cheapest(self, cost_max: int) -> list[tuple[int, int]] | None:
+    def _few_arcs_of(self, node: int) -> Arcs:
+        """The arcs of some of the replicas there, every time of others: a chain by these that costs no more than the
+        one before is as good as any.
+        """
+        found = self._few.get(node)
+        if found is None:
+            state = self.assignment
+            rows, slots = np.nonzero(state.homeless() if node == _HOMELESS else state.now == node)
+            step = max(len(rows) // _FEW, 1)
+            part = slice(self._taken % step, None, step)
+            found = self._few[node] = state.arcs(rows[part], slots[part])
+        return found
+
+    def _cheapest(self, arcs_of: Callable[[int], Arcs], cost_max: int) -> list[Hop] | None:
         """The hops of the cheapest chain, of those the shortest; None where it costs more than cost_max.
+
+        arcs_of: gives all arcs of a node; or some, then a chain that costs more than the one before it is none.
 
         A chain costs at least what the one before it did, so the search ends at the first that costs no more. It goes
         round by round, a hop a round, and keeps each round's origins, so that a later, cheaper and longer way does not
@@ -87,7 +114,7 @@ class Chains:
             after = cost.copy()
             origin = np.full(pool + 1, _START)
             for node in frontier:
-                reach = self._reach(node)
+                reach = self._reach(node, arcs_of)
                 if node != _HOMELESS:
                     reach = reach + cost[node]
                 better = reach < after
@@ -103,32 +130,42 @@ class Chains:
                 if best_cost <= self.cost_min:
                     break
             frontier = np.flatnonzero(origin != _START).tolist()
+        if arcs_of == self._few_arcs_of and best_cost > self.cost_min:
+            return None
         if best_end < 0:
             raise BadCluster("the brokers cannot be evened out under the rule of the racks")
         self.cost_min = best_cost
-        return _hops(rounds[:best_round], best_end) if best_cost <= cost_max else None
+        if best_cost > cost_max:
+            return None
+        return [
+            Hop(node, target, *self._move(node, target, arcs_of))
+            for node, target in _hops(rounds[:best_round], best_end)
+        ]
 
-    def _reach(self, node: int) -> NDArray[np.int64]:
+    def _move(self, node: int, target: int, arcs_of: Callable[[int], Arcs]) -> tuple[int, int]:
+        """The row and slot that move in a hop; -1 for the pool, where nothing does."""
+        if self.assignment.brokers in (node, target):
+            return -1, -1
+        arcs = arcs_of(node)
+        return int(arcs.row[target]), int(arcs.slot[target])
+
+    def _reach(self, node: int, arcs_of: Callable[[int], Arcs]) -> NDArray[np.int64]:
         """The cost of one hop from a node to each other."""
         state = self.assignment
         reach = np.full(state.brokers + 1, _FAR)
         if node == state.brokers:
             reach[:-1][state.load > state.low] = 0
             return reach
-        arcs = self._arcs_of(node).cost
+        arcs = arcs_of(node).cost
         reach[:-1][arcs < NEVER - 1] = arcs[arcs < NEVER - 1]
         if node >= 0 and state.load[node] < state.high[node]:
             reach[-1] = 0
         return reach
 
-    def _take(self, chain: list[tuple[int, int]]) -> None:
+    def _take(self, chain: list[Hop]) -> None:
         state = self.assignment
-        moves = []
-        for node, target in chain:
-            if state.brokers not in (node, target):
-                arcs = self._arcs_of(node)
-                moves.append((int(arcs.row[target]), int(arcs.slot[target]), target))
-        stale = {_HOMELESS} if chain[0][0] == _HOMELESS else set()
+        moves = [(hop.row, hop.slot, hop.target) for hop in chain if hop.row >= 0]
+        stale = {_HOMELESS} if chain[0].node == _HOMELESS else set()
         for row, slot, target in moves:
             one = np.array([row]), np.array([slot]), np.array([target])
             assert state.may_go(*one)[0], f"a chain's moves {moves} are in each other's way"
@@ -136,8 +173,10 @@ class Chains:
             if (state.now[row] < 0).any():
                 stale.add(_HOMELESS)
             state.put(row, slot, target)
+        self._taken += 1
         for node in stale:
             self._arcs.pop(node, None)
+            self._few.pop(node, None)
 
 
 def _hops(rounds: list[NDArray[np.int64]], end: int) -> list[tuple[int, int]]:
