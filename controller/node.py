@@ -71,13 +71,12 @@ class Node:
         self._wall_ms = wall_ms
         self._on_end = on_end
         self._inputs: deque[tuple[Callable[[Any], None], Any]] = deque()
-        self._is_draining = False
+        self._is_draining = True  # nothing is done before the start, as when who knocked early is gone already
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_ms = 0
         self._housekeeping: asyncio.TimerHandle | None = None
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
-        self._told = 0  # news for the state that wait in _inputs
+        self._timer_ms = self._told = 0  # told: news for the state that wait in _inputs
         self.replica: Replica
         self.controller: Controller
         self.storage: Storage
@@ -147,7 +146,8 @@ class Node:
         self.log("node_starting", node_id=self.replica.key.id, log_end=self.replica.log.end)
         for name, fields in self.storage.notes:
             self.log(name, **fields)
-        self._inputs.append((self._start_raft, None))
+        self._inputs.appendleft((self._start_raft, None))
+        self._is_draining = False
         self._tell_wall_clock()
         self._drain()
         self._keep_house()
