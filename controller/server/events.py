@@ -24,7 +24,7 @@ ROWS = (
     Event("node_stopped", "node", "INFO", "The last line of a process, after `node_failed` too."),
     Event("node_failed", "node", "FATAL", "The node cannot go on, and ends with exit code 1: a disk failed, or a core"
           " met what must not be. Its log directory is as it was saved; the field `error` says what to look at."),
-    Event("resigning", "node", "WARN", "The controller gives up leading, for the reason told."),
+    Event("resigning", "node", "INFO", "The controller gives up leading, for the reason told."),
     Event("resigning_failed", "node", "ERROR", "A node that fails could not tell the others that it leads no more;"
           " they find out by time-out."),
     Event("closing_failed", "node", "ERROR", "A file could not be closed at the end; what was answered is on disk"
@@ -111,7 +111,7 @@ ROWS = (
           " cannot be used: the one before stays in use, until it expires."),
     # The controller.
     Event("controller_active", "controller", "INFO", "This node is the active controller from here on."),
-    Event("controller_renounced", "controller", "WARN", "This node is the active controller no more; changes not yet"
+    Event("controller_renounced", "controller", "INFO", "This node is the active controller no more; changes not yet"
           " committed are undone."),
     Event("broker_state_changed", "controller", "INFO", "A broker was fenced or unfenced, or shuts down."),
     Event("broker_session_expired", "controller", "WARN", "A broker was silent for broker.session.timeout.ms, and is"

@@ -180,6 +180,17 @@ def test_a_large_batch_comes_in_pieces_that_say_that_more_follows() -> None:
     assert max(len(chunk.changes) for chunk in chunks) <= CHUNK_RECORDS_MAX
 
 
+@pytest.mark.parametrize("per_batch", [1, 40, 3 * CHUNK_RECORDS_MAX])
+def test_a_large_transaction_says_up_to_its_end_that_more_follows(per_batch: int) -> None:
+    names = [f"topic-{number}" for number in range(3 * CHUNK_RECORDS_MAX)]
+    inner = [names[at : at + per_batch] for at in range(0, len(names), per_batch)]
+
+    chunks = read(Written(["a"], ["begin"], *inner, ["end"], ["b"]))
+
+    assert any(set(names) <= set(whole) for whole in wholes(chunks))
+    assert told(chunks)[1:-1] == list(enumerate(names, start=2))
+
+
 def test_what_the_log_no_longer_has_is_refused_with_where_it_begins() -> None:
     written = Written(*[[f"t{number}"] for number in range(40)])
     written.log.advance_start(99, 20)

@@ -163,6 +163,15 @@ def test_a_watcher_for_whom_nothing_is_hears_of_its_position(monkeypatch: pytest
     }
 
 
+def test_a_position_within_a_batch_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "POSITION_S", 0.0)
+    names = [f"t{number}" for number in range(CHUNK_RECORDS_MAX * 2)]
+
+    stream = watch(Written(names), {"from_offset": 0, "filter": {"types": ["CONFIG_RECORD"]}}, messages=2)
+
+    assert {message["next_offset"] for message in stream.messages} == {len(names)}
+
+
 def test_a_part_of_a_batch_that_was_told_is_closed_when_nothing_of_the_rest_is_wanted() -> None:
     names = ["wanted", *(f"t{number}" for number in range(CHUNK_RECORDS_MAX * 2))]
 
