@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.report.html import bad, nothing, section, table
 from pipeline.report.svg import Bar, bars, columns
-from pipeline.report.words import duration, number, time
+from pipeline.report.words import duration, number, of_cluster, time
 
 if TYPE_CHECKING:
     from pipeline.report.figures import Figures
@@ -24,7 +24,7 @@ def unavailability(figures: Figures) -> str:
         return section("unavailability", "Unavailability", about, nothing("Every partition had a leader all the time."))
     several = len({one.cluster for one in figures.outages}) > 1
     shown = [
-        Bar(one.topic, one.total_ms, duration(one.total_ms), one.cluster if several else "")
+        Bar(of_cluster(one.topic, one.cluster, several=several), one.total_ms, duration(one.total_ms))
         for one in figures.outages[:_BARS_MAX]
     ]
     rows = [

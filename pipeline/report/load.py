@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pipeline.report.availability import over_time
 from pipeline.report.html import bad, nothing, section, table
 from pipeline.report.svg import Bar, bars, dots
-from pipeline.report.words import duration, number
+from pipeline.report.words import duration, number, of_cluster
 
 if TYPE_CHECKING:
     from pipeline.report.figures import BrokerFacts, Figures
@@ -24,7 +24,8 @@ def churn(figures: Figures) -> str:
         return section("churn", "Leadership churn", about, nothing("No leader ever changed."))
     several = len({one.cluster for one in rows}) > 1
     shown = [
-        Bar(one.topic, one.changes, number(one.changes), one.cluster if several else "") for one in rows[:_BARS_MAX]
+        Bar(of_cluster(one.topic, one.cluster, several=several), one.changes, number(one.changes))
+        for one in rows[:_BARS_MAX]
     ]
     heads = ("Topic", "Cluster", ">Changes", ">Partitions", ">Of each", ">By second choice")
     entries = [
@@ -56,7 +57,7 @@ def hot_brokers(figures: Figures) -> str:
     several = len({one.cluster for one in rows}) > 1
     shown = [
         Bar(
-            f"broker {one.broker}{', ' + one.cluster if several else ''}", _times(one, means),
+            of_cluster(f"broker {one.broker}", one.cluster, several=several), _times(one, means),
             f"{_times(one, means):.2f}× ({number(one.leads)})",
         )
         for one in rows[:_BARS_MAX]

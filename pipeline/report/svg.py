@@ -22,12 +22,11 @@ _CHARACTERS_MAX = 34
 
 
 class Bar(NamedTuple):
-    """A bar: its label, value, what is written behind it, and a note to its name."""
+    """A bar: its label, its value, and what is written behind it."""
 
     label: str
     value: float
     shown: str
-    note: str = ""
 
 
 def bars(rows: Sequence[Bar], title: str) -> str:
@@ -39,7 +38,7 @@ def bars(rows: Sequence[Bar], title: str) -> str:
     for at, row in enumerate(rows):
         y = at * _ROW + 4
         width = max(row.value / top * room, 1.5 if row.value else 0)
-        hint = f"{row.label}{' (' + row.note + ')' if row.note else ''}: {row.shown}"
+        hint = f"{row.label}: {row.shown}"
         parts += [
             f"<g><title>{escape(hint)}</title>",
             f'<rect class="hit" x="0" y="{y - 2}" width="{_WIDTH}" height="{_ROW}"/>',

@@ -33,6 +33,11 @@ def short_number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def of_cluster(what: str, cluster: str, *, several: bool) -> str:
+    """The label of something of a cluster; where there are several, with the beginning of the cluster's id."""
+    return f"{what} · {cluster[:8]}" if several else what
+
+
 def time(ms: int) -> str:
     """In UTC, to the second."""
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -113,7 +113,7 @@ def test_what_the_figures_say_stands_in_the_tables() -> None:
 def test_marks_of_plots_say_their_values() -> None:
     titles = Reader(page(fleet())).texts["title"]
 
-    assert "orders (north): 1 h 30 min" in titles
+    assert "orders · north: 1 h 30 min" in titles
     assert "Nov 29: 30 changes" in titles
     assert "north, broker 3: 0.60×" in titles
 
