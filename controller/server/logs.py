@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
 
-# Warnings of one name within so many seconds; a peer that sends garbage must not fill the disk with lines about it.
+# Events of one name within so many seconds, by level: a peer that sends garbage, or asks for votes without end, must
+# not fill the disk with lines about it.
 WINDOW_S = 10
-WARNINGS_MAX = 100
+LINES_MAX = {"INFO": 1000, "WARN": 100, "ERROR": 100}
 
 HIDDEN = "[hidden]"
 _SECRET = re.compile(r"password|secret|credential|jaas|token|salt|stored_key|server_key", re.IGNORECASE)
@@ -50,7 +51,7 @@ class Log:
             wrapper_class=structlog.BoundLogger,
         )
         self._clock_s = clock_s
-        self._warned: dict[str, _Window] = {}
+        self._windows: dict[str, _Window] = {}
         self.loggers = Loggers({ROOT: level, **dict.fromkeys(LOGGERS)})
         self.shown: frozenset[str] = frozenset()
         self.seen_by: list[Callable[[Event, Mapping[str, Any]], None]] = []
@@ -68,8 +69,11 @@ class Log:
             row = Event(event, "node", "WARN", "")
         elif event not in self.shown:
             return
-        if row.level == "WARN":
-            window = self._warned.setdefault(event, _Window())
+        lines_max = LINES_MAX.get(row.level)
+        if lines_max is not None:
+            window = self._windows.get(event)
+            if window is None:
+                window = self._windows[event] = _Window(lines_max)
             left_out = window.left_out(self._clock_s())
             if left_out is None:
                 return
@@ -90,11 +94,12 @@ class Log:
 
 
 class _Window:
-    """How many warnings of a name were written in the last window, and how many not."""
+    """How many events of a name came in the window under way."""
 
-    __slots__ = ("begin_s", "count")
+    __slots__ = ("begin_s", "count", "lines_max")
 
-    def __init__(self) -> None:
+    def __init__(self, lines_max: int) -> None:
+        self.lines_max = lines_max
         self.begin_s = -float(WINDOW_S)
         self.count = 0
 
@@ -102,10 +107,10 @@ class _Window:
         """How many were left out before this one, in the window that ended; None where this one is left out."""
         if now_s - self.begin_s < WINDOW_S:
             self.count += 1
-            return 0 if self.count <= WARNINGS_MAX else None
+            return 0 if self.count <= self.lines_max else None
         before = self.count
         self.begin_s, self.count = now_s, 1
-        return max(before - WARNINGS_MAX, 0)
+        return max(before - self.lines_max, 0)
 
 
 def without_secrets(fields: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.server.logs import WARNINGS_MAX, WINDOW_S, Log
+from controller.server.logs import LINES_MAX, WINDOW_S, Log
 from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER_LOGGER, alteration
 from tests.controller.server.processes import free_port, running
@@ -116,23 +116,32 @@ def test_a_field_that_is_named_for_a_secret_is_not_written(form: str) -> None:
     assert out.getvalue().count("[hidden]") == 2
 
 
-def test_a_flood_of_warnings_is_cut_and_counted() -> None:
+@pytest.mark.parametrize(("event", "level"), [("connection_refused", "WARN"), ("vote_answered", "INFO")])
+def test_a_flood_of_one_event_is_cut_and_counted(event: str, level: str) -> None:
     out, now = StringIO(), [100.0]
     log = Log("json", "INFO", out, clock_s=lambda: now[0])
+    most = LINES_MAX[level]
 
-    for _ in range(WARNINGS_MAX + 50):
-        log("connection_refused", reason="garbage")
-    for _ in range(WARNINGS_MAX + 50):
-        log("role_changed")
+    for _ in range(most + 50):
+        log(event, reason="garbage")
     log("quorum_lost")
     now[0] += WINDOW_S
-    log("connection_refused", reason="garbage")
-    log("connection_refused", reason="garbage")
+    log(event, reason="garbage")
+    log(event, reason="garbage")
 
     told = [json.loads(line) for line in lines(out)]
-    refused = [line.get("left_out") for line in told if line["event"] == "connection_refused"]
-    assert refused == [None] * WARNINGS_MAX + [50, None]
-    assert len(told) == len(refused) + WARNINGS_MAX + 50 + 1
+    assert [line.get("left_out") for line in told if line["event"] == event] == [None] * most + [50, None]
+    assert len(told) == most + 3
+
+
+def test_who_asks_to_see_each_request_sees_each() -> None:
+    out = StringIO()
+    log = Log("json", "DEBUG", out)
+
+    for _ in range(2000):
+        log("request_received", api="Fetch")
+
+    assert len(lines(out)) == 2000
 
 
 def test_a_line_that_cannot_be_written_is_left_out() -> None:
