@@ -63,7 +63,7 @@ class Session(NamedTuple):
 
 
 class Election(NamedTuple):
-    """The last election. time_us: of the last record that was seen since, or of itself."""
+    """The last election: the epoch that it began, and who won."""
 
     epoch: int
     leader: int
@@ -99,28 +99,25 @@ class Cluster:
         # A topic may get its first partition in a later run.
         self.events.names = {uuid_text(topic_id): topic.name for topic_id, topic in self.image.topics.items()}
         held: Image | None = None
-        loading = -1
+        loaded = Moment(-1, 0)
         for row in rows:
             if row.offset >= self.events.end_offset:
                 break
             if any(first <= row.offset <= last for first, last in self.events.aborted):
                 continue
-            if held is not None and not (row.is_checkpoint and row.offset == loading):
-                self._end_load(held, Moment(loading, self._load_time))
+            if held is not None and not (row.is_checkpoint and row.offset == loaded.offset):
+                self._end_load(held, loaded)
                 held = None
             if row.is_checkpoint and not row.is_control and row.offset >= 0 and held is None:
-                held, self.image, loading = self.image, Image(), row.offset
-                self._load_time = row.time_us
-                self.events.resets.append(row.moment)
+                held, self.image, loaded = self.image, Image(), row.moment
+                self.events.resets.append(loaded)
             if row.is_control:
                 if row.type == LEADER_CHANGE and row.json and not row.is_checkpoint:
                     self._elected(row, times_before)
             elif row.value is not None and row.type not in (BEGIN, END, ABORT, NO_OP):
                 self._record(row, is_quiet=held is not None)
         if held is not None:
-            self._end_load(held, Moment(loading, self._load_time))
-
-    _load_time = 0
+            self._end_load(held, loaded)
 
     def _record(self, row: Row, *, is_quiet: bool) -> None:
         """One record. is_quiet: it is of a checkpoint, and so says how things are, not that they changed."""
