@@ -25,7 +25,7 @@ __all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
 
 def read(text: str) -> Plan:
     """The plan that a text says; raises ValueError where it is none, or names what is not there."""
-    plan = from_json(text)
+    plan: Plan = from_json(text)
     for fault in plan.faults:
         if fault.kind not in KINDS:
             raise ValueError(f"no fault {fault.kind!r}; known are {', '.join(KINDS)}")
