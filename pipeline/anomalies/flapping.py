@@ -66,5 +66,5 @@ def _episodes(falls: list[Fall]) -> Iterable[list[Fall]]:
 def _anomaly(falls: list[Fall]) -> Anomaly:
     first, last = falls[0], falls[-1]
     fenced = sum(fall.reason == "fenced" for fall in falls)
-    seen = f"It fell {len(falls)} times: {fenced} times it was fenced, {len(falls) - fenced} times it was started anew."
+    seen = f"It fell {len(falls)} times: {fenced} by being fenced, {len(falls) - fenced} by starting anew."
     return Anomaly(first.cluster, KIND, f"broker {first.broker}", first.time_ms, last.time_ms, seen)

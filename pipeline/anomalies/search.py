@@ -23,10 +23,14 @@ select cluster, broker, state, end_reason, unix_millis(end_time) time_ms
 from broker_sessions where end_offset is not null and state = 'active'
 """
 
-# A replica that left an ISR while its broker was active.
+# A replica that left an ISR while its broker was active, but not because a reassignment was over.
 _DROPS = """
 select i.cluster, unix_millis(i.time) div {span} * {span} start_ms, s.broker, count(*) drops
-from (select cluster, `offset`, time, explode(shrunk) broker from isr_changes where size(shrunk) > 0) i
+from (select c.cluster, c.`offset`, c.time, explode(shrunk) broker
+      from isr_changes c left anti join reassignments r
+        on c.cluster = r.cluster and c.topic_id = r.topic_id and c.`partition` = r.`partition`
+        and c.`offset` = r.end_offset
+      where size(shrunk) > 0) i
 join (select cluster, broker, start_offset, coalesce(end_offset, 9223372036854775807) end_offset
       from broker_sessions where state = 'active') s
   on i.cluster = s.cluster and i.broker = s.broker and i.`offset` > s.start_offset and i.`offset` < s.end_offset

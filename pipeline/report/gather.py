@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows", bound=NamedTuple)
 
 TABLES = (
-    "records", "leadership", "isr_changes", "unavailability", "broker_sessions", "elections", "config_changes",
+    "records", "leadership", "isr_changes", "unavailability", "reassignments", "broker_sessions", "elections",
+    "config_changes",
 )  # fmt: skip
 # The state of the partitions at the end of what was read; the columns are those of `image_at`.
 PARTITIONS = "partitions"

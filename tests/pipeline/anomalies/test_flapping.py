@@ -17,7 +17,7 @@ def falls(*minutes: float, broker: int = 4, reason: str = "fenced") -> list[Fall
 def test_a_broker_that_falls_three_times_in_ten_minutes_flaps() -> None:
     found = flapping(falls(100, 104, 110))
 
-    seen = "It fell 3 times: 3 times it was fenced, 0 times it was started anew."
+    seen = "It fell 3 times: 3 by being fenced, 0 by starting anew."
     assert found == [Anomaly("c", KIND, "broker 4", 100 * MINUTE, 110 * MINUTE, seen)]
 
 
@@ -27,7 +27,7 @@ def test_falls_that_follow_each_other_are_one_episode_and_later_ones_another() -
     found = flapping(reversed(history))
 
     assert [(one.start_ms // MINUTE, one.end_ms // MINUTE) for one in found] == [(1, 16), (200, 202)]
-    assert found[1].seen == "It fell 3 times: 1 times it was fenced, 2 times it was started anew."
+    assert found[1].seen == "It fell 3 times: 1 by being fenced, 2 by starting anew."
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,19 @@ def test_many_partitions_move_within_a_hundredth_of_the_lower_bound(new: int, dr
     assert found.moves_min <= found.moves <= found.moves_min * 1.01
 
 
+@pytest.mark.slow
+def test_a_million_partitions_move_within_a_hundredth_of_the_lower_bound() -> None:
+    cluster = crooked(1_000_000, 90, 9, 9, np.random.default_rng(3))
+
+    found = plan(cluster, drain=[5])
+
+    loads = [load for broker, load in found.load_after.items() if broker != 5]
+    shares = bounds_of(cluster, [5], 0.0)
+    assert all(low <= found.load_after[broker] <= high for broker, (low, high) in shares.items())
+    assert (sum(loads), found.load_after[5], found.uneven_after) == (3_000_000, 0, 0)
+    assert found.moves_min <= found.moves <= found.moves_min * 1.01
+
+
 def test_an_even_cluster_is_left_alone() -> None:
     brokers = [Broker(1, "a"), Broker(2, "b"), Broker(3, "c")]
     cluster = cluster_of(brokers, [("t", 0, [1, 2]), ("t", 1, [2, 3]), ("t", 2, [3, 1])])

@@ -91,6 +91,10 @@ def clean() -> Tables:
         "isr_changes": [
             partition(1) | {"offset": 400, "time": at(40), "shrunk": [3], "grown": []},
             partition(1) | {"offset": 410, "time": at(41), "shrunk": [], "grown": [3]},
+            *(partition(number) | {"offset": 205, "time": at(20), "shrunk": [1], "grown": []} for number in range(20)),
+        ],
+        "reassignments": [
+            partition(number) | {"start_offset": 190, "end_offset": 205, "outcome": "completed"} for number in range(20)
         ],
         "broker_sessions": [
             session_of(1, "active", **interval(0)),
@@ -142,6 +146,7 @@ def test_the_figures_are_what_the_tables_hold(spark: Any) -> None:
         ),
         churn=(TopicChurn("c", "orders", 2, 2, 1), TopicChurn("c", "clicks", 0, 1, 0)),
         moments=(
+            Moment("c", minute[20], 0, 0, 20),
             Moment("c", minute[30], 1, 0, 0),
             Moment("c", minute[40], 0, 2, 1),
             Moment("c", minute[41], 1, 0, 0),
@@ -168,7 +173,7 @@ def flapping_broker(tables: Tables) -> Anomaly:
     tables["broker_sessions"] += [
         session_of(4, "active", **interval(start, start + 1, "fenced")) for start in (10, 13, 16)
     ]
-    seen = "It fell 3 times: 3 times it was fenced, 0 times it was started anew."
+    seen = "It fell 3 times: 3 by being fenced, 0 by starting anew."
     return Anomaly("c", "flapping broker", "broker 4", BEGIN_MS + 11 * MINUTE, BEGIN_MS + 17 * MINUTE, seen)
 
 
@@ -176,11 +181,11 @@ def isr_storm(tables: Tables) -> Anomaly:
     """Broker 1 is active all along. The like of it, by broker 3 after it was fenced, is none."""
     for number in range(10):
         tables["isr_changes"] += [
-            partition(number) | {"offset": 201 + number, "time": at(20), "shrunk": [1], "grown": []},
+            partition(number) | {"offset": 221 + number, "time": at(22), "shrunk": [1], "grown": []},
             partition(number) | {"offset": 401 + number, "time": at(40), "shrunk": [3], "grown": []},
         ]
     seen = "10 replicas of active brokers left their ISRs, 10 of them on broker 1."
-    return Anomaly("c", "ISR storm", "broker 1", BEGIN_MS + 20 * MINUTE, BEGIN_MS + 20 * MINUTE + 1000, seen)
+    return Anomaly("c", "ISR storm", "broker 1", BEGIN_MS + 22 * MINUTE, BEGIN_MS + 22 * MINUTE + 1000, seen)
 
 
 def ghost_voter(tables: Tables) -> Anomaly:
