@@ -92,6 +92,8 @@ def test_who_speaks_no_tls_is_not_heard(node: Served) -> None:
 def subject(node: Served) -> str:
     """Of the certificate that a new client is shown."""
     context = ssl.create_default_context(cafile=str(TLS / "ca.pem"))
+    # Python 3.13 asks authorities for a key usage, which that of the tests does not tell; gRPC does not ask.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.load_cert_chain(TLS / "watcher.pem", TLS / "watcher.key")
     context.set_alpn_protocols(["h2"])
     host, _, port = node.target.rpartition(":")
