@@ -64,7 +64,7 @@ class SnapshotSchedule:
         self.writing = None
 
     def done(self, id_: SnapshotId) -> None:
-        """A snapshot was written or given up. It may be one from before `restart`, and not the one being written now."""
+        """A snapshot was written or given up. It may be one of before `restart`, and not the one being written now."""
         if self.writing == id_:
             self.writing = None
 
