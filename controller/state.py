@@ -223,9 +223,13 @@ class State:
 
 
 def _ordered(value: Any) -> Any:
-    """The value with the entries of its dicts in an order of their own."""
+    """The value with the entries of its dicts in an order of their own, and with plain numbers: a record that was made
+    here may have an IntEnum where one that was read has its number.
+    """
     if isinstance(value, dict):
-        return sorted((repr(key), _ordered(entry)) for key, entry in value.items())
+        return sorted((repr(_ordered(key)), _ordered(entry)) for key, entry in value.items())
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
     if isinstance(value, tuple):
         return tuple(_ordered(part) for part in value)
     return value

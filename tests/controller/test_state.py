@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
+from controller.config.resources import ResourceType
 from controller.state import ReplayError, State
 from controller.view import stable_view
-from records.metadata.configs import FeatureLevelRecord
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.security import UserScramCredentialRecord
 from records.metadata.topics import PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import (
@@ -235,6 +236,15 @@ def test_a_digest_does_not_depend_on_the_order_of_hashes():
     }
 
     assert len(found) == 1
+
+
+def test_a_record_that_was_made_here_counts_as_one_that_was_read():
+    made, read = State(), State()
+
+    made.replay(ConfigRecord(resource_type=ResourceType.BROKER, resource_name="", name="x", value="1"), 0)
+    read.replay(ConfigRecord(resource_type=int(ResourceType.BROKER), resource_name="", name="x", value="1"), 0)
+
+    assert made.digest() == read.digest()
 
 
 def test_features_say_what_the_state_goes_by():
