@@ -187,7 +187,9 @@ class BrokerProcess:
         for each in others:
             is_well = self.run.is_replicating(each)
             falls_behind = self.luck.random() < self.run.lag
-            if is_well and not falls_behind and each in known and not known[each].fenced and not known[each].leaving:
+            # A leader may not have heard yet that a follower is fenced; the controller has to know better.
+            is_let_in = each in known and not (known[each].fenced or known[each].leaving)
+            if each in known and not falls_behind and is_well and (is_let_in or self.luck.random() < self.run.lag):
                 wanted.append(each)
         if self.id not in known or set(wanted) == set(found.isr):
             return None

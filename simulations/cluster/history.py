@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.bulk_batches import load_batch
 from controller.state import State
-from simulations.cluster.reference import Reference, state_digest
+from simulations.cluster.reference import Reference, is_same, state_digest
 from simulations.history import History
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ClusterHistory(History):
             if not batch.is_control:
                 load_batch(state, data, batch)
         state.end_load()
-        return state_digest(state)[1] == self.reference.digest_at(end_offset)
+        return is_same(state_digest(state)[1], self.reference.digest_at(end_offset))
 
     def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
         self.batches.append(data)

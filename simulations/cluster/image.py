@@ -15,7 +15,7 @@ from records.metadata.brokers import (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
 )
-from records.metadata.configs import ConfigRecord
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import (
     ClearElrRecord,
@@ -123,6 +123,7 @@ class Image:
         self.partitions: dict[tuple[bytes, int], Partition] = {}
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.next_producer_id = 0
+        self.features: dict[str, int] = {}
 
     def apply(self, record: Any) -> None:
         """Take one record in; what is not of this image is passed by."""
@@ -215,6 +216,9 @@ class Image:
         else:
             configs[record.name] = record.value
 
+    def sets_feature(self, record: FeatureLevelRecord) -> None:
+        self.features[record.name] = record.feature_level
+
     def gives_producer_ids(self, record: ProducerIdsRecord) -> None:
         self.next_producer_id = record.next_producer_id
 
@@ -230,4 +234,5 @@ APPLY: dict[type, Callable[[Image, Any], None]] = {
     ClearElrRecord: Image.clears_elr,
     ConfigRecord: Image.configures,
     ProducerIdsRecord: Image.gives_producer_ids,
+    FeatureLevelRecord: Image.sets_feature,
 }

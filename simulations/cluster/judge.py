@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOPIC = 2
+ELR = "eligible.leader.replicas.version"
 BLOCK = 1000
 
 
@@ -35,9 +36,10 @@ class Judge:
         self._broker_epoch = -1
         self._touched: dict[tuple[bytes, int], Partition | None] = {}  # as each was before this batch
         self._brokers: set[int] = set()
+        self._back: set[int] = set()  # new incarnations in this batch
         self._made: set[bytes] = set()
         self._targets: dict[tuple[str, int], list[set[int]]] = {}
-        self._wishes: dict[tuple[bytes, int], dict[int, set[int]]] = {}
+        self._wishes: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
 
     def committed(self, data: bytes, end_offset: int) -> None:
         """One more batch is committed. Raises Violation where its records cannot follow from those before."""
@@ -54,8 +56,10 @@ class Judge:
         if not self._settling.is_open:
             self._after_batch(end_offset)
 
-    def wished(self, key: tuple[bytes, int], epoch: int, members: set[int]) -> None:
-        """Somebody who leads a partition, or takes itself for its leader, asks for an ISR at a partition epoch."""
+    def wished(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
+        """Somebody who leads a partition, or thinks so, asks for an ISR at a partition epoch. members: each with the
+        broker epoch by which that one knows it.
+        """
         self._wishes.setdefault(key, {}).setdefault(epoch, set()).update(members)
 
     def heard(self, broker_id: int, epoch: int, offset: int) -> None:
@@ -85,6 +89,7 @@ class Judge:
             text = f"broker {record.broker_id} registers at offset {offset} with epoch {record.broker_epoch}"
             raise Violation("C09", f"{text}; the last one given was {self._broker_epoch}")
         self._broker_epoch = record.broker_epoch
+        self._back.add(record.broker_id)
         former = self._former.get(bytes(record.incarnation_id))
         if existing is not None and former is not None and former != existing.epoch:
             eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
@@ -137,11 +142,13 @@ class Judge:
 
     def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """Who was not in sync may lead only where that is allowed, and nobody here allows it."""
-        wished = self._wishes.get(key, {}).get(found.epoch, set())
+        asked = self._wishes.get(key, {}).get(found.epoch, set())
+        brokers = self.image.brokers
+        wished = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
         joins = set(record.isr or ()) - set(found.isr)
         if joins - wished and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known}):
             text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
-            raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {wished}")
+            raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
         leader = record.leader
         if leader in (UNCHANGED, NOBODY, found.leader):
             return
@@ -196,6 +203,7 @@ class Judge:
         for broker_id in self._brokers:
             self._is_out(broker_id, end_offset)
         self._brokers.clear()
+        self._back.clear()
 
     def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
         found = self.image.partitions[key]
@@ -210,6 +218,10 @@ class Judge:
             raise Violation("C07", f"{text}: the leader is not in sync")
         if before is not None and not isr and not elr and not found.last_known and (before.isr or before.elr):
             raise Violation("C07", f"{text}: nobody is left in sync or eligible; it was {before}")
+        if before is not None and not isr and self.image.features.get(ELR, 0):
+            had = {*before.isr, *before.elr} - self._back
+            if had and not elr:
+                raise Violation("C07", f"{text}: nobody is left eligible, and {had} had all that was committed")
         if before is not None and (found.leader_epoch < before.leader_epoch or found.epoch <= before.epoch):
             raise Violation("C08", f"{text}: it was {before}")
         for broker_id in (*found.isr, found.leader):

@@ -19,10 +19,11 @@ from records.frame import encode_record
 if TYPE_CHECKING:
     from simulations.cluster.history import ClusterHistory
 
-Digest = bytes
+Digest = tuple[bytes, str]
+"""Of the records that a stable state comes to; and of its tables themselves, empty where some of that is not stable."""
 
 
-def digest_of(view: View) -> Digest:
+def digest_of(view: View) -> bytes:
     """Of all records that a view comes to, in whatever order its tables have them."""
     if METADATA_VERSION not in view.tables["features"]:
         return b""
@@ -31,9 +32,17 @@ def digest_of(view: View) -> Digest:
 
 
 def state_digest(state: State) -> tuple[int, Digest]:
-    """(the offset that a state is stable up to, its digest there)."""
+    """(the offset that a state is stable up to, its digest there). The tables count beside the records: a section of
+    records that is left out would be left out of what it is compared with, too.
+    """
     view = stable_view(state)
-    return view.end_offset, digest_of(view)
+    is_stable = state.end_offset == state.stable_end_offset
+    return view.end_offset, (digest_of(view), state.digest() if is_stable else "")
+
+
+def is_same(one: Digest, other: Digest) -> bool:
+    """Whether two digests can be of one state."""
+    return one[0] == other[0] and (not one[1] or not other[1] or one[1] == other[1])
 
 
 class Reference:

@@ -18,7 +18,7 @@ from records.messages.reassignments import AlterPartitionReassignmentsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
-from simulations.cluster.reference import state_digest
+from simulations.cluster.reference import is_same, state_digest
 from simulations.messages import NAMES
 from simulations.trace import DEED, MESSAGE
 from simulations.violation import Violation
@@ -148,7 +148,7 @@ class ClusterWatch(Watch):
             return
         offset, digest = state_digest(state)
         self.compared += 1
-        if digest != self.history.reference.digest_at(offset):
+        if not is_same(digest, self.history.reference.digest_at(offset)):
             text = f"the state of node {process.node.id} after {after} is not what the log up to {offset} comes to"
             raise Violation("C01", text)
         if not process.controller.is_active and state.end_offset > self.history.end:
@@ -220,7 +220,7 @@ def says_elsewhere(value: Any) -> bool:
 def _isr_wishes(judge: Judge, request: Any) -> None:
     for topic in request.topics:
         for each in topic.partitions:
-            members = {member.broker_id for member in each.new_isr_with_epochs}
+            members = {(member.broker_id, member.broker_epoch) for member in each.new_isr_with_epochs}
             judge.wished((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
 
 

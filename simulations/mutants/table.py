@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import disks, elections, generic, replication
+from simulations.mutants import controllers, disks, elections, generic, replication
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
 
 MUTANTS: dict[str, Mutant] = {
-    mutant.id: mutant for mutant in (*elections.MUTANTS, *replication.MUTANTS, *disks.MUTANTS)
+    mutant.id: mutant for mutant in (*elections.MUTANTS, *replication.MUTANTS, *disks.MUTANTS, *controllers.MUTANTS)
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from records.batch import build_batch
 from records.frame import encode_record
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
-from records.metadata.configs import ConfigRecord
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import (
     ClearElrRecord,
@@ -45,7 +45,7 @@ def change(topic=A, index=0, **fields):
     return PartitionChangeRecord(partition_id=index, topic_id=topic, **fields)
 
 
-# Brokers 1 to 3, of epochs 0 to 2, are let in; topic "t" has one partition on 1 and 2. The next record is at 8.
+# Brokers 1 to 3, of epochs 0 to 2, are let in; "t" has one partition on 1 and 2.
 BROKERS = [
     registers(1, 0),
     registers(2, 1),
@@ -87,6 +87,10 @@ WRONG = {
     "C07 a member without a replica": [[change(replicas=(1,))]],
     "C07 the leader is not in sync": [[change(isr=(2,))]],
     "C07 nobody is left": [[change(isr=(), leader=-1)]],
+    "C07 nobody is left eligible": [
+        [FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1)],
+        [change(isr=(), leader=-1, last_known_elr=(1,))],
+    ],
     "C07 in sync and eligible": [[change(eligible_leader_replicas=(2,))]],
     "C09 an epoch comes back": [[change(isr=(1,)), registers(2, 2, B)]],
     "C09 an epoch of the future": [[change(isr=(1,)), registers(2, 99, B)]],
@@ -95,7 +99,8 @@ WRONG = {
     "C11 a move ends before all are in sync": [MOVE, [change(replicas=(1, 2, 3), adding_replicas=())]],
     "C11 a move ends elsewhere": [MOVE, [change(replicas=(1,), isr=(1,), adding_replicas=())]],
     "C12 a block is given twice": [
-        [ProducerIdsRecord(broker_id=1, next_producer_id=1000)], [ProducerIdsRecord(broker_id=2, next_producer_id=1999)],
+        [ProducerIdsRecord(broker_id=1, next_producer_id=1000)],
+        [ProducerIdsRecord(broker_id=2, next_producer_id=1999)],
     ],
     "C13 a topic without partitions": [[TopicRecord(name="u", topic_id=B)]],
     "C13 a hole in the partitions": [[partition(index=2)]],
@@ -129,17 +134,25 @@ def test_a_log_that_breaks_a_rule_is_seen(name):
 
 def test_an_isr_grows_by_what_its_leader_asked_for_in_that_epoch():
     judge = prepared()
-    judge.wished((A, 0), 1, {1, 2})
+    judge.wished((A, 0), 1, {(1, 0), (2, 1)})
 
     feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
 
     assert judge.image.partitions[A, 0].isr == (1, 2)
 
 
+def test_an_isr_does_not_grow_by_a_former_incarnation():
+    judge = prepared()
+    judge.wished((A, 0), 1, {(1, 0), (2, 0)})
+
+    with pytest.raises(Violation, match="C16"):
+        feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
+
+
 def test_a_move_ends_with_what_was_asked_for():
     judge = prepared()
     judge.aimed("t", 0, {3})
-    judge.wished((A, 0), 1, {1, 2, 3})
+    judge.wished((A, 0), 1, {(1, 0), (2, 1), (3, 2)})
 
     feed(judge, [
         [change(replicas=(3, 1, 2), adding_replicas=(3,), removing_replicas=(1, 2))],
