@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.report.figures import moment_ms
 from pipeline.report.html import bad, nothing, section, table
 from pipeline.report.svg import Bar, bars, columns
 from pipeline.report.words import duration, number, of_cluster, time
@@ -98,12 +99,10 @@ def over_time(figures: Figures, field: str, title: str, unit: str) -> list[str]:
         values = [(one.start_ms, getattr(one, field)) for one in figures.moments if one.cluster == name]
         values = [(start, value) for start, value in values if value]
         first, last = spans.get(name, (values[0][0], values[-1][0]))
-        first -= first % figures.moment_ms
+        length = moment_ms(last - first)
         parts += [
-            f"<h3>{title} in {duration(figures.moment_ms)}, cluster {name}</h3>",
-            columns(
-                values, first, last - last % figures.moment_ms, figures.moment_ms, f"{title}, cluster {name}", unit
-            ),
+            f"<h3>{title} in {duration(length)}, cluster {name}</h3>",
+            columns(values, first - first % length, last - last % length, length, f"{title}, cluster {name}", unit),
         ]
     return parts
 

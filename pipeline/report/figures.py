@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from pipeline.anomalies.anomaly import Anomaly
 
 
+MOMENTS = 72
+# 1 s to 1 d, what a reader can divide by.
+MOMENT_LENGTHS_MS = (
+    *(1000 * one for one in (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)), 86_400_000,
+)  # fmt: skip
+
+
 class ClusterFacts(NamedTuple):
     """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are no sound record."""
 
@@ -49,13 +56,21 @@ class TopicChurn(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What happened in a span of time that begins at start_ms. changes: of leaders; shrinks: of ISRs."""
+    """What happened in a span of time that begins at start_ms, as long as `moment_ms` has it for the cluster.
+
+    changes: of leaders; shrinks: of ISRs.
+    """
 
     cluster: str
     start_ms: int
     changes: int
     outages: int
     shrinks: int
+
+
+def moment_ms(span_ms: int) -> int:
+    """How long a moment is in a history of this length: it has some MOMENTS of them, or fewer."""
+    return next((one for one in MOMENT_LENGTHS_MS if span_ms <= one * MOMENTS), MOMENT_LENGTHS_MS[-1])
 
 
 class Failover(NamedTuple):
@@ -121,10 +136,9 @@ class ConfigChange(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """All that the report shows. until_ms: the end of the newest history. moment_ms: the length of a Moment."""
+    """All that the report shows. until_ms: the end of the newest history."""
 
     until_ms: int
-    moment_ms: int
     clusters: tuple[ClusterFacts, ...]
     outages: tuple[TopicOutages, ...]
     churn: tuple[TopicChurn, ...]

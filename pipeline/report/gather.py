@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipeline.anomalies.search import search
 from pipeline.report.figures import (
+    MOMENT_LENGTHS_MS,
+    MOMENTS,
     BrokerFacts,
     ClusterFacts,
     ConfigChange,
@@ -34,11 +36,6 @@ TABLES = (
 PARTITIONS = "partitions"
 
 _ROWS_MAX = 25
-_MOMENTS = 72
-# Lengths of a moment: 1 s to 1 d, what a reader can divide by.
-_LENGTHS_MS = (
-    *(1000 * one for one in (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200)), 86_400_000,
-)  # fmt: skip
 
 _ENDS = """
 create or replace temp view ends as
@@ -75,16 +72,25 @@ from (select *, previous_leader is not null and leader >= 0 changed from leaders
 group by cluster, coalesce(topic, topic_id) order by changes desc, cluster, topic limit {rows}
 """
 
-_MOMENTS_OF = """
-select cluster, span * {length} start_ms, sum(change) changes, sum(outage) outages, sum(shrink) shrinks
+# As `moment_ms` has it for each cluster.
+_LENGTHS = """
+create or replace temp view lengths as
+select cluster,
+       coalesce(element_at(filter(array({lengths}), one -> last_ms - first_ms <= one * {moments}), 1), {longest}) length
+from ends
+"""
+
+_MOMENTS = """
+select h.cluster, time_ms div length * length start_ms, sum(change) changes, sum(outage) outages, sum(shrink) shrinks
 from (
-  select cluster, unix_millis(start_time) div {length} span, 1 change, 0 outage, 0 shrink
+  select cluster, unix_millis(start_time) time_ms, 1 change, 0 outage, 0 shrink
   from leadership where previous_leader is not null and leader >= 0
   union all
-  select cluster, unix_millis(start_time) div {length}, 0, 1, 0 from unavailability
+  select cluster, unix_millis(start_time), 0, 1, 0 from unavailability
   union all
-  select cluster, unix_millis(time) div {length}, 0, 0, 1 from isr_changes where size(shrunk) > 0
-) group by cluster, span order by cluster, span
+  select cluster, unix_millis(time), 0, 0, 1 from isr_changes where size(shrunk) > 0
+) h join lengths l on h.cluster = l.cluster
+group by 1, 2 order by 1, 2
 """
 
 _FAILOVERS = """
@@ -139,15 +145,15 @@ def gather(session: Any, table: Callable[[str], Any], progress: Callable[[str], 
     for name in (*TABLES, PARTITIONS):
         table(name).createOrReplaceTempView(name)
     session.sql(_ENDS)
+    lengths = ", ".join(f"{one}L" for one in MOMENT_LENGTHS_MS)
+    session.sql(_LENGTHS.format(lengths=lengths, moments=MOMENTS, longest=f"{MOMENT_LENGTHS_MS[-1]}L"))
     progress("clusters")
     clusters = _ask(session, ClusterFacts, _CLUSTERS)
-    span = max((one.last_ms - one.first_ms for one in clusters), default=0)
-    length = next((one for one in _LENGTHS_MS if span <= one * _MOMENTS), _LENGTHS_MS[-1])
     found: dict[str, Any] = {}
     for name, rows, query in (
         ("outages", TopicOutages, _OUTAGES),
         ("churn", TopicChurn, _CHURN),
-        ("moments", Moment, _MOMENTS_OF),
+        ("moments", Moment, _MOMENTS),
         ("failovers", Failover, _FAILOVERS),
         ("failover_times", FailoverTimes, _FAILOVER_TIMES),
         ("controllers", ControllerFailover, _CONTROLLERS),
@@ -155,11 +161,11 @@ def gather(session: Any, table: Callable[[str], Any], progress: Callable[[str], 
         ("configs", ConfigChange, _CONFIGS),
     ):
         progress(name.replace("_", " "))
-        found[name] = _ask(session, rows, query.format(rows=_ROWS_MAX, length=length))
+        found[name] = _ask(session, rows, query.format(rows=_ROWS_MAX))
     progress("anomalies")
     anomalies = search(session, {one.cluster: one for one in clusters})
     return Figures(
-        until_ms=max((one.last_ms for one in clusters), default=0), moment_ms=length, clusters=clusters,
+        until_ms=max((one.last_ms for one in clusters), default=0), clusters=clusters,
         anomalies=tuple(anomalies), **found,
     )  # fmt: skip
 

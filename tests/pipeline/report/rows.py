@@ -23,7 +23,6 @@ HOUR = 3_600_000
 def fleet() -> Figures:
     return Figures(
         until_ms=DAY + 48 * HOUR,
-        moment_ms=HOUR,
         clusters=(
             ClusterFacts("north", DAY, DAY + 48 * HOUR, 12_345, 2, 3, 60, 3),
             ClusterFacts("south", DAY + HOUR, DAY + 40 * HOUR, 900, 0, 1, 6, 1),
@@ -52,4 +51,4 @@ def fleet() -> Figures:
 
 
 def empty() -> Figures:
-    return Figures(0, 1000, (), (), (), (), (), (), (), (), (), ())
+    return Figures(0, (), (), (), (), (), (), (), (), (), ())

@@ -138,7 +138,6 @@ def test_the_figures_are_what_the_tables_hold(spark: Any) -> None:
     minute = [BEGIN_MS + number * MINUTE for number in range(61)]
     assert found == Figures(
         until_ms=minute[60],
-        moment_ms=MINUTE,
         clusters=(ClusterFacts("c", minute[0], minute[60], 5, 1, 2, 3, 3),),
         outages=(
             TopicOutages("c", "clicks", 1, 1, 2 * MINUTE, 2 * MINUTE, 1, 0),
@@ -166,7 +165,7 @@ def test_the_figures_are_what_the_tables_hold(spark: Any) -> None:
 
 
 def test_empty_tables_give_empty_figures(spark: Any) -> None:
-    assert gathered(spark, {}) == Figures(0, 1000, (), (), (), (), (), (), (), (), (), ())
+    assert gathered(spark, {}) == Figures(0, (), (), (), (), (), (), (), (), (), ())
 
 
 def flapping_broker(tables: Tables) -> Anomaly:
