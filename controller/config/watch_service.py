@@ -28,9 +28,7 @@ def check_watch_service(config: NodeConfig) -> None:
         given, missing = (CERTIFICATE, KEY) if key is None else (KEY, CERTIFICATE)
         raise ConfigError(f"{given} is set and {missing} is not: TLS needs both, and no TLS neither")
     if client_ca is not None and certificate is None:
-        raise ConfigError(
-            f"{CLIENT_CA} is set without {CERTIFICATE}: only over TLS are clients asked for certificates"
-        )
+        raise ConfigError(f"{CLIENT_CA} is set without {CERTIFICATE}: only over TLS are clients asked for certificates")
     allowed = config.list(ALLOW)
     if client_ca is None and allowed:
         raise ConfigError(
