@@ -47,7 +47,7 @@ def unavailability(figures: Figures) -> str:
 
 def failovers(figures: Figures) -> str:
     """How long they took, the slowest, and those of the active controller."""
-    about = "From the record that took a partition's leader to the one that gave it another; then the controllers'."
+    about = "For how long partitions had no leader, and for how long there was no active controller."
     parts = []
     if figures.failover_times:
         counts: dict[int, int] = {}
