@@ -160,9 +160,9 @@ def _may_forget(run: Run, node: Node) -> bool:
 
 
 def rot(run: Run, args: Args, struck: Process | None) -> bool:
-    """A bit rots: of a batch that is not the log's last, or of a snapshot; in its CRC or behind it, as the CRC does not
-    cover the rest. The node must see it before it uses it. file: log or snapshot; place: of 1000, which batch and which
-    byte; bit: 0 to 7.
+    """A bit rots: of any batch of the log that is on disk, the last one too, or of a snapshot; in its CRC or behind it,
+    as the CRC does not cover the rest. The node must see it before it uses it, and not take it for a torn end. file:
+    log or snapshot; place: of 1000, which batch and which byte; bit: 0 to 7.
     """
     node = find(run, args["whom"], struck)
     if node is None:
@@ -175,7 +175,7 @@ def rot(run: Run, args: Args, struck: Process | None) -> bool:
             found += [(inode, each) for each in parts(inode.synced)]
     if len(found) < 2:
         return False
-    inode, batch = found[(len(found) - 1) * args["place"] // 1000]
+    inode, batch = found[len(found) * args["place"] // 1000]
     first = batch.start + CRC_AT
     inode.rot[first + (batch.stop - first) * args["place"] // 1000] = 1 << args["bit"]
     run.ledger.damaged.add(node.id)
