@@ -115,12 +115,14 @@ def main() -> int:
     if options.what == "jars":
         stock.bring()
         sys.stdout.write(f"{stock.jars}\n")
-        return 0
-    if options.what == "tool":
-        command = stock.tool_command(*options.arguments)
     else:
-        command = stock.java("kafka.Kafka", *options.arguments, heap=SMALL, level="INFO", target="SYSTEM_OUT")
-    os.execvp(command[0], command)
+        command = (
+            stock.tool_command(*options.arguments)
+            if options.what == "tool"
+            else stock.java("kafka.Kafka", *options.arguments, heap=SMALL, level="INFO", target="SYSTEM_OUT")
+        )
+        os.execvp(command[0], command)
+    return 0
 
 
 if __name__ == "__main__":
