@@ -60,6 +60,7 @@ class BrokerProcess:
             Client(self.world, self.run.network, self.luck, self.id, servers) for _ in range(3)
         )
         self._altering: dict[tuple[bytes, int], int] = {}  # the partition epoch that is waited for
+        self._epochs: dict[int, list[int]] = {}  # by broker: the epochs that it was seen to have
 
     @property
     def clients(self) -> tuple[Client, ...]:
@@ -155,9 +156,7 @@ class BrokerProcess:
             if wanted is None or self._altering.get(key, -1) >= found.epoch:
                 continue
             self._altering[key] = found.epoch
-            members = tuple(
-                data.BrokerState(broker_id=each, broker_epoch=self.image.brokers[each].epoch) for each in wanted
-            )
+            members = tuple(data.BrokerState(broker_id=each, broker_epoch=self._epoch_of(each)) for each in wanted)
             topics.setdefault(key[0], []).append(
                 data(
                     partition_index=key[1],
@@ -189,11 +188,19 @@ class BrokerProcess:
             falls_behind = self.luck.random() < self.run.lag
             # A leader may not have heard yet that a follower is fenced; the controller has to know better.
             is_let_in = each in known and not (known[each].fenced or known[each].leaving)
-            if each in known and not falls_behind and is_well and (is_let_in or self.luck.random() < self.run.lag):
+            if each in known and not falls_behind and is_well and (is_let_in or self.luck.random() < 0.5):
                 wanted.append(each)
         if self.id not in known or set(wanted) == set(found.isr):
             return None
         return wanted
+
+    def _epoch_of(self, broker_id: int) -> int:
+        """That by which this leader knows a follower: it was told in a Fetch, and may be that of a former life."""
+        epoch = self.image.brokers[broker_id].epoch
+        known = self._epochs.setdefault(broker_id, [epoch])
+        if epoch != known[-1]:
+            known.append(epoch)
+        return known[-2] if len(known) > 1 and self.luck.random() < 0.1 else epoch
 
     def _altered(self, operations: list[Operation], response: Any) -> None:
         self._altering.clear()

@@ -22,7 +22,7 @@ SAYS = "live many worlds through"
 CHUNK = 10
 
 # What each landing must pass, by level.
-CI_SEEDS = {"raft": range(1, 501)}
+CI_SEEDS = {"raft": range(1, 501), "controller": range(1, 101)}
 AGAIN_EVERY = 20
 
 Traces = dict[tuple[str, int], str]
