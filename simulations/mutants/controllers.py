@@ -47,13 +47,6 @@ MUTANTS = (
         Edit("controller.log_writer", "        elif atomic:", "        elif False:"),
     ),
     _row(
-        "Q08b", "a transaction that was cut off is not aborted", "atomicity", "KIP-868", ("C13", "C01", "ASSERT", "L09"),
-        Edit(
-            "controller.activation", "[(AbortTransactionRecord(reason=FAILOVER), 0)] if is_open else []",
-            "[(EndTransactionRecord(), 0)] if is_open else []",
-        ),
-    ),
-    _row(
         "Q11", "a broker's epoch is used again", "brokers", "KIP-631", ("C09",),
         Edit(
             "controller.control.brokers", "epoch, fenced, in_controlled_shutdown = env.next_offset, True, False",
