@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from tests.interop.stock import Stock
 
+# Whatever could make one of ours stand: time without a leader it knows of, and time without an answer of the one it had.
+PATIENCE = (
+    "controller.quorum.election.timeout.ms", "controller.quorum.fetch.timeout.ms", "kraft.first.election.timeout.ms",
+)  # fmt: skip
+
 
 def test_a_stock_controller_follows_ours_and_leads_them(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS, OURS, STOCK], brokers=1) as found:
@@ -61,7 +66,7 @@ def let_the_stock_one_lead(found: Cluster) -> None:
         node.stop()
     for number in (1, 2):
         with found.controllers[number].properties.open("a") as file:
-            file.write("controller.quorum.election.timeout.ms=60000\nkraft.first.election.timeout.ms=60000\n")
+            file.write("".join(f"{key}=60000\n" for key in PATIENCE) + "kraft.pre.vote.on.lost.connection=false\n")
     found.controllers[3].start()
     eventually(lambda: describe_quorum(found.controllers[3].port), "the stock controller listens")
     for number in (1, 2):
