@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.interop.stock import Stock
 
-# Whatever could make one of ours stand: time without a leader it knows of, and time without an answer of the one it had.
+# What makes one of ours stand: so long without a leader it knows of, or without an answer of the one it had.
 PATIENCE = (
     "controller.quorum.election.timeout.ms", "controller.quorum.fetch.timeout.ms", "kraft.first.election.timeout.ms",
 )  # fmt: skip
