@@ -32,12 +32,13 @@ class Controller:
     state: all metadata. env: the node and the moment; `env.epoch` is that of its leadership, -1 on a standby.
     bootstrap: the records, with their versions, that begin an empty log. registration: of this node, None for none.
     waiting: answers that wait. parked: requests to a standby whose state is not stable. tasks: None on a standby.
-    loading: the snapshot that is being loaded. effects: of the step under way.
+    loading: the snapshot that is being loaded. is_catching_up: a standby that must not tell of its state before
+    `CaughtUp`. effects: of the step under way.
     """
 
     __slots__ = (
-        "bootstrap", "effects", "env", "is_shut_down", "loading", "metrics", "parked", "registration", "snapshots",
-        "state", "tasks", "waiting", "wall_offset_ms",
+        "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "metrics", "parked",
+        "registration", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
     def __init__(
@@ -47,6 +48,7 @@ class Controller:
         *,
         bootstrap: Sequence[tuple[Any, int]] = (),
         registration: OwnRegistration | None = None,
+        is_catching_up: bool = False,
     ) -> None:
         self.state = state
         self.env = env
@@ -60,6 +62,7 @@ class Controller:
         self.parked: list[tuple[RequestContext, Any]] = []
         self.wall_offset_ms = 0
         self.is_shut_down = False
+        self.is_catching_up = is_catching_up
         self.effects: list[Effect] = []
 
     def step(self, event: Input, now_ms: int) -> list[Effect]:

@@ -12,7 +12,7 @@ from records.batch import batches
 
 if TYPE_CHECKING:
     from controller.controller import Controller
-    from controller.inputs import Committed, KraftVersion, SnapshotClosed, SnapshotOpened, SnapshotPart
+    from controller.inputs import CaughtUp, Committed, KraftVersion, SnapshotClosed, SnapshotOpened, SnapshotPart
     from controller.state import State
 
 
@@ -75,6 +75,12 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
     controller.waiting.on_committed(controller.state.stable_end_offset)
     serve_parked(controller)
     controller.effects.append(Noted("snapshot_loaded", {"end_offset": id_.end_offset, "epoch": id_.epoch}))
+
+
+def on_caught_up(controller: Controller, _event: CaughtUp) -> None:
+    """What it knew before the start it knows again, and more: from now on it may tell of its state."""
+    controller.is_catching_up = False
+    serve_parked(controller)
 
 
 def on_kraft_version(controller: Controller, event: KraftVersion) -> None:

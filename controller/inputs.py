@@ -140,6 +140,11 @@ class SnapshotGivenUp:
 
 
 @dataclass(slots=True)
+class CaughtUp:
+    """The state of this standby has all that was known to be committed when that was first known, since the start."""
+
+
+@dataclass(slots=True)
 class LeadershipConfirmed:
     """The answer that this node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
 
@@ -171,5 +176,5 @@ class ShutDown:
 Input = (
     Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | HighWatermark | AppendRefused
     | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
-    | LeadershipConfirmed | SendAnswered | KraftVersion | ShutDown
+    | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | ShutDown
 )  # fmt: skip

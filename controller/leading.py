@@ -57,6 +57,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     # Not before: a transaction that was just aborted may have changed registrations.
     env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
+    controller.is_catching_up = False
     serve_parked(controller)
 
 

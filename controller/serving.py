@@ -52,10 +52,13 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
 
 
 def must_park(controller: Controller, api: Api) -> bool:
-    """Whether a standby's state cannot be told of now: a metadata transaction is open, which may yet be aborted."""
+    """Whether a standby's state cannot be told of now: a metadata transaction is open, which may yet be aborted; or
+    the state is older than what this node knew when it was ended, as after a start, when nobody knows yet what is
+    committed.
+    """
     if controller.is_active or api.kind != Kind.READ:
         return False
-    return controller.loading is not None or controller.state.transaction_start >= 0
+    return controller.is_catching_up or controller.loading is not None or controller.state.transaction_start >= 0
 
 
 def serve_parked(controller: Controller) -> None:

@@ -23,6 +23,7 @@ STEPS: dict[type, Callable[[Controller, Any], None]] = {
     inputs.SnapshotOpened: following.on_snapshot_opened,
     inputs.SnapshotPart: following.on_snapshot_part,
     inputs.SnapshotClosed: following.on_snapshot_closed,
+    inputs.CaughtUp: following.on_caught_up,
     inputs.KraftVersion: following.on_kraft_version,
     inputs.Ticked: duties.on_ticked,
     inputs.WallClock: duties.on_wall_clock,

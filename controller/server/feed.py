@@ -42,6 +42,7 @@ class StateFeed:
         self._snapshot: SnapshotId | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
+        self._is_told = self._has_caught_up = False  # of the high watermark; with it
 
     @property
     def is_level(self) -> bool:
@@ -50,6 +51,7 @@ class StateFeed:
 
     def high_watermark(self, offset: int) -> None:
         """All below `offset` is committed."""
+        self._is_told = True
         self._high_watermark = max(self._high_watermark, offset)
         if self._controller.is_active:
             self._step(inputs.HighWatermark(offset))
@@ -104,6 +106,9 @@ class StateFeed:
         if claim is not None:
             self._claim = None
             self._step(claim)
+        elif self._is_told and not self._has_caught_up and self.is_level:
+            self._has_caught_up = True
+            self._step(inputs.CaughtUp())
         return False
 
     def _open_snapshot(self) -> None:

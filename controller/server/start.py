@@ -171,7 +171,11 @@ def build(
     )
     state = State(supported_features=features, knows_config=knows_config)
     controller = Controller(
-        state, env, bootstrap=bootstrap_records(files, identity.directory), registration=registration
+        state,
+        env,
+        bootstrap=bootstrap_records(files, identity.directory),
+        registration=registration,
+        is_catching_up=True,
     )
     client = f"raft-client-{config.node_id}"
     node.assemble(

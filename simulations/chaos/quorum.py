@@ -104,6 +104,10 @@ class Quorum:
         found = [(epoch, node) for node in NODES for epoch in (self._leads(node),) if epoch >= 0]
         return max(found)[1] if found else 0
 
+    def leads(self, node: int) -> bool:
+        """Whether this node says that it leads."""
+        return self._leads(node) >= 0
+
     def ask(self, node: int, request: Any, seconds: float = ASK_S) -> Any:
         """An answer of a node, past the network. Raises OSError, DecodeError, ApiError."""
         with Connection("127.0.0.1", self.ports[node], "chaos", seconds) as connection:

@@ -85,7 +85,7 @@ class ControllerProcess(Process):
         )
         state = State(supported_features=features, knows_config=knows_config)
         self.controller = WatchedController(
-            state, env, bootstrap=bootstrap(self._metadata_version), registration=registration
+            state, env, bootstrap=bootstrap(self._metadata_version), registration=registration, is_catching_up=True
         )
         self.controller.process = self
         self.machine = Machine(self.controller)  # type: ignore[assignment]

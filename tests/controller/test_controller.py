@@ -5,6 +5,7 @@ import pytest
 from controller.effects import Append, ConfirmLeadership, Noted, Reply, Resign
 from controller.inputs import (
     AppendRefused,
+    CaughtUp,
     Committed,
     Disconnected,
     HighWatermark,
@@ -470,6 +471,29 @@ def test_a_standby_tells_nothing_of_a_transaction_before_its_end(record):
     assert gone not in rig.replies
     topics = rig.replies[listing].topics
     assert [topic.name for topic in topics] == (["foo"] if isinstance(record, EndTransactionRecord) else [])
+
+
+def test_a_standby_that_has_just_started_tells_nothing_before_it_has_caught_up():
+    rig = Rig().follow()
+    rig.controller.is_catching_up = True
+
+    listing = rig.send(ListPartitionReassignmentsRequest())
+    rig.tick(1000)
+    assert listing not in rig.replies
+    rig.step(CaughtUp())
+
+    assert rig.replies[listing].error_code == 0
+
+
+def test_who_leads_has_caught_up():
+    rig = Rig()
+    rig.controller.is_catching_up = True
+    listing = rig.send(ListPartitionReassignmentsRequest())
+
+    rig.lead()
+
+    assert rig.replies[listing].error_code == 0
+    assert not rig.controller.is_catching_up
 
 
 def test_every_input_has_its_function():
