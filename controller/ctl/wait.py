@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from controller.ctl.quorum import View
 
+# Times of fetches are told by the wall clock, which moves against the monotonic one by which they were taken.
+CLOCK_MS = 50
 POLL_S = 0.1
 
 
@@ -83,5 +85,5 @@ class Waiting:
         if number == view.leader_id:
             return True
         before = self.first.voters.get(number)
-        is_fresh = before is None or member.last_fetch_ms > before.last_fetch_ms
+        is_fresh = before is None or member.last_fetch_ms > before.last_fetch_ms + CLOCK_MS
         return is_fresh and member.end_offset >= self.goal

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.controller.server.processes import free_port
+from tests.controller.server.processes import free_ports_in_a_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +56,8 @@ def process_of(properties: Path) -> int:
 
 @pytest.fixture
 def port() -> int:
-    """The first of three: those behind a free one are hardly ever taken."""
-    return min(free_port(), 65000)
+    """The first of three."""
+    return free_ports_in_a_row(3)
 
 
 def test_it_formats_and_serves_and_goes_on_with_the_same_data(tmp_path: Path, port: int) -> None:

@@ -18,8 +18,8 @@ def test_what_a_leader_remembers_of_a_voter_does_not_count_until_it_has_fetched_
     level = {1: 100, 2: 100, 3: 100}
 
     first = waiting.take(view(level, fetched_ms=50))
-    same = waiting.take(view(level, fetched_ms=50))
-    later = waiting.take(view(level, fetched_ms=51))
+    same = waiting.take(view(level, fetched_ms=51))  # the wall clock moved
+    later = waiting.take(view(level, fetched_ms=550))
 
     assert first == same == "not caught up with offset 100: node 2, node 3"
     assert later == ""
@@ -29,8 +29,8 @@ def test_a_voter_must_have_what_was_committed_when_the_waiting_began() -> None:
     waiting = Waiting(None, 0)
     waiting.take(view({1: 100, 2: 90, 3: 100}, fetched_ms=50))
 
-    behind = waiting.take(view({1: 130, 2: 99, 3: 130}, fetched_ms=51, committed=130))
-    there = waiting.take(view({1: 160, 2: 100, 3: 160}, fetched_ms=52, committed=160))
+    behind = waiting.take(view({1: 130, 2: 99, 3: 130}, fetched_ms=550, committed=130))
+    there = waiting.take(view({1: 160, 2: 100, 3: 160}, fetched_ms=1050, committed=160))
 
     assert (behind, there) == ("not caught up with offset 100: node 2", "")
 
@@ -48,7 +48,7 @@ def test_a_new_leader_is_a_new_beginning() -> None:
     waiting.take(view({1: 100, 2: 100}, fetched_ms=50))
 
     new = waiting.take(view({1: 101, 2: 101}, fetched_ms=60, leader=2, epoch=5, committed=101))
-    fetched = waiting.take(view({1: 101, 2: 101}, fetched_ms=61, leader=2, epoch=5, committed=101))
+    fetched = waiting.take(view({1: 101, 2: 101}, fetched_ms=560, leader=2, epoch=5, committed=101))
 
     assert (new, fetched) == ("not caught up with offset 101: node 1", "")
 
@@ -58,5 +58,5 @@ def test_only_the_voters_named_matter_and_they_must_be_voters() -> None:
     named, wrong = Waiting([2], 0), Waiting([9], 0)
     named.take(view(level, fetched_ms=1))
 
-    assert named.take(view(level, fetched_ms=2)) == ""
+    assert named.take(view(level, fetched_ms=501)) == ""
     assert wrong.take(view(level, fetched_ms=2)) == "node 9 is no voter; voters are [1, 2, 3]"

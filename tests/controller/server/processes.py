@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import subprocess
 import sys
@@ -22,6 +23,16 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+def free_ports_in_a_row(count: int) -> int:
+    """The first of so many loopback ports that nobody has now, below those that the system gives to connections."""
+    for first in random.sample(range(15_000, 32_000, count), 1000):
+        with contextlib.ExitStack() as taken, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                taken.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+    raise AssertionError(f"no {count} free ports in a row")
 
 
 def write_properties(root: Path, port: int, **changes: str | None) -> Path:

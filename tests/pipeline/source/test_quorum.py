@@ -18,7 +18,7 @@ from pipeline.source.watched import WatchEnded
 from pipeline.tables.schemas import RECORDS
 from records.messages.configs import IncrementalAlterConfigsRequest
 from tests.controller.ctl.test_up import said_until_a_leader, up
-from tests.controller.server.processes import free_port, running
+from tests.controller.server.processes import free_port, free_ports_in_a_row, running
 from tests.pipeline.logs import read
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted
 
 
 def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:
-    port = min(free_port(), 65000)
+    port = free_ports_in_a_row(3)
     with up(tmp_path / "data", port) as process:
         said_until_a_leader(process)
         options = {"quorum": f"127.0.0.1:{port + 1},127.0.0.1:{port}"}
