@@ -20,7 +20,7 @@ def main(target: Path) -> None:
         quorum_directory = directory / "quorum"
         quorum_directory.mkdir()
         with watched(quorum_directory) as quorum, browser(path, directory / "profile") as page:
-            leader = quorum.leader()
+            leader = quorum.await_leader()
             populate(quorum, leader)
             page.open(f"http://127.0.0.1:{quorum.http_ports[leader]}/", width=1240, height=1300)
             page.await_text("#brokers", "fenced")

@@ -45,7 +45,7 @@ CONTRASTS = """
 @pytest.fixture(name="quorum", scope="module")
 def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     with watched(tmp_path_factory.mktemp("page"), SETTINGS) as quorum:
-        populate(quorum, quorum.leader())
+        populate(quorum, quorum.await_leader())
         yield quorum
 
 
@@ -64,7 +64,7 @@ def open_node(page: Browser, quorum: Watched, node: int, *, dark: bool = False) 
 
 
 def test_the_page_shows_quorum_brokers_and_what_is_wrong_with_partitions(page: Browser, quorum: Watched) -> None:
-    leader = quorum.leader()
+    leader = quorum.await_leader()
 
     open_node(page, quorum, leader)
     page.await_text("#status", "Ready")
@@ -86,7 +86,7 @@ def test_the_page_shows_quorum_brokers_and_what_is_wrong_with_partitions(page: B
 
 
 def test_the_page_of_a_leader_that_is_cut_off_says_so_by_itself_and_recovers(page: Browser, quorum: Watched) -> None:
-    old = quorum.leader()
+    old = quorum.await_leader()
     others = [node for node in NODES if node != old]
     open_node(page, quorum, old)
     page.await_text("#status", "Ready")
@@ -96,7 +96,7 @@ def test_the_page_of_a_leader_that_is_cut_off_says_so_by_itself_and_recovers(pag
     page.await_text("#events", "quorum_lost")
     eventually(lambda: quorum.leader() in others, "another leads")
     quorum.await_ready(*others)
-    new = quorum.leader()
+    new = quorum.await_leader()
 
     assert "Failed: joined." in page.text("#status")
     assert page.text("#voters tbody").count("\n") == 2, "all voters are still listed"
@@ -124,7 +124,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Browser, quorum: Watched) -
 
 
 def test_a_screen_reader_finds_its_way(page: Browser, quorum: Watched) -> None:
-    open_node(page, quorum, quorum.leader())
+    open_node(page, quorum, quorum.await_leader())
     page.await_text("#status", "Ready")
 
     nodes = page.ask("Accessibility.getFullAXTree")["nodes"]
@@ -148,7 +148,7 @@ def test_a_screen_reader_finds_its_way(page: Browser, quorum: Watched) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_all_text_can_be_read_in_the_light_and_in_the_dark(page: Browser, quorum: Watched, dark: bool) -> None:
-    open_node(page, quorum, quorum.leader(), dark=dark)
+    open_node(page, quorum, quorum.await_leader(), dark=dark)
     page.await_text("#status", "Ready")
 
     faint = [text for contrast, text in page.value(CONTRASTS) if contrast < CONTRAST_MIN]

@@ -38,14 +38,14 @@ def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 
 def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum: Watched) -> None:
-    first = quorum.leader()
+    first = quorum.await_leader()
     others = [node for node in NODES if node != first]
     before = quorum.metrics(others[0])
 
     quorum.signal(first, signal.SIGKILL)
     eventually(lambda: quorum.leader() in others, "another leads")
     quorum.await_ready(*others)
-    second = quorum.leader()
+    second = quorum.await_leader()
     while_away = {node: quorum.view(node)["quorum"] for node in others}
     after = {node: quorum.metrics(node) for node in others}
 
@@ -66,7 +66,7 @@ def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum
 
 
 def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(quorum: Watched) -> None:
-    old = quorum.leader()
+    old = quorum.await_leader()
     others = [node for node in NODES if node != old]
 
     quorum.cut_off(old)
@@ -90,7 +90,7 @@ def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(qu
 
 def test_a_full_disk_ends_its_node_alone_which_goes_on_when_there_is_room(tmp_path: Path) -> None:
     with disks(tmp_path) as fill, watched(tmp_path) as quorum:
-        full = quorum.leader()
+        full = quorum.await_leader()
         others = [node for node in NODES if node != full]
         process = quorum.processes[full]
 
@@ -122,7 +122,7 @@ def test_a_clock_that_is_moved_changes_no_leader(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
     with watched(tmp_path) as quorum:
         monkeypatch.delenv("LD_PRELOAD")
-        leader = quorum.leader()
+        leader = quorum.await_leader()
         epoch = quorum.view(leader)["quorum"]["epoch"]
 
         for hours in (5, -5):

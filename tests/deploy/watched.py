@@ -36,6 +36,11 @@ class Watched(Quorum):
                 self.network.cut(node, other)
                 self.network.cut(other, node)
 
+    def await_leader(self) -> int:
+        """The node that leads, once one says so: on a busy machine it may not answer at once."""
+        eventually(self.leader, "a leader")
+        return self.leader() or self.await_leader()
+
     def get(self, node: int, path: str) -> tuple[int, str]:
         """Status and body. Raises OSError where nobody answers."""
         url = f"http://127.0.0.1:{self.http_ports[node]}{path}"
