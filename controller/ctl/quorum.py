@@ -116,9 +116,7 @@ def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
         # The active one is the one to ask; the others come after it.
         known = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
         others = [(node.host, node.port) for node in known]
-    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
-    answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
+    answer = connection.ask(describe_request())
     if answer.error_code:
         return error_name(answer.error_code), cluster_id, others
     if not answer.topics or not answer.topics[0].partitions:
@@ -127,6 +125,13 @@ def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
     if found.error_code:
         return f"{error_name(found.error_code)}, no leader here", cluster_id, others
     return _view(found), cluster_id, others
+
+
+def describe_request() -> DescribeQuorumRequest:
+    """Asks who leads, and how far all are."""
+    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+    return DescribeQuorumRequest(topics=(topic,))
 
 
 def _view(found: Any) -> View:

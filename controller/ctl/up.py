@@ -12,14 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from controller.ctl.quorum import describe_request
 from controller.tools.connection import Connection
 from records.errors import ApiError
-from records.messages.quorum import DescribeQuorumRequest
 from records.uuids import uuid_text
 from records.wire import DecodeError
 
 NODES = (1, 2, 3)
-METADATA_TOPIC = "__cluster_metadata"
 
 
 def run(arguments: list[str]) -> int:
@@ -161,12 +160,10 @@ class Quorum:
 
     def _describe(self) -> tuple[int, Any]:
         """The active controller and what it tells of the quorum; (0, None) while there is none."""
-        partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-        topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
         for node, port in self.ports.items():
             with contextlib.suppress(OSError, ApiError, DecodeError):
                 with Connection("127.0.0.1", port, "kraftctl-up", seconds=1.0) as connection:
-                    answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
+                    answer = connection.ask(describe_request())
                 found = answer.topics[0].partitions[0]
                 if not found.error_code and found.leader_id == node:
                     return node, found

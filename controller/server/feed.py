@@ -42,7 +42,7 @@ class StateFeed:
         self._snapshot: SnapshotId | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
-        self._is_told = self._has_caught_up = False  # of the high watermark; with it
+        self._is_told = False  # of the high watermark
 
     @property
     def is_level(self) -> bool:
@@ -106,8 +106,7 @@ class StateFeed:
         if claim is not None:
             self._claim = None
             self._step(claim)
-        elif self._is_told and not self._has_caught_up and self.is_level:
-            self._has_caught_up = True
+        elif self._is_told and self._controller.is_catching_up and self.is_level:
             self._step(inputs.CaughtUp())
         return False
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 from pipeline.commands.options import (
     add_source,
     add_spark,
-    failure,
+    exit_code,
     progress,
     say,
     session_for,
     source_options,
     tell_skipped,
 )
-from pipeline.session import NoSpark
-from pipeline.source.logs import OptionError
-from pipeline.tables.warehouse import Warehouse, WarehouseError
+from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,24 +28,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Exit code 1, with one line, where nothing could be read; 0 also where some of it could not."""
+    return exit_code(lambda: _ingest(arguments))
+
+
+def _ingest(arguments: Namespace) -> None:
     from pipeline.tables import running
 
     warehouse = Warehouse(arguments.warehouse)
-    try:
-        options = source_options(arguments)
-        before = warehouse.manifest()
-        tell_skipped(options)
-        session = session_for(arguments)
-        with progress(session, "reading the logs"):
-            after = running.ingest(session, warehouse, before, options, say=say)
-        if after is not before:
-            warehouse.sweep(warehouse.commit(after))
-        else:
-            say("nothing is new")
-    except (OptionError, NoSpark, WarehouseError, OSError) as error:
-        say(str(error))
-        return 1
-    except Exception as error:
-        say(failure(error))
-        return 1
-    return 0
+    options = source_options(arguments)
+    before = warehouse.manifest()
+    tell_skipped(options)
+    session = session_for(arguments)
+    with progress(session, "reading the logs"):
+        after = running.ingest(session, warehouse, before, options, say=say)
+    if after is not before:
+        warehouse.sweep(warehouse.commit(after))
+    else:
+        say("nothing is new")

@@ -8,9 +8,13 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pipeline.session import NoSpark
+from pipeline.source.logs import OptionError
+from pipeline.tables.warehouse import WarehouseError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 WAREHOUSE = "warehouse"
 _LINE = 100
@@ -90,6 +94,19 @@ def session_for(arguments: Namespace) -> Any:
 def say(line: str) -> None:
     """A line about the work: on stderr, where the output is kept clean."""
     print(f"kraft-pipeline: {line}", file=sys.stderr, flush=True)
+
+
+def exit_code(work: Callable[[], None]) -> int:
+    """Do the work: 0 where it is done, 1 and one line where it could not be."""
+    try:
+        work()
+    except (OptionError, NoSpark, WarehouseError, OSError) as error:
+        say(str(error))
+        return 1
+    except Exception as error:
+        say(failure(error))
+        return 1
+    return 0
 
 
 def failure(error: BaseException) -> str:

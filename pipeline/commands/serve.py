@@ -6,10 +6,9 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from pipeline.commands.options import add_source, add_spark, failure, say, session_for, source_options, tell_skipped
-from pipeline.session import NoSpark
+from pipeline.commands.options import add_source, add_spark, exit_code, say, session_for, source_options, tell_skipped
 from pipeline.source.logs import OptionError
-from pipeline.tables.warehouse import Warehouse, WarehouseError
+from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -31,9 +30,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Exit code 0 after Ctrl-C, SIGTERM, or --once."""
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    return exit_code(lambda: _serve(arguments))
+
+
+def _serve(arguments: Namespace) -> None:
     from pipeline.tables.streaming import start
 
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     warehouse = Warehouse(arguments.warehouse)
     query = None
     try:
@@ -48,17 +51,10 @@ def run(arguments: Namespace) -> int:
         session = session_for(arguments)
         query = start(session, warehouse, options, None if arguments.once else interval, say=say)
         query.awaitTermination()
-    except (OptionError, NoSpark, WarehouseError, OSError) as error:
-        say(str(error))
-        return 1
     except KeyboardInterrupt:
         if query is not None:
             query.stop()
         say("stopped")
-    except Exception as error:
-        say(failure(error))
-        return 1
-    return 0
 
 
 def interval_of(text: str) -> str:

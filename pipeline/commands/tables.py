@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.commands.options import (
     add_source,
     add_spark,
-    failure,
+    exit_code,
     progress,
     say,
     session_for,
@@ -15,10 +15,9 @@ from pipeline.commands.options import (
     tell_skipped,
     wants_source,
 )
-from pipeline.session import NoSpark
 from pipeline.source.logs import OptionError
 from pipeline.tables.schemas import BY_NAME, TABLES
-from pipeline.tables.warehouse import Warehouse, WarehouseError
+from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -47,24 +46,20 @@ def run(arguments: Namespace) -> int:
     if arguments.schema:
         print(schema_text())
         return 0
+    return exit_code(lambda: _tell(*advanced(arguments), arguments))
+
+
+def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
+    """A session, and the warehouse brought up to date where a source is named. Raises OptionError, WarehouseError."""
     warehouse = Warehouse(arguments.warehouse)
-    try:
-        options = source_options(arguments) if wants_source(arguments) else None
-        manifest = warehouse.manifest()
-        if options is None and not manifest.run:
-            raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
-        if options is not None:
-            tell_skipped(options)
-        session = session_for(arguments)
-        manifest = advance(session, warehouse, manifest, options)
-        _tell(session, warehouse, manifest, arguments)
-    except (OptionError, NoSpark, WarehouseError, OSError) as error:
-        say(str(error))
-        return 1
-    except Exception as error:
-        say(failure(error))
-        return 1
-    return 0
+    options = source_options(arguments) if wants_source(arguments) else None
+    manifest = warehouse.manifest()
+    if options is None and not manifest.run:
+        raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
+    if options is not None:
+        tell_skipped(options)
+    session = session_for(arguments)
+    return session, warehouse, advance(session, warehouse, manifest, options)
 
 
 def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dict[str, str] | None) -> Manifest:

@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pipeline.commands.options import (
     add_source,
     add_spark,
-    failure,
+    exit_code,
     progress,
-    say,
-    session_for,
-    source_options,
-    wants_source,
 )
-from pipeline.session import NoSpark
-from pipeline.source.logs import OptionError
-from pipeline.tables.warehouse import Warehouse, WarehouseError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pipeline.tables.warehouse import Manifest
+    from pipeline.tables.warehouse import Manifest, Warehouse
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,27 +27,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Bring the tables up to date where a source is named, and write the page. Exit code 1, with one line, if not."""
-    from pipeline.commands.tables import advance
+    return exit_code(lambda: _report(arguments))
+
+
+def _report(arguments: Namespace) -> None:
+    from pipeline.commands.tables import advanced
     from pipeline.report.page import page
 
-    warehouse = Warehouse(arguments.warehouse)
-    try:
-        options = source_options(arguments) if wants_source(arguments) else None
-        manifest = warehouse.manifest()
-        if options is None and not manifest.run:
-            raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
-        session = session_for(arguments)
-        manifest = advance(session, warehouse, manifest, options)
-        text = page(_figures(session, warehouse, manifest))
-        Path(arguments.out).write_text(text, encoding="utf-8")
-    except (OptionError, NoSpark, WarehouseError, OSError) as error:
-        say(str(error))
-        return 1
-    except Exception as error:
-        say(failure(error))
-        return 1
+    text = page(_figures(*advanced(arguments)))
+    Path(arguments.out).write_text(text, encoding="utf-8")
     print(arguments.out)
-    return 0
 
 
 def _figures(session: Any, warehouse: Warehouse, manifest: Manifest) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pipeline.source.columns import batch_of_findings
 from pipeline.source.logs import OptionError
-from pipeline.source.ranges import Finding, Plan, Range
+from pipeline.source.ranges import Finding, Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
 from raft.config import Endpoint
 from raft.network.channel import Channel
@@ -163,9 +163,8 @@ class QuorumRange(NamedTuple):
     def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         """The rows of these offsets. Raises Unreachable, after some attempts."""
         end = min(self.end_offset, self.until)
-        low, high = wanted.offsets
-        wanted = Wanted((max(low, self.base_offset), min(high, end)), wanted.types)
-        source = _as_range(self, self.base_offset, end)
+        wanted = wanted.within(self.base_offset, end)
+        source = of_no_file(self, self.base_offset, end)
         offset = self.base_offset
         with Asking(self.quorum.client) as asking:
             leader = None
@@ -205,7 +204,7 @@ class QuorumSnapshot(NamedTuple):
 
     def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         """Its rows. Raises Unreachable."""
-        source = _as_range(self, 0, self.checkpoint_end_offset)._replace(
+        source = of_no_file(self, 0, self.checkpoint_end_offset)._replace(
             checkpoint_end_offset=self.checkpoint_end_offset
         )
         found = bytearray()
@@ -337,8 +336,3 @@ def _whole(data: bytes, offset: int) -> tuple[bytes, int]:
         position += batch.size
         last = batch.last_offset
     return data[:position], last
-
-
-def _as_range(part: QuorumRange | QuorumSnapshot, base_offset: int, end_offset: int) -> Range:
-    """What rows of it are told to be from: no file."""
-    return Range(part.cluster_id, None, "", 0, 0, base_offset, end_offset, part.min_time_ms, part.max_time_ms)

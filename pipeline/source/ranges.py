@@ -54,6 +54,11 @@ class Range(NamedTuple):
         return read_range(self, schema, wanted)
 
 
+def of_no_file(part: Any, base_offset: int, end_offset: int) -> Range:
+    """What rows are told to be from that lie in no file: `part` is a range or snapshot of a live quorum."""
+    return Range(part.cluster_id, None, "", 0, 0, base_offset, end_offset, part.min_time_ms, part.max_time_ms)
+
+
 class Finding(NamedTuple):
     """Something that is no sound record. kind: as in the table `records`. problem: one line."""
 

@@ -36,6 +36,11 @@ class Wanted:
     offsets: tuple[int, int] = _EVERY
     types: frozenset[int] | None = None
 
+    def within(self, base_offset: int, end_offset: int) -> Wanted:
+        """What of these offsets is asked for."""
+        low, high = self.offsets
+        return Wanted((max(low, base_offset), min(high, end_offset)), self.types)
+
     def of(self, rows: Rows, source: Range) -> NDArray[np.bool_] | None:
         """Which rows are wanted; None for all of them."""
         if source.checkpoint_end_offset >= 0:

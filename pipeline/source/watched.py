@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.client import Client, Files, WatchFailed
 from pipeline.source.logs import OptionError
-from pipeline.source.ranges import Plan, Range
+from pipeline.source.ranges import Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
 from pipeline.source.secrets import HIDDEN
 from records.batch import build_batch
@@ -85,11 +85,8 @@ class WatchRange(NamedTuple):
     def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         """The rows of these offsets. Raises WatchEnded."""
         end = min(self.end_offset, self.until)
-        low, high = wanted.offsets
-        wanted = Wanted((max(low, self.base_offset), min(high, end)), wanted.types)
-        source = Range(
-            self.cluster_id, None, "", 0, 0, self.base_offset, end, self.min_time_ms, self.max_time_ms
-        )  # fmt: skip
+        wanted = wanted.within(self.base_offset, end)
+        source = of_no_file(self, self.base_offset, end)
         try:
             with self.watch.client(self.cluster_id) as client:
                 for update in client.watch(self.base_offset, patience_s=PATIENCE_S):

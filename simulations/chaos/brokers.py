@@ -11,6 +11,8 @@ from records.wire import DecodeError
 from simulations.chaos.quorum import CLUSTER_ID, NODES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simulations.chaos.quorum import Quorum
 
 IDS = (201, 202, 203)
@@ -62,20 +64,20 @@ class Brokers:
         self._active = self.quorum.leader() or NODES[(NODES.index(self._active) + 1) % len(NODES)]
 
 
-def registration(broker_id: int) -> BrokerRegistrationRequest:
-    """As a 4.3 broker registers itself."""
+def registration(broker_id: int, features: Mapping[str, tuple[int, int]] = FEATURES) -> BrokerRegistrationRequest:
+    """As a 4.3 broker registers itself. features: name -> least and greatest version."""
     wanted = BrokerRegistrationRequest
-    listener = wanted.Listener(name="PLAINTEXT", host="127.0.0.1", port=9000 + broker_id, security_protocol=0)
-    features = tuple(
+    listener = wanted.Listener(name="PLAINTEXT", host="127.0.0.1", port=9000 + broker_id % 1000, security_protocol=0)
+    offered = tuple(
         wanted.Feature(name=name, min_supported_version=low, max_supported_version=high)
-        for name, (low, high) in FEATURES.items()
+        for name, (low, high) in features.items()
     )
     return wanted(
         broker_id=broker_id,
         cluster_id=CLUSTER_ID,
         incarnation_id=broker_id.to_bytes(16, "big"),
         listeners=(listener,),
-        features=features,
+        features=offered,
         rack=None,
         log_dirs=((7 << 64 | broker_id).to_bytes(16, "big"),),
     )

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.ctl.quorum import describe_request
 from controller.tools.connection import Connection
 from records.errors import ApiError
-from records.messages.quorum import DescribeQuorumRequest
 from records.wire import DecodeError
 from simulations.chaos.network import Network
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 NODES = (1, 2, 3)
 CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
-METADATA_TOPIC = "__cluster_metadata"
-PARTITION = f"{METADATA_TOPIC}-0"
+PARTITION = "__cluster_metadata-0"
 # What a client's question may take, in seconds.
 ASK_S = 2.0
 # Within which a process has come so far as to hear of SIGTERM, on a busy machine.
@@ -115,9 +114,7 @@ class Quorum:
 
     def describe(self, node: int, seconds: float = ASK_S) -> Any:
         """The metadata partition as this node describes it."""
-        partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
-        topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
-        return self.ask(node, DescribeQuorumRequest(topics=(topic,)), seconds).topics[0].partitions[0]
+        return self.ask(node, describe_request(), seconds).topics[0].partitions[0]
 
     def close(self) -> None:
         """End everything, and let go of the network."""

@@ -12,6 +12,7 @@ from records.errors import Error
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.schema import replace
 from simulations.histories.operations import UNKNOWN
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ SET, DELETE = 0, 1
 OF_TOPIC, OF_BROKER = 1, 2  # sources of config values
 
 # After these nobody knows what became of the request.
-OPEN = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.UNKNOWN_SERVER_ERROR}
+OPEN = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 
-def request_of(asked: Any) -> Any:
-    """The request that asks this."""
-    return REQUESTS[asked[0]](asked)
+def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] | None = None) -> Any:
+    """The request that asks this. keys: of the configs that a read is about, None for all."""
+    request = REQUESTS[asked[0]](asked)
+    if isinstance(request, DescribeConfigsRequest):
+        return replace(request, resources=tuple(replace(each, configuration_keys=keys) for each in request.resources))
+    return replace(request, timeout_ms=timeout_ms) if hasattr(request, "timeout_ms") else request
 
 
 def told_by(asked: Any, answer: Any) -> Any:
@@ -37,20 +41,28 @@ def told_by(asked: Any, answer: Any) -> Any:
 
 
 def _create(asked: Any) -> CreateTopicsRequest:
+    return CreateTopicsRequest(topics=(topic_to_create(asked, replicas=1),), timeout_ms=TIMEOUT_MS)
+
+
+def topic_to_create(asked: Any, replicas: int) -> Any:
+    """One topic of a CreateTopics request, which may make several."""
     _, name, partitions, configs = asked
     wanted = CreateTopicsRequest.CreatableTopic
-    topic = wanted(
+    return wanted(
         name=name,
         num_partitions=partitions,
-        replication_factor=1,
+        replication_factor=replicas,
         assignments=(),
         configs=tuple(wanted.CreatableTopicConfig(name=key, value=value) for key, value in configs),
     )
-    return CreateTopicsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS)
 
 
 def _created(answer: Any) -> Any:
-    topic = answer.topics[0]
+    return told_of_created(answer.topics[0])
+
+
+def told_of_created(topic: Any) -> Any:
+    """What CreateTopics says of one topic."""
     return _told(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
 
 

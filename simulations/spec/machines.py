@@ -17,7 +17,7 @@ from raft.replica import Replica
 from raft.roles import Follower, Leader
 from raft.step import start, step
 from raft.voters import VoterSet
-from records.batch import build_batch
+from records.batch import batches, build_batch
 from records.errors import Error
 from records.schema import replace, schema_of
 from simulations.spec.freezing import copy, frozen, frozen_replica
@@ -289,12 +289,9 @@ def _changed(log: tuple[Batch, ...], effect: Any) -> tuple[Batch, ...]:
 
 
 def _batches(effect: do.Append) -> Iterator[Batch]:
-    data, position, base_offset = effect.data, 0, effect.base_offset
-    while position < len(data):
-        size = 12 + int.from_bytes(data[position + 8 : position + 12], "big")
-        end_offset = base_offset + 1 + int.from_bytes(data[position + 23 : position + 27], "big")
-        yield Batch(base_offset, end_offset, effect.epoch, bytes(data[position : position + size]))
-        position, base_offset = position + size, end_offset
+    for found in batches(effect.data, check=False):
+        data = bytes(effect.data[found.position : found.position + found.size])
+        yield Batch(found.base_offset, found.last_offset + 1, effect.epoch, data)
 
 
 def _filled(effect: do.ReplyRecords, log: tuple[Batch, ...]) -> Any:

@@ -7,8 +7,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from records.messages.topics import CreateTopicsRequest
+from records.schema import replace
+from simulations.chaos.brokers import heartbeat, registration
 from tests.interop.ask import ask_on
 from tests.interop.cluster import CLUSTER_ID
 
@@ -59,28 +60,13 @@ class Broker:
         self.latencies_ms: list[float] = []
 
     def _register(self, number: int) -> int:
-        incarnation = number.to_bytes(16, "big")
-        listener = BrokerRegistrationRequest.Listener(
-            name="PLAINTEXT", host="127.0.0.1", port=9000 + number % 1000, security_protocol=0
-        )
-        features = tuple(
-            BrokerRegistrationRequest.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in FEATURES.items()
-        )
-        request = BrokerRegistrationRequest(
-            broker_id=number, cluster_id=CLUSTER_ID, incarnation_id=incarnation, listeners=(listener,),
-            features=features, rack=None, log_dirs=((7 << 64 | number).to_bytes(16, "big"),),
-        )  # fmt: skip
+        request = replace(registration(number, FEATURES), cluster_id=CLUSTER_ID)
         answer = self.connection.ask(request, 4)
         assert answer.error_code == 0, answer
         return int(answer.broker_epoch)
 
     def heartbeat(self) -> Any:
-        # The offset is beyond any registration: this broker claims to have read all.
-        request = BrokerHeartbeatRequest(
-            broker_id=self.id, broker_epoch=self.epoch, current_metadata_offset=1 << 50, want_fence=False,
-            want_shut_down=False,
-        )  # fmt: skip
+        request = heartbeat(self.id, self.epoch)
         begin = time.perf_counter()
         answer = self.connection.ask(request, 1)
         took = (time.perf_counter() - begin) * 1000

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.topics import CreateTopicsRequest
-from simulations.chaos.quorum import CLUSTER_ID
+from records.schema import replace
+from simulations.chaos.brokers import heartbeat as alive
+from simulations.chaos.brokers import registration
 from tests.benchmarks.client import FEATURES
 
 if TYPE_CHECKING:
@@ -18,19 +20,7 @@ def register(quorum: Watched, leader: int, broker_id: int, rack: str) -> int:
     listener = BrokerRegistrationRequest.Listener(
         name="PLAINTEXT", host=f"broker-{broker_id}.example", port=9092, security_protocol=0
     )
-    features = tuple(
-        BrokerRegistrationRequest.Feature(name=name, min_supported_version=low, max_supported_version=high)
-        for name, (low, high) in FEATURES.items()
-    )
-    request = BrokerRegistrationRequest(
-        broker_id=broker_id,
-        cluster_id=CLUSTER_ID,
-        incarnation_id=broker_id.to_bytes(16, "big"),
-        listeners=(listener,),
-        features=features,
-        rack=rack,
-        log_dirs=((7 << 64 | broker_id).to_bytes(16, "big"),),
-    )
+    request = replace(registration(broker_id, FEATURES), listeners=(listener,), rack=rack)
     answer = quorum.ask(leader, request)
     assert answer.error_code == 0, answer
     return int(answer.broker_epoch)
@@ -38,13 +28,7 @@ def register(quorum: Watched, leader: int, broker_id: int, rack: str) -> int:
 
 def heartbeat(quorum: Watched, leader: int, broker_id: int, epoch: int, *, fence: bool = False) -> None:
     """A heartbeat of a broker that has read all; it asks to be fenced, or else not to be."""
-    request = BrokerHeartbeatRequest(
-        broker_id=broker_id,
-        broker_epoch=epoch,
-        current_metadata_offset=1 << 50,
-        want_fence=fence,
-        want_shut_down=False,
-    )
+    request = replace(alive(broker_id, epoch), want_fence=fence)
     answer = quorum.ask(leader, request)
     assert answer.error_code == 0, answer
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from simulations.chaos.quorum import free_ports
 from tests.interop.ask import describe_quorum
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 OURS = "ours"
 STOCK = "stock"
 BIN = Path(sys.executable).parent
-
-
-def free_ports(count: int) -> list[int]:
-    """Loopback ports that nothing listens on now."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def eventually(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:

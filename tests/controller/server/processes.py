@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulations.chaos.quorum import free_ports
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,9 +22,7 @@ FORMAT = "import sys; from controller.tools.storage import main; sys.exit(main()
 
 def free_port() -> int:
     """A loopback port that nothing listens on now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    return free_ports(1)[0]
 
 
 def free_ports_in_a_row(count: int) -> int:

@@ -19,6 +19,7 @@ class Standby:
         self.state = self
         self.is_active = False
         self.end_offset = 0
+        self.is_catching_up = True
         self.taken: list[Any] = []
 
     def step(self, event: Any) -> None:
@@ -27,6 +28,8 @@ class Standby:
             self.end_offset = event.id.end_offset
         elif isinstance(event, Committed):
             self.end_offset += len(event.data)
+        elif isinstance(event, CaughtUp):
+            self.is_catching_up = False
 
     def read(self, offset: int, end_offset: int, _bytes_max: int) -> bytes:
         return b"x" * min(end_offset - offset, 2)
