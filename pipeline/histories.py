@@ -1,8 +1,8 @@
 """Made-up histories of clusters, of any size: to try the tables on, and to measure them.
 
 A cluster is made, then lives through what clusters live through: brokers are fenced and come back, leaders and ISRs
-follow, replicas are reassigned, configs change, controllers are elected. Records are encoded by columns, millions in
-seconds.
+follow, replicas are reassigned, configs and ACLs change, controllers are elected. Records are encoded by columns,
+millions in seconds.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from records.control_batch import encode_control
 from records.frame import encode_record
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
+from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import NoOpRecord
 from records.uuids import random_uuid, uuid_text
@@ -117,6 +118,7 @@ class Life:
         self.replicas = np.zeros((0, REPLICAS), np.int32)
         self.in_isr = np.zeros((0, REPLICAS), bool)
         self.leader = np.zeros(0, np.int32)
+        self.acls: list[bytes] = []
         self.added: dict[str, list[NDArray[Any]]] = {}
 
     def _uuid(self) -> bytes:
@@ -276,6 +278,19 @@ class Life:
         record = ConfigRecord(resource_type=2, resource_name=name, name="retention.ms", value=value)
         self.log.records([(record, 0)])
 
+    def permit(self) -> None:
+        """A principal may read a topic from now on; the permission before the last is taken back."""
+        name, _ = self.topics[int(self.luck.integers(0, len(self.topics)))]
+        acl = AccessControlEntryRecord(
+            id=self._uuid(), resource_type=2, resource_name=name, pattern_type=3,
+            principal=f"User:{int(self.luck.integers(0, 50))}", host="*", operation=3, permission_type=3,
+        )  # fmt: skip
+        records: list[tuple[Any, int]] = [(acl, 0)]
+        self.acls.append(acl.id)
+        if len(self.acls) > 2:
+            records.append((RemoveAccessControlEntryRecord(id=self.acls.pop(0)), 0))
+        self.log.records(records)
+
     def remove_topic(self) -> None:
         """The last topic goes, with its partitions."""
         _, topic_id = self.topics.pop()
@@ -325,6 +340,7 @@ def write_history(
         life.reassign(max(size.partitions // 200, 4))
         for _ in range(5):
             life.configure()
+        life.permit()
         if every % 4 == 0:
             life.elect()
         if every % 8 == 0:

@@ -179,7 +179,10 @@ class Cluster:
             after = None if record.remove else record.value
             self._plain(moment, "QUOTA", _entity_text(_entity(record)), record.key, before, after)
         elif kind == FEATURE:
-            self._plain(moment, "FEATURE", "", record.name, before, record.feature_level or None)
+            # An image holds no kraft.version, which is the quorum's own.
+            after = self.image.features.get(record.name)
+            if before is not None or after is not None:
+                self._plain(moment, "FEATURE", "", record.name, before, after)
         elif kind == REMOVE_TOPIC and before is not None:
             name, values = before
             for key, value in values.items():

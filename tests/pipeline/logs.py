@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pipeline.source.columns import batch_of_findings, schema_of
-from pipeline.source.logs import Directories
+from pipeline.source.logs import Directories, logs_of
 from pipeline.source.reading import Wanted
 from pipeline.tables.schemas import RECORDS
 from records.batch import build_batch, build_control_batch
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests" / "data" / "golden"
 CLUSTER = "kVmcgUyaSDm4SsQ5yB8BQA"
+# What is the same of a record in whatever copy of the log it is read.
+NAMES = tuple(name for name in RECORDS.names if name not in ("node", "file", "position"))
 BEGIN_MS = 1_790_000_000_000
 
 
@@ -82,3 +84,11 @@ def read(
         findings += plan.findings
     batches = [batch for plan in plans for part in plan.ranges for batch in part.read(schema, wanted or Wanted())]
     return pa.Table.from_batches([batch_of_findings(findings, schema), *batches], schema=schema)
+
+
+def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted: Wanted) -> tuple[Any, int]:
+    """The rows behind a progress, and where they end."""
+    plans, _ = logs_of(options).plans(progress, is_live=True)
+    schema = schema_of(NAMES)
+    batches = [batch for part in plans[0].ranges for batch in part.read(schema, wanted)]
+    return pa.Table.from_batches(batches, schema=schema), plans[0].end_offset

@@ -9,31 +9,20 @@ import pyarrow as pa
 import pytest
 
 from controller.tools.connection import Connection
-from pipeline.source.columns import schema_of
 from pipeline.source.logs import logs_of
 from pipeline.source.quorum import Unreachable
 from pipeline.source.reading import Wanted
 from pipeline.source.rows import NO_OP
 from pipeline.source.watched import WatchEnded
-from pipeline.tables.schemas import RECORDS
 from records.messages.configs import IncrementalAlterConfigsRequest
 from tests.controller.ctl.test_up import said_until_a_leader, up
 from tests.controller.server.processes import free_port, free_ports_in_a_row, running
-from tests.pipeline.logs import read
+from tests.pipeline.logs import NAMES, fetched, read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NO_CHANGES = (NO_OP, 23, 24, 25)  # the last three begin and end metadata transactions
-NAMES = tuple(name for name in RECORDS.names if name not in ("node", "file", "position"))
-
-
-def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted: Wanted) -> tuple[Any, int]:
-    """The rows behind a progress, and where they end."""
-    plans, _ = logs_of(options).plans(progress, is_live=True)
-    schema = schema_of(NAMES)
-    batches = [batch for part in plans[0].ranges for batch in part.read(schema, wanted)]
-    return pa.Table.from_batches(batches, schema=schema), plans[0].end_offset
 
 
 def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_history_of_three_clusters_runs_through_every_table(spark: Any, tmp_pa
         for name in PARTITION_TABLES:
             assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name)
             assert runner.rows(name), name
-        for name in ("elections", "config_changes"):
+        for name in ("elections", "config_changes", "acl_changes"):
             assert len(rows(spark, warehouse, name, cluster)) == len(runner.others[name]) > 0
         lasting = runner.cluster.open_sessions()
         assert len(rows(spark, warehouse, "broker_sessions", cluster)) == len(lasting) + len(

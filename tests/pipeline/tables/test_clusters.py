@@ -27,6 +27,7 @@ from tests.pipeline.logs import CLUSTER, batches_of, election, node_directory, r
 from tests.pipeline.tables.runner import Runner
 from tests.pipeline.tables.test_partitions import a_life, log_of
 from tests.pipeline.tables.told import counting
+from tests.pipeline.tables.told_of_clusters import ToldOfClusters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +95,32 @@ def test_what_a_cluster_remembers_is_the_state_of_the_controller(seed: int, tmp_
     }
     lasting = {broker: state_of(value) for broker, value in state.brokers.items()}
     assert {session["broker"]: session["state"] for session in runner.cluster.open_sessions()} == lasting
+
+
+@pytest.mark.parametrize("seed", range(6, 18))
+def test_sessions_configs_and_acls_of_a_random_life_are_those_of_the_replay(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    log = log_of(random, tmp_path / "node", a_life(random, 700))
+    table = read(tmp_path / "node")
+    times = {offset: time_ms * 1000 for _, offset, time_ms in log}
+    told = ToldOfClusters()
+    for record, offset in counting([(record, offset) for record, offset, _ in log]):
+        told.replay(record, offset, times[offset])
+
+    runner = Runner(CLUSTER)
+    for until in sorted(random.sample(range(700), 3)):
+        runner.run(table, until)
+    runner.run(table)
+
+    sessions = [*runner.others["broker_sessions"], *runner.cluster.open_sessions()]
+    named = ("broker", "broker_epoch", "state", "start_offset", "start_time", "end_offset", "duration_ms", "end_reason")
+    found = sorted((tuple(row[name] for name in named) for row in sessions), key=lambda row: (row[0], row[3]))
+    assert found == told.rows_of_sessions()
+    named = ("offset", "resource_type", "resource", "config", "value_before", "value_after", "cause")
+    assert [tuple(row[name] for name in named) for row in runner.others["config_changes"]] == told.configs
+    named = ("offset", "action", "acl_id", "resource", "principal", "host")
+    assert [tuple(row[name] for name in named) for row in runner.others["acl_changes"]] == told.acls
+    assert all((told.sessions, told.configs, told.acls))
 
 
 def test_a_broker_session_goes_from_state_to_state_until_the_broker_is_unregistered() -> None:
