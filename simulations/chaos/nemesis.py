@@ -22,18 +22,31 @@ WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
 
 
 class Fault(NamedTuple):
-    """One fault. name: a key of FAULTS; nodes: whom it befalls, the first most of all; seconds: how long."""
+    """One fault. name: a key of FAULTS; nodes: whom it befalls, the first most of all; seconds: how long. of_leader:
+    whether the first led.
+    """
 
     name: str
     nodes: tuple[int, ...]
     seconds: float
+    of_leader: bool = False
+
+
+class Befallen(NamedTuple):
+    """A fault that happened, so many milliseconds after the nemesis began."""
+
+    at_ms: int
+    fault: Fault
 
 
 class Nemesis:
-    """Draws faults and lets them happen. counts: how often each did; story: what happened, with the second it did."""
+    """Draws faults and lets them happen. befallen: all that did; counts: how often each did; story: what happened, with
+    the second it did.
+    """
 
     def __init__(self, quorum: Quorum, luck: Random, say: Callable[[str], object]) -> None:
         self.quorum = quorum
+        self.befallen: list[Befallen] = []
         self.counts: dict[str, int] = dict.fromkeys(FAULTS, 0)
         self.story: list[str] = []
         self._luck = luck
@@ -56,12 +69,14 @@ class Nemesis:
         if leader and self._luck.random() < 0.5:
             nodes.remove(leader)
             nodes.insert(0, leader)
-        return Fault(self._luck.choice(sorted(FAULTS)), tuple(nodes), self._luck.choices(DURATIONS_S, WEIGHTS)[0])
+        name, seconds = self._luck.choice(sorted(FAULTS)), self._luck.choices(DURATIONS_S, WEIGHTS)[0]
+        return Fault(name, tuple(nodes), seconds, of_leader=nodes[0] == leader)
 
     def befall(self, fault: Fault, until: float) -> None:
         """Let one fault happen, wait, and end it."""
         self.tell(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
         self.counts[fault.name] += 1
+        self.befallen.append(Befallen(int((time.monotonic() - self._begin) * 1000), fault))
         FAULTS[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
 
     def mend(self) -> None:

@@ -10,7 +10,10 @@ import asyncio
 import contextlib
 import re
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
+
+from simulations.chaos.frames import Requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -36,12 +39,14 @@ class Way:
 class Network:
     """A thread with a loop. targets: node -> the loopback port that it listens on.
 
-    ports: node -> the port at which others reach it; all calls may come from any thread.
+    ports: node -> the port at which others reach it; requests: by name, how many nodes sent to nodes; all calls may
+    come from any thread.
     """
 
     def __init__(self, targets: dict[int, int]) -> None:
         self.targets = targets
         self.ports: dict[int, int] = {}
+        self.requests: Counter[str] = Counter()
         self._loop = asyncio.new_event_loop()
         self._ways: dict[tuple[int, int], Way] = {}
         self._connections: dict[frozenset[int], set[asyncio.StreamWriter]] = {}
@@ -133,7 +138,8 @@ class Network:
             peer = peer_of(head)
             pair = frozenset((peer, node))
             self._connections.setdefault(pair, set()).update(writers)
-            there = self._pump(reader, target_writer, self._way(peer, node), head)
+            counted = Requests(self.requests if peer != OUTSIDE else Counter())
+            there = self._pump(reader, target_writer, self._way(peer, node), head, counted)
             back = self._pump(target_reader, writer, self._way(node, peer), b"")
             ways = [self._loop.create_task(there), self._loop.create_task(back)]
             try:
@@ -150,9 +156,14 @@ class Network:
                 # As the kernel does for a process that was killed: who asks again finds nobody, or somebody.
                 each.transport.abort()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: Way, data: bytes) -> None:
+    async def _pump(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: Way, data: bytes,
+        counted: Requests | None = None,
+    ) -> None:  # fmt: skip
         with contextlib.suppress(OSError):
             while data or (data := await reader.read(CHUNK_BYTES)):
+                if counted is not None:
+                    counted.feed(data)
                 if way.delay_s:
                     await asyncio.sleep(way.delay_s)
                 await way.is_open.wait()

@@ -98,6 +98,10 @@ class Quorum:
                 self.died.append(f"node {node} ended by itself with exit code {code}")
                 self.start(node)
 
+    def runs(self, node: int) -> bool:
+        """Whether it is there to answer."""
+        return node in self.processes and node not in self.stopped
+
     def leader(self) -> int:
         """The node that says that it leads in the latest epoch; 0 where none does."""
         found = [(epoch, node) for node in NODES for epoch in (self._leads(node),) if epoch >= 0]
@@ -126,7 +130,7 @@ class Quorum:
         self.network.close()
 
     def _leads(self, node: int) -> int:
-        if node not in self.processes or node in self.stopped:
+        if not self.runs(node):
             return -1
         try:
             found = self.describe(node, 0.5)

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     import argparse
 
     from simulations.chaos.nemesis import Nemesis
+    from simulations.chaos.outside import Observer
     from simulations.chaos.quorum import Quorum
     from simulations.histories.operations import Operation
 
 SAYS = "live with three real nodes on loopback, among kills, pauses and cuts"
 SETTINGS = {
+    "kraft.log.format": "json",
     # Small, so that snapshots are taken, fetched and cleaned away while all this happens.
     "metadata.log.max.record.bytes.between.snapshots": "200000",
     "metadata.log.segment.bytes": "8388608",
@@ -33,6 +35,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=positive, default=120, metavar="S", help="how long faults go on (120)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the faults (1)")
     parser.add_argument("--clients", type=positive, default=4, metavar="N", help="admin clients at a time (4)")
+    parser.add_argument(
+        "--mix", action="store_true", help="compare the requests between nodes with those of a simulated run like it"
+    )
     parser.add_argument(
         "--kafka", type=Path, metavar="DIR", help="jars of a release of Apache Kafka: three of its brokers take part"
     )
@@ -62,7 +67,9 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
     from simulations.chaos.brokers import Brokers
     from simulations.chaos.clients import Client, History
     from simulations.chaos.nemesis import Nemesis
+    from simulations.chaos.outside import Observer
     from simulations.chaos.quorum import NODES, Quorum
+    from simulations.chaos.sayings import judge_sayings
     from simulations.chaos.stock import StockBrokers
     from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes, judge_progress
 
@@ -74,6 +81,8 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
         ending.callback(quorum.close)
         for node in NODES:
             quorum.start(node)
+        observer = Observer(quorum)
+        ending.callback(observer.stop)
         brokers = Brokers(quorum)
         ending.callback(brokers.close)
         stock = None
@@ -88,9 +97,27 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
         wrong += judge_progress(quorum, history)
         wrong += judge_numbers(stock.numbers()) if stock is not None else []
         quorum.look()
+    seconds = time.monotonic() - begin
     wrong += judge_processes(quorum) + judge_logs(quorum) + judge_history(history)
-    _sum_up(quorum, nemesis, history.operations, time.monotonic() - begin)
-    return wrong
+    wrong += observer.verdict() + judge_sayings(directory)
+    _sum_up(quorum, nemesis, history.operations, seconds)
+    sys.stdout.write(f"seen from outside: {observer.looks} looks, {len(observer.judge.committed)} batches committed\n")
+    return wrong + (_compare(quorum, nemesis, observer, seconds) if args.mix else [])
+
+
+def _compare(quorum: Quorum, nemesis: Nemesis, observer: Observer, seconds: float) -> list[str]:
+    """The kinds of requests beside those of a simulated run with the same faults."""
+    from simulations.chaos.mix import DIFFERENCE_MAX, Mix, simulated
+
+    rate = len(observer.judge.committed) / max(observer.busy_s, 1.0)
+    mix = Mix(dict(quorum.network.requests), simulated(nemesis.befallen, seconds, rate))
+    for name, (real, other) in mix.shares().items():
+        counts = f"{mix.real.get(name, 0)} real, {mix.simulated.get(name, 0)} simulated"
+        sys.stdout.write(f"{name:14} {real:8.2%} of the real requests, {other:8.2%} of the simulated ({counts})\n")
+    sys.stdout.write(f"{mix.difference:.1%} of the requests are of another kind, at {rate:.0f} batches/s\n")
+    if mix.difference < DIFFERENCE_MAX:
+        return []
+    return [f"real nodes ask other things than simulated ones: {mix.difference:.1%} differ"]
 
 
 def _sum_up(quorum: Quorum, nemesis: Nemesis, operations: list[Operation], seconds: float) -> None:

@@ -1,0 +1,168 @@
+"""Whether what real nodes ask of each other is what simulated ones ask: a world with the same faults at the same times,
+and as many records, and the shares of the kinds of requests in both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from simulations.chaos.quorum import NODES
+from simulations.plans import Fault, Load, Plan
+from simulations.runs import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simulations.chaos.nemesis import Befallen
+    from simulations.connections import Connection, Frame
+
+# What the nemesis does between two cuts of a node that flaps, and how often.
+FLAP_MS, FLAP_TIMES = 300, 5
+DELAY_MS = 50
+DIFFERENCE_MAX = 0.1
+# A real process takes a while to start, which a simulated one does not.
+START_MS = 700
+
+
+class Mix(NamedTuple):
+    """Requests by name, of a real run and of the simulated one beside it."""
+
+    real: Mapping[str, int]
+    simulated: Mapping[str, int]
+
+    @property
+    def difference(self) -> float:
+        """How many of a hundred requests are of another kind there: half of the sum over all kinds of how far their
+        shares are apart, from 0 to 1.
+        """
+        return sum(abs(real - simulated) for real, simulated in self.shares().values()) / 2
+
+    def shares(self) -> dict[str, tuple[float, float]]:
+        """By name, the shares of all requests, real and simulated."""
+        real, simulated = max(sum(self.real.values()), 1), max(sum(self.simulated.values()), 1)
+        names = sorted(self.real.keys() | self.simulated.keys())
+        return {name: (self.real.get(name, 0) / real, self.simulated.get(name, 0) / simulated) for name in names}
+
+
+def simulated(befallen: list[Befallen], seconds: float, batches_per_s: float) -> Counter[str]:
+    """Requests between nodes, by name, in a world that such faults befall for so long. Raises RuntimeError where a
+    property breaks in it.
+    """
+    counts: Counter[str] = Counter()
+    run = Run(plan_of(befallen, seconds, batches_per_s))
+    leaves = run.network.seen
+
+    def seen(connection: Connection, frame: Frame, is_answer: bool) -> None:
+        if not is_answer:
+            counts[frame.name] += 1
+        leaves(connection, frame, is_answer)
+
+    run.network.seen = seen
+    run.events_max = max(run.events_max, int(seconds) * 20_000)
+    outcome = run.execute()
+    if not outcome.is_well:
+        raise RuntimeError(f"the simulated run breaks {outcome.property_id}: {outcome.text}")
+    return counts
+
+
+def plan_of(befallen: list[Befallen], seconds: float, batches_per_s: float) -> Plan:
+    """Three nodes with Kafka's own time-outs, and the same faults at the same times."""
+    plan = Plan(1, voters=len(NODES), chaos_ms=int(seconds * 1000))
+    plan.load = Load(every_ms=max(round(1000 / batches_per_s), 1) if batches_per_s else 0)
+    plan.snapshot_every = 1000
+    plan.faults = [fault for each in befallen for fault in FAULTS[each.fault.name](each)]
+    return plan
+
+
+def _whom(each: Befallen, place: int = 0) -> int | str:
+    """The leader where it was the leader; another node has that role there."""
+    return "leader" if place == 0 and each.fault.of_leader else each.fault.nodes[place]
+
+
+def _fault(kind: str, each: Befallen, **args: object) -> Fault:
+    return Fault(kind, args, at_ms=each.at_ms)
+
+
+def _crash(each: Befallen) -> list[Fault]:
+    return [_fault("kill", each, whom=_whom(each), down_ms=_down_ms(each))]
+
+
+def _crash_of_two(each: Befallen) -> list[Fault]:
+    return [_fault("kill", each, whom=_whom(each, place), down_ms=_down_ms(each)) for place in (0, 1)]
+
+
+def _crash_of_all(each: Befallen) -> list[Fault]:
+    down_ms = [min(_down_ms(each), 1000 + START_MS)] * len(NODES)
+    return [_fault("everybody", each, how="kill", down_ms=down_ms)]
+
+
+def _crash_loop(each: Befallen) -> list[Fault]:
+    return [_fault("crash_loop", each, whom=_whom(each), how="kill", times=3, up_ms=100, down_ms=350)]
+
+
+def _restart(each: Befallen) -> list[Fault]:
+    return [_fault("shut_down", each, whom=_whom(each), down_ms=min(_span_ms(each), 2000) + START_MS)]
+
+
+def _pause(each: Befallen) -> list[Fault]:
+    return [_fault("pause", each, whom=_whom(each), for_ms=_span_ms(each))]
+
+
+def _pause_and_crash(each: Befallen) -> list[Fault]:
+    paused = _fault("pause", each, whom=_whom(each), for_ms=_span_ms(each) + 300)
+    killed = _fault("kill", each, whom=each.fault.nodes[1], down_ms=1300 + START_MS)
+    killed.at_ms += _span_ms(each)
+    return [paused, killed]
+
+
+def _cut(direction: str) -> Callable[[Befallen], list[Fault]]:
+    def isolated(each: Befallen) -> list[Fault]:
+        return [_fault("isolate", each, whom=_whom(each), direction=direction, for_ms=_span_ms(each))]
+
+    return isolated
+
+
+def _bridge(each: Befallen) -> list[Fault]:
+    other = each.fault.nodes[1]
+    return [_fault("part", each, whom=_whom(each), other=other, direction="both", for_ms=_span_ms(each))]
+
+
+def _flap(each: Befallen) -> list[Fault]:
+    times = {"on_ms": FLAP_MS, "off_ms": FLAP_MS, "times": FLAP_TIMES}
+    return [_fault("flap", each, whom=_whom(each), direction="both", **times)]
+
+
+def _reset(each: Befallen) -> list[Fault]:
+    return [_fault("reset", each, whom=_whom(each))]
+
+
+def _delay(each: Befallen) -> list[Fault]:
+    return [_fault("slow", each, whom=_whom(each), direction="both", extra_ms=DELAY_MS, for_ms=_span_ms(each))]
+
+
+def _span_ms(each: Befallen) -> int:
+    return int(each.fault.seconds * 1000)
+
+
+def _down_ms(each: Befallen) -> int:
+    return _span_ms(each) + START_MS
+
+
+FAULTS: dict[str, Callable[[Befallen], list[Fault]]] = {
+    "bridge": _bridge,
+    "broken connections": _reset,
+    "crash": _crash,
+    "crash loop": _crash_loop,
+    "crash of all": _crash_of_all,
+    "crash of two": _crash_of_two,
+    "deaf": _cut("in"),
+    "delay": _delay,
+    "flapping": _flap,
+    "isolation": _cut("both"),
+    "mute": _cut("out"),
+    "pause": _pause,
+    "pause, and a crash of another": _pause_and_crash,
+    "restart": _restart,
+}
+"""By its name with the nemesis, how a fault is told to the simulation."""

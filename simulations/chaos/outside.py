@@ -1,0 +1,222 @@
+"""What can be seen of real nodes from outside while they live, and held against the protocol: their files, and who says
+that it leads.
+
+S01 and S03 by each quorum-state and by who says that it leads; S02 by the votes that are on disk; S04, S06, S11 and S12
+by the logs; S09 by the high watermarks that leaders tell; S17 by the snapshots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.storage.names import CHECKPOINT, QUORUM_STATE, snapshot_id
+from raft.storage.quorum_state import parse_quorum_state
+from records.errors import ApiError
+from records.wire import DecodeError
+from simulations.chaos.quorum import NODES
+from simulations.chaos.tail import Batch, Tail
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from raft.recovered import Election
+    from simulations.chaos.quorum import Quorum
+
+EVERY_S = 0.2
+ASK_S = 0.3
+# Of each property so many findings are told; what breaks once breaks at each look.
+TOLD_MAX = 5
+
+
+class Slot(NamedTuple):
+    """Where a batch is: only one was ever written there, whoever has it."""
+
+    base_offset: int
+    epoch: int
+
+
+class Judge:
+    """Is shown what nodes have and say, in the order in which that is seen. wrong: what cannot be, by what was seen.
+
+    committed: by base offset, the batches that some leader has said to be committed.
+    """
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+        self.committed: dict[int, Batch] = {}
+        self._elections: dict[int, Election] = {}
+        self._leaders: dict[int, int] = {}
+        self._batches: dict[Slot, tuple[Batch, Slot | None]] = {}
+        self._watermarks: dict[tuple[int, int], int] = {}
+        self._snapshots: dict[str, tuple[int, str]] = {}
+        self._told: dict[str, int] = {}
+
+    def saw_election(self, node: int, election: Election) -> None:
+        """What a node has on disk of its epoch."""
+        before = self._elections.get(node)
+        self._elections[node] = election
+        if before is not None and election.epoch < before.epoch:
+            self._tell("S03", f"node {node} had epoch {before.epoch} on disk, and has {election.epoch}")
+        if before is not None and election.epoch == before.epoch:
+            if before.voted is not None and election.voted is not None and election.voted.id != before.voted.id:
+                text = f"votes for {before.voted.id} and for {election.voted.id} in epoch {election.epoch}"
+                self._tell("S02", f"node {node} {text}")
+            if before.leader_id is not None and election.leader_id is None:
+                self._tell("S24", f"node {node} knew the leader of epoch {election.epoch}, and does not any more")
+        if election.leader_id is not None:
+            self._led(election.epoch, election.leader_id, f"the disk of node {node}")
+
+    def said_leading(self, node: int, epoch: int, high_watermark: int) -> None:
+        """A node says that it leads. high_watermark: -1 where it does not know it yet."""
+        self._led(epoch, node, f"node {node} itself")
+        known = self._watermarks.get((node, epoch), -1)
+        if high_watermark < known:
+            text = f"leader {node} of epoch {epoch} told high watermark {known}, and tells {high_watermark}"
+            self._tell("S09", text)
+        self._watermarks[node, epoch] = max(known, high_watermark)
+
+    def saw_log(self, node: int, gone: list[Batch], before: Batch | None, came: list[Batch]) -> None:
+        """A node's log lost batches from its end, and then got some behind what was left."""
+        for batch in gone:
+            if self.committed.get(batch.base_offset) == batch:
+                self._tell("S11", f"node {node} has cut {batch}, which was told to be committed")
+        for batch in came:
+            self._follow(node, before, batch)
+            before = batch
+
+    def saw_committed(self, node: int, batches: list[Batch], below: int) -> None:
+        """These batches of a node's log are committed as far as they end below an offset: it said so when it led."""
+        for batch in reversed(batches):
+            if batch.last_offset >= below:
+                continue
+            known = self.committed.get(batch.base_offset)
+            if known is not None:
+                if known != batch:
+                    self._tell("S06", f"node {node} tells {batch} to be committed, where {known} is")
+                break  # all before were compared when this one was
+            self.committed[batch.base_offset] = batch
+
+    def saw_snapshot(self, node: int, name: str, digest: str) -> None:
+        """A snapshot of a name has the same bytes everywhere."""
+        other, known = self._snapshots.setdefault(name, (node, digest))
+        if known != digest:
+            self._tell("S17", f"nodes {other} and {node} have different bytes in {name}")
+
+    def end(self, logs: dict[int, list[Batch]]) -> None:
+        """All is over, and was level: each log holds what was committed, in all of its range."""
+        for node, batches in logs.items():
+            held = {batch.base_offset: batch for batch in batches}
+            first = min(held, default=0)
+            last = max((batch.last_offset for batch in batches), default=-1)
+            for offset, batch in self.committed.items():
+                if first <= offset and batch.last_offset <= last and held.get(offset) != batch:
+                    self._tell("S06", f"node {node} has {held.get(offset)} where {batch} is committed")
+
+    def _led(self, epoch: int, leader: int, by: str) -> None:
+        known = self._leaders.setdefault(epoch, leader)
+        if known != leader:
+            self._tell("S01", f"epoch {epoch} is led by {known}, and by {leader}, as {by} says")
+
+    def _follow(self, node: int, before: Batch | None, batch: Batch) -> None:
+        if before is not None and batch.base_offset != before.last_offset + 1:
+            self._tell("S12", f"in the log of node {node} {batch} follows {before}")
+        if before is not None and batch.epoch < before.epoch:
+            self._tell("S16", f"in the log of node {node} {batch} follows {before}")
+        slot = Slot(batch.base_offset, batch.epoch)
+        previous = None if before is None else Slot(before.base_offset, before.epoch)
+        known, known_previous = self._batches.setdefault(slot, (batch, previous))
+        if known != batch or (None not in {previous, known_previous} and previous != known_previous):
+            self._tell("S04", f"node {node} has {batch} behind {previous}, another {known} behind {known_previous}")
+
+    def _tell(self, property_id: str, text: str) -> None:
+        self._told[property_id] = self._told.get(property_id, 0) + 1
+        if self._told[property_id] <= TOLD_MAX:
+            self.wrong.append(f"{property_id}: {text}")
+
+
+class Observer:
+    """A thread that looks at all nodes five times a second, and shows a judge what it sees. looks: how often it did;
+    busy_s: for how long batches came.
+    """
+
+    def __init__(self, quorum: Quorum) -> None:
+        self.judge = Judge()
+        self.looks = 0
+        self.busy_s = 0.0
+        self._quorum = quorum
+        self._tails = {node: Tail(quorum.log_directory(node)) for node in NODES}
+        self._snapshots: set[tuple[int, str]] = set()
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="observer", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._ending.set()
+        self._thread.join()
+
+    def verdict(self) -> list[str]:
+        """What was wrong, after one more look; the nodes have ended."""
+        self._look()
+        self.judge.end({node: tail.batches for node, tail in self._tails.items()})
+        return self.judge.wrong
+
+    def _run(self) -> None:
+        looked_at = time.monotonic()
+        while not self._ending.wait(EVERY_S):
+            known = len(self.judge.committed)
+            self._ask()
+            self._look()
+            now = time.monotonic()
+            self.busy_s += (now - looked_at) if len(self.judge.committed) > known else 0.0
+            looked_at = now
+
+    def _ask(self) -> None:
+        """What the node says that leads; only a leader answers, so that the others cost little."""
+        for node in NODES:
+            if not self._quorum.runs(node):
+                continue
+            try:
+                found = self._quorum.describe(node, ASK_S)
+            except (OSError, DecodeError, ApiError):
+                continue
+            if found.error_code == 0 and found.leader_id == node:
+                self.judge.said_leading(node, found.leader_epoch, found.high_watermark)
+                # Said first, and then looked at: what it said to be committed was there by then.
+                self._look_at_log(node)
+                self.judge.saw_committed(node, self._tails[node].batches, found.high_watermark)
+
+    def _look(self) -> None:
+        self.looks += 1
+        for node in NODES:
+            directory = self._quorum.log_directory(node)
+            election = _election(directory)
+            if election is not None:
+                self.judge.saw_election(node, election)
+            self._look_at_log(node)
+            self._look_at_snapshots(node, directory)
+
+    def _look_at_log(self, node: int) -> None:
+        self.judge.saw_log(node, *self._tails[node].look())
+
+    def _look_at_snapshots(self, node: int, directory: Path) -> None:
+        for path in directory.glob(f"*{CHECKPOINT}"):
+            if snapshot_id(path.name) is None or (node, path.name) in self._snapshots:
+                continue
+            try:
+                data = path.read_bytes()
+            except OSError:
+                continue  # it was deleted meanwhile
+            self._snapshots.add((node, path.name))
+            self.judge.saw_snapshot(node, path.name, hashlib.sha256(data).hexdigest())
+
+
+def _election(directory: Path) -> Election | None:
+    """A file that is replaced is there whole, at any moment."""
+    try:
+        return parse_quorum_state((directory / QUORUM_STATE).read_bytes())
+    except OSError:
+        return None

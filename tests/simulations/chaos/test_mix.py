@@ -1,0 +1,34 @@
+"""Real faults are told to the simulation, and the shares of requests compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulations.chaos.mix import Mix, plan_of, simulated
+from simulations.chaos.nemesis import FAULTS, Befallen, Fault
+from simulations.faults.table import KINDS
+
+
+def test_the_difference_is_the_share_of_requests_that_are_of_another_kind() -> None:
+    assert Mix({"Fetch": 90, "Vote": 10}, {"Fetch": 8, "Vote": 2}).difference == pytest.approx(0.1)
+    assert Mix({"Fetch": 90}, {"Fetch": 8}).difference == 0
+    assert Mix({"Fetch": 5}, {"Vote": 5}).difference == 1
+
+
+def test_each_fault_of_the_nemesis_is_one_of_the_simulation() -> None:
+    befallen = [Befallen(100, Fault(name, (1, 2, 3), 1.0, of_leader=True)) for name in FAULTS]
+
+    plan = plan_of(befallen, 5.0, 100.0)
+
+    assert {fault.kind for fault in plan.faults} <= set(KINDS)
+    assert len(plan.faults) >= len(FAULTS)
+
+
+def test_a_simulated_run_beside_a_real_one_elects_again_after_a_crash() -> None:
+    befallen = [Befallen(2000, Fault("crash", (1, 2, 3), 0.3, of_leader=True))]
+
+    counts = simulated(befallen, 5.0, 20.0)
+
+    assert counts["Fetch"] > 100
+    assert counts["Vote"] >= 4
+    assert counts["Begin"] > 2

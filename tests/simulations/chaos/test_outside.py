@@ -1,0 +1,128 @@
+"""What is seen of nodes from outside is judged: each planted breach is told, and a sound quorum is left alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.config import ReplicaKey
+from raft.recovered import Election
+from simulations.chaos.outside import Judge
+from simulations.chaos.tail import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+A, B, C = Batch(0, 0, 1, 100), Batch(1, 1, 1, 101), Batch(2, 2, 2, 102)
+OTHER_B = Batch(1, 1, 2, 201)
+
+
+def two_votes(judge: Judge) -> None:
+    judge.saw_election(1, Election(4, None, ReplicaKey(1)))
+    judge.saw_election(1, Election(4, None, ReplicaKey(2)))
+
+
+def epoch_falls(judge: Judge) -> None:
+    judge.saw_election(1, Election(4, 1, None))
+    judge.saw_election(1, Election(3, 1, None))
+
+
+def two_leaders(judge: Judge) -> None:
+    judge.said_leading(1, 4, 10)
+    judge.saw_election(2, Election(4, 2, None))
+
+
+def leader_is_forgotten(judge: Judge) -> None:
+    judge.saw_election(1, Election(4, 2, None))
+    judge.saw_election(1, Election(4, None, None))
+
+
+def watermark_falls(judge: Judge) -> None:
+    judge.said_leading(1, 4, 10)
+    judge.said_leading(1, 4, 9)
+
+
+def other_bytes(judge: Judge) -> None:
+    judge.saw_log(1, [], None, [A, B])
+    judge.saw_log(2, [], None, [A, B._replace(crc=7)])
+
+
+def other_past(judge: Judge) -> None:
+    judge.saw_log(1, [], None, [A, B, C])
+    judge.saw_log(2, [], None, [A, OTHER_B, C])
+
+
+def hole(judge: Judge) -> None:
+    judge.saw_log(1, [], None, [A, C])
+
+
+def epoch_of_the_log_falls(judge: Judge) -> None:
+    judge.saw_log(1, [], None, [A._replace(epoch=2), B])
+
+
+def cut_below_committed(judge: Judge) -> None:
+    judge.saw_log(1, [], None, [A, B])
+    judge.saw_committed(1, [A, B], 2)
+    judge.saw_log(1, [B], A, [])
+
+
+def committed_twice(judge: Judge) -> None:
+    judge.saw_committed(1, [A, B], 2)
+    judge.saw_committed(2, [A, OTHER_B], 2)
+
+
+def lost_at_the_end(judge: Judge) -> None:
+    judge.saw_committed(1, [A, B], 2)
+    judge.end({1: [A, B], 2: [A, OTHER_B]})
+
+
+def other_snapshot(judge: Judge) -> None:
+    judge.saw_snapshot(1, "7-1.checkpoint", "aa")
+    judge.saw_snapshot(2, "7-1.checkpoint", "bb")
+
+
+@pytest.mark.parametrize(
+    ("plant", "property_id"),
+    [
+        (two_leaders, "S01"), (two_votes, "S02"), (epoch_falls, "S03"), (other_bytes, "S04"), (other_past, "S04"),
+        (committed_twice, "S06"), (lost_at_the_end, "S06"), (watermark_falls, "S09"), (cut_below_committed, "S11"),
+        (hole, "S12"), (epoch_of_the_log_falls, "S16"), (other_snapshot, "S17"), (leader_is_forgotten, "S24"),
+    ],
+)  # fmt: skip
+def test_a_planted_breach_is_told(plant: Callable[[Judge], None], property_id: str) -> None:
+    judge = Judge()
+
+    plant(judge)
+
+    assert [text[:4] for text in judge.wrong] == [f"{property_id}:"]
+
+
+def test_a_change_of_leader_that_cuts_what_nobody_had_committed_is_right() -> None:
+    judge = Judge()
+
+    judge.saw_election(1, Election(1, 1, ReplicaKey(1)))
+    judge.said_leading(1, 1, 1)
+    judge.saw_log(1, [], None, [A, B])
+    judge.saw_committed(1, [A, B], 1)
+    judge.saw_election(2, Election(2, None, ReplicaKey(2)))
+    judge.saw_election(2, Election(2, 2, ReplicaKey(2)))
+    judge.saw_log(2, [], None, [A, OTHER_B])
+    judge.said_leading(2, 2, 2)
+    judge.saw_committed(2, [A, OTHER_B], 2)
+    judge.saw_election(1, Election(2, 2, None))
+    judge.saw_log(1, [B], A, [OTHER_B])
+    judge.end({1: [A, OTHER_B], 2: [A, OTHER_B]})
+
+    assert judge.wrong == []
+
+
+def test_a_log_that_begins_behind_a_snapshot_has_no_past_to_compare() -> None:
+    judge = Judge()
+    judge.saw_log(1, [], None, [A, B, C])
+    judge.saw_committed(1, [A, B, C], 3)
+
+    judge.saw_log(2, [], None, [C])
+    judge.end({1: [A, B, C], 2: [C]})
+
+    assert judge.wrong == []
