@@ -5,11 +5,14 @@ Workers are started afresh and not forked: whatever the caller has imported, the
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
+import os
 import resource
 import signal
 import time
 import traceback
+from contextlib import contextmanager
 from itertools import chain
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -25,11 +28,16 @@ CPU_S_MAX = 60
 
 MEMORY_BYTES_MAX = 4 << 30
 
+# A world is full of small things that live as long as it does: looked through rarely within a run, and after each.
+GARBAGE_THRESHOLD = 200_000
+
+HASH_SEED = "PYTHONHASHSEED"
+
 
 class Task(NamedTuple):
     """Seeds, or plans in JSON with their names, to be lived through one after the other.
 
-    until_broken: stop at the first that is not well.
+    until_broken: stop at the first that is not well. traced: bring the whole trace of the last.
     """
 
     seeds: tuple[int, ...]
@@ -38,15 +46,19 @@ class Task(NamedTuple):
     until_broken: bool = False
     plans: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    traced: bool = False
 
 
 class Row(NamedTuple):
-    """What came of a task. error: why it could not be done at all, empty where it could."""
+    """What came of a task. error: why it could not be done at all, empty where it could. trace: in msgpack, of the last
+    seed, where the task asks for it.
+    """
 
     task: Task
     outcomes: list[Outcome]
     cpu_s: float
     error: str = ""
+    trace: bytes = b""
 
 
 def perform(task: Task) -> Row:
@@ -55,19 +67,22 @@ def perform(task: Task) -> Row:
 
     begin = time.process_time()
     outcomes: list[Outcome] = []
+    trace = bytearray()
     try:
         level = load(task.level, task.mutant_id)
         for plan in chain(map(level.draw, task.seeds), map(level.read, task.plans)):
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
-            outcome, _ = level.play(plan)
+            trace.clear()
+            outcome, _ = level.play(plan, trace.extend if task.traced else None)
             outcomes.append(outcome)
+            gc.collect()
             if task.until_broken and not outcome.is_well:
                 break
     except Exception:  # told to who asked, with all of it
         return Row(task, outcomes, time.process_time() - begin, traceback.format_exc())
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return Row(task, outcomes, time.process_time() - begin)
+    return Row(task, outcomes, time.process_time() - begin, trace=bytes(trace))
 
 
 def guard() -> None:
@@ -85,6 +100,7 @@ def _hung(_number: int, _frame: Any) -> None:
 def _live(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     guard()
+    gc.set_threshold(GARBAGE_THRESHOLD)
     while True:
         try:
             task = pipe.recv()
@@ -94,11 +110,12 @@ def _live(pipe: Connection) -> None:
 
 
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, hash_seed: str) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_live, args=(theirs,), daemon=True)
-        self.process.start()
+        with _hash_seed_for_children(hash_seed):
+            self.process.start()
         theirs.close()
         self.task: Task | None = None
 
@@ -121,15 +138,33 @@ class _Worker:
         self.process.join()
 
 
-def rows(tasks: Iterable[Task], jobs: int) -> Iterator[Row]:
-    """Have tasks done by so many processes, and yield what comes of each as it comes."""
+@contextmanager
+def _hash_seed_for_children(value: str) -> Iterator[None]:
+    """Processes that are started within have this hash seed; an empty one is for whatever ours have."""
+    before = os.environ.get(HASH_SEED)
+    if value:
+        os.environ[HASH_SEED] = value
+    try:
+        yield
+    finally:
+        if value and before is None:
+            del os.environ[HASH_SEED]
+        elif before is not None:
+            os.environ[HASH_SEED] = before
+
+
+def rows(tasks: Iterable[Task], jobs: int, hash_seed: str = "") -> Iterator[Row]:
+    """Have tasks done by so many processes, and yield what comes of each as it comes.
+
+    hash_seed: PYTHONHASHSEED of these processes; empty for what it is by itself.
+    """
     todo = iter(tasks)
     workers: dict[Connection, _Worker] = {}
     idle: list[_Worker] = []
     try:
         while True:
             while len(workers) < jobs and (task := next(todo, None)) is not None:
-                worker = idle.pop() if idle and not task.mutant_id else _Worker()
+                worker = idle.pop() if idle and not task.mutant_id else _Worker(hash_seed)
                 worker.give(task)
                 workers[worker.pipe] = worker
             if not workers:

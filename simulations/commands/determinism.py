@@ -2,86 +2,108 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING
+import time
+from itertools import zip_longest
+from random import SystemRandom
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgpack import Unpacker
 
 from simulations.commands.arguments import add_jobs, add_level, seeds
 from simulations.commands.progress import Progress
-from simulations.workers import chunks, rows
+from simulations.workers import Task, chunks, rows
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Mapping
 
 SAYS = "live worlds through twice in one process and again in fresh ones, and hold their traces against each other"
-HASH_SEEDS = ("0", "1", "random")
+CHUNK = 10
+HASH_SEED_MAX = (1 << 32) - 1
+
+# What each landing must pass: so many seeds in all.
+CI_SEEDS = {"raft": range(1, 171), "controller": range(1, 31)}
+
+
+class Place(NamedTuple):
+    """Where a trace came from: of a process with this hash seed, the last of the seeds that it had lived through."""
+
+    hash_seed: str
+    level: str
+    seeds: tuple[int, ...]
+
+    def __str__(self) -> str:
+        times = self.seeds.count(self.seeds[-1])
+        return f"PYTHONHASHSEED={self.hash_seed}{', the second time' if times > 1 else ''}"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="which (1-50)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="which (1-50)")
+    which.add_argument("--ci", action="store_true", help="what the gate asks: some 200 of all levels")
     add_jobs(parser)
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where all traces of each seed are one."""
-    first = _hashes_here(args)
-    second = _hashes_here(args)
-    wrong = {seed for seed in first if first[seed] != second[seed]}
-    for hash_seed in HASH_SEEDS:
-        other = _hashes_elsewhere(args, hash_seed)
-        wrong |= {seed for seed in first if first[seed] != other.get(seed)}
-    for seed in sorted(wrong):
-        sys.stdout.write(f"seed {seed} differs\n{_first_difference(seed, args.level)}")
-    sys.stdout.write(f"{len(first)} seeds, {2 + len(HASH_SEEDS)} times each: {len(wrong)} differ\n")
-    return 1 if wrong else 0
+    return 1 if compare(CI_SEEDS if args.ci else {args.level: args.seeds}, args.jobs) else 0
 
 
-def _hashes_here(args: argparse.Namespace) -> dict[int, str]:
-    progress = Progress(len(args.seeds), "seeds")
-    found = {}
-    for row in rows(chunks(args.seeds, 10, args.level), args.jobs):
-        if row.error:
-            raise ValueError(row.error)
-        progress.add(len(row.outcomes))
-        found.update({outcome.seed: outcome.trace_hash for outcome in row.outcomes})
+def compare(chosen: Mapping[str, range], jobs: int) -> int:
+    """Live seeds of some levels through four times each; returns how many of them leave different traces.
+
+    Twice in one process with hash seed 0, and once in others with 1, and with one that is drawn.
+    """
+    begin = time.monotonic()
+    hash_seeds = ("0", "1", str(SystemRandom().randrange(2, HASH_SEED_MAX)))
+    total = sum(len(numbers) for numbers in chosen.values())
+    progress = Progress(total * (1 + len(hash_seeds)), "runs")
+    first: dict[tuple[str, int], tuple[str, Place]] = {}
+    different: dict[tuple[str, int], tuple[Place, Place]] = {}
+    cpu_s = 0.0
+    for hash_seed in hash_seeds:
+        for row in rows(_tasks(chosen, times=2 if hash_seed == "0" else 1), jobs, hash_seed):
+            if row.error:
+                raise ValueError(f"seeds {row.task.seeds} could not be lived through: {row.error}")
+            cpu_s += row.cpu_s
+            progress.add(len(row.outcomes))
+            for place, outcome in enumerate(row.outcomes):
+                key = row.task.level, outcome.seed
+                now = Place(hash_seed, row.task.level, row.task.seeds[: place + 1])
+                trace_hash, then = first.setdefault(key, (outcome.trace_hash, now))
+                if outcome.trace_hash != trace_hash:
+                    different.setdefault(key, (then, now))
     progress.clear()
-    return found
+    for (level, seed), places in sorted(different.items()):
+        sys.stdout.write(f"seed {seed} of {level} differs\n{_first_difference(*places)}")
+    sys.stdout.write(
+        f"{total} seeds, {1 + len(hash_seeds)} times each, under PYTHONHASHSEED {', '.join(hash_seeds)}:"
+        f" {len(different)} differ; {cpu_s:.0f} s of CPU in {time.monotonic() - begin:.0f} s\n"
+    )
+    sys.stdout.flush()
+    return len(different)
 
 
-def _hashes_elsewhere(args: argparse.Namespace, hash_seed: str) -> dict[int, str]:
-    numbers = f"{args.seeds[0]}-{args.seeds[-1]}"
-    arguments = ["sweep", "--seeds", numbers, "--level", args.level, "--jobs", str(args.jobs), "--hashes"]
-    told = subprocess.run(
-        [sys.executable, "-m", "simulations", *arguments],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHASHSEED": hash_seed},
-    ).stdout  # fmt: skip
-    lines = [line.split() for line in told.splitlines()]
-    return {int(words[0]): words[1] for words in lines if len(words) in {2, 3} and words[0].isdecimal()}
+def _tasks(chosen: Mapping[str, range], *, times: int) -> Iterator[Task]:
+    for level, numbers in chosen.items():
+        for task in chunks(numbers, CHUNK, level):
+            yield task._replace(seeds=task.seeds * times)
 
 
-def _first_difference(seed: int, level: str) -> str:
-    """The first entries in which two runs of a seed under other hash seeds are not the same."""
-    from itertools import zip_longest
+def _first_difference(one: Place, other: Place) -> str:
+    """The first entries in which two traces are not the same, each made once more."""
+    for before, after in zip_longest(_entries(one), _entries(other)):
+        if before != after:
+            return f"  {one}: {before}\n  {other}: {after}\n"
+    return f"  once more, {one} and {other} leave the same trace\n"
 
-    from msgpack import Unpacker
 
-    traces = []
-    with tempfile.TemporaryDirectory() as directory:
-        for hash_seed in HASH_SEEDS[:2]:
-            path = Path(directory) / hash_seed
-            arguments = ["run", "--seed", str(seed), "--level", level, "--trace", str(path)]
-            subprocess.run(
-                [sys.executable, "-m", "simulations", *arguments],
-                capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            )  # fmt: skip
-            with path.open("rb") as file:
-                traces.append([entry for packed in Unpacker(file) for entry in packed])
-    for one, other in zip_longest(*traces):
-        if one != other:
-            return f"  first {one}\n  then  {other}\n"
-    return "  under these two hash seeds it does not\n"
+def _entries(place: Place) -> Iterator[Any]:
+    (row,) = rows([Task(place.seeds, place.level, traced=True)], 1, place.hash_seed)
+    unpacker = Unpacker()
+    unpacker.feed(row.trace)
+    for packed in unpacker:
+        yield from packed
