@@ -6,9 +6,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from simulations.commands.arguments import add_jobs, positive, seeds
+from simulations.commands import ordinary
+from simulations.commands.arguments import add_jobs, seeds
 from simulations.commands.progress import Progress
-from simulations.streams import stream
 from simulations.workers import Row, Task, rows
 
 if TYPE_CHECKING:
@@ -25,11 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="these; all where none is named")
     parser.add_argument("--seeds", type=seeds, metavar="A-B", help="through these seeds, not each through its own")
     parser.add_argument("--subject", metavar="WORD", help="those of votes, persistence, watermark, truncation …")
-    parser.add_argument(
-        "--generic", action="append", default=[], metavar="NAME", help="those made by rule from a package or module"
-    )
-    parser.add_argument("--sample", type=positive, metavar="N", help="so many of them, by luck")
-    parser.add_argument("--sample-seed", type=int, default=1, metavar="N", help="another sample (1)")
+    ordinary.add(parser)
     parser.add_argument("--list", action="store_true", help="only print what there is")
     add_jobs(parser)
 
@@ -39,35 +35,19 @@ def execute(args: argparse.Namespace) -> int:
     from simulations.mutants.table import MUTANTS, find
 
     if args.generic:
-        chosen = _made_by_rule(args)
-    else:
-        chosen = [find(each) for each in args.ids] or list(MUTANTS.values())
+        return ordinary.execute(args)
+    chosen = [find(each) for each in args.ids] or list(MUTANTS.values())
     if args.subject:
         chosen = [mutant for mutant in chosen if mutant.subject == args.subject]
     if args.list:
         for mutant in chosen:
             sys.stdout.write(f"{mutant.id:5} {mutant.subject:12} {mutant.name} ({mutant.origin})\n")
         return 0
-    return 1 if hunt(chosen, args.jobs, args.seeds, only_missed=bool(args.generic)) else 0
+    return 1 if hunt(chosen, args.jobs, args.seeds) else 0
 
 
-def _made_by_rule(args: argparse.Namespace) -> list[Mutant]:
-    from simulations.mutants.generic import modules, mutants_of
-
-    found = [mutant for name in args.generic for module in modules(name) for mutant in mutants_of(module)]
-    if args.sample is not None and args.sample < len(found):
-        chosen = stream(args.sample_seed, "sample").sample(range(len(found)), args.sample)
-        return [found[place] for place in sorted(chosen)]
-    return found
-
-
-def hunt(
-    chosen: Sequence[Mutant], jobs: int, numbers: Iterable[int] | None = None, *, only_missed: bool = False
-) -> int:
-    """Look for each mutant through its seeds, and tell; returns how many were not caught.
-
-    only_missed: tell of each that was not; of the others, which property saw how many.
-    """
+def hunt(chosen: Sequence[Mutant], jobs: int, numbers: Iterable[int] | None = None) -> int:
+    """Look for each mutant through its seeds, and tell; returns how many were not caught."""
     by_id = {mutant.id: mutant for mutant in chosen}
     tasks = [
         Task(tuple(numbers or range(1, mutant.seeds + 1)), mutant.level, mutant.id, until_broken=True)
@@ -85,9 +65,8 @@ def hunt(
             missed.append(mutant.id)
         if is_caught:
             seen_by[row.outcomes[-1].property_id] = seen_by.get(row.outcomes[-1].property_id, 0) + 1
-        if not (is_caught and only_missed):
-            sys.stdout.write(_told(mutant, row, is_caught=is_caught))
-            sys.stdout.flush()
+        sys.stdout.write(_told(mutant, row, is_caught=is_caught))
+        sys.stdout.flush()
         progress.add(1, f"{len(missed)} missed" if missed else "")
     progress.clear()
     passed_s = time.monotonic() - begin

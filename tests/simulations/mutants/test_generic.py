@@ -1,4 +1,4 @@
-"""Mutants made by rule: each is valid code, differs from the code, and is known by its id."""
+"""Mutants made by rule: each is valid code, differs from the code, and is known by its id and by its key."""
 
 from __future__ import annotations
 
@@ -6,64 +6,35 @@ import ast
 
 import pytest
 
-from simulations.mutants.generic import changes, find, modules, mutants_of
-
-SOURCE = '''
-"""A module."""
-LIMIT = 3
-
-
-def act(self, x: int) -> bool:
-    """What it does."""
-    assert x > 0, "not this"
-    self.note("nor", that=x + 1)
-    if x < LIMIT and self.y:
-        self.z = x + 1
-        self.sync(1)
-    elif x == 2:
-        raise ValueError(f"{x + 1}")
-    while 1 <= x < 5:
-        del self.w[x]
-    return True
-'''
-
-
-def test_each_rule_changes_what_it_is_for_and_nothing_else() -> None:
-    found = [(change.rule, SOURCE[change.start : change.end], change.after) for change in changes(SOURCE)]
-
-    assert found == [
-        ("and-or", "x < LIMIT and self.y", "(x < LIMIT or self.y)"),
-        ("negate", "x < LIMIT and self.y", "not (x < LIMIT and self.y)"),
-        ("swap", "x < LIMIT", "x <= LIMIT"),
-        ("drop", "self.z = x + 1", "pass"),
-        ("one-less", "x + 1", "(x + 1 - 1)"),
-        ("one-more", "x + 1", "(x + 1 + 1)"),
-        ("drop", "self.sync(1)", "pass"),
-        ("swap", "x == 2", "x != 2"),
-        ("negate", "1 <= x < 5", "not (1 <= x < 5)"),
-        ("swap", "1 <= x < 5", "1 < x < 5"),
-        ("drop", "del self.w[x]", "pass"),
-        ("flip", "return True", "return False"),
-    ]
+from simulations.mutants.generic import as_mutant, find, modules, ordinary_of, sample
 
 
 @pytest.mark.parametrize("module", ["raft.vote", "raft.fetch_request", "raft.storage.disk_queue"])
-def test_all_of_a_module_are_code_and_have_ids_of_their_own(module: str) -> None:
-    found = list(mutants_of(module))
+def test_all_of_a_module_are_code_and_have_ids_and_keys_of_their_own(module: str) -> None:
+    found = list(ordinary_of(module))
 
     assert len(found) > 20
-    assert len({mutant.id for mutant in found}) == len(found)
-    for mutant in found:
-        ((_, before, after),) = mutant.edits
+    assert len({each.id for each in found}) == len({each.key for each in found}) == len(found)
+    for each in found[::5]:
+        ((_, before, after),) = as_mutant(each).edits
         assert ast.dump(ast.parse(before)) != ast.dump(ast.parse(after))
-    assert find(found[7].id) == found[7]
+    assert find(found[7].id) == as_mutant(found[7])
 
 
-def test_the_modules_of_a_package_are_its_own() -> None:
-    found = modules("raft")
+def test_a_core_is_without_its_edges() -> None:
+    assert "raft.vote" in modules("raft")
+    assert not any(name.startswith(("raft.storage.", "raft.network.")) for name in modules("raft"))
+    assert {"controller.controller", "controller.control.isr", "controller.tables.topics"} < set(modules("controller"))
+    assert "controller.node" not in modules("controller")
 
-    assert "raft.vote" in found
-    assert not any(name.startswith(("raft.storage.", "raft.network.")) for name in found)
+
+def test_a_larger_sample_holds_the_smaller_one() -> None:
+    small = sample("raft", 20)
+    large = sample("raft", 60)
+
+    assert (len(small), len(large)) == (20, 60)
+    assert {each.key for each in small} < {each.key for each in large}
+    assert sample("raft", 20, seed=2) != small == sample("raft", 20)
 
 
 def test_an_id_that_fits_nothing_is_told() -> None:
