@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from controller.config.addresses import parse_address
 from controller.config.environment import container_properties
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
+from controller.config.watch_service import CERTIFICATE, CLIENT_CA, KEY, check_watch_service
 from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OVERLAY = KUBERNETES / "overlays" / "production"
 CONTROLLER = {"app.kubernetes.io/name": "kraft-quorum", "app.kubernetes.io/component": "controller"}
@@ -91,6 +92,38 @@ def test_the_environment_of_each_pod_is_a_configuration_that_its_node_takes(
     assert parse_address(config.text("kraft.http.listener") or "") == ("", ports["http"])
     assert config.metadata_log_dir.startswith(container["volumeMounts"][0]["mountPath"] + "/")
     assert found["ConfigMap"]["data"]["CLUSTER_ID"]
+
+
+@pytest.fixture(name="watched", scope="module")
+def _watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The overlay with the component of the watch service."""
+    copy = tmp_path_factory.mktemp("kubernetes") / "kubernetes"
+    shutil.copytree(KUBERNETES, copy)
+    kustomization = copy / "overlays" / "production" / "kustomization.yaml"
+    kustomization.write_text(kustomization.read_text() + "components: [../../components/watch]\n")
+    return by_kind(rendered(kustomization.parent))
+
+
+def test_with_the_watch_service_port_certificates_and_policy_go_together(
+    watched: dict[str, Any], found: dict[str, Any], tmp_path: Path
+) -> None:
+    container = watched["StatefulSet"]["spec"]["template"]["spec"]["containers"][0]
+    config = NodeConfig(container_properties({**watched["ConfigMap"]["data"], "KAFKA_NODE_ID": "0"}, None))
+    (mount,) = [mount for mount in container["volumeMounts"] if mount["name"] == "watch"]
+
+    check_served(config)
+    check_watch_service(config)
+    _, port = parse_address(config.text("kraft.grpc.listener") or "")
+    files = [config.text(name) or "" for name in (CERTIFICATE, KEY, CLIENT_CA)]
+    assert {str(Path(file).parent) for file in files} == {mount["mountPath"]}
+    assert {"name": "watch", "containerPort": port} in container["ports"]
+    assert {"name": "watch", "port": port, "targetPort": "watch"} in watched["Service"]["spec"]["ports"]
+    assert watched["NetworkPolicy"]["spec"]["ingress"][:-1] == found["NetworkPolicy"]["spec"]["ingress"]
+    assert watched["NetworkPolicy"]["spec"]["ingress"][-1]["ports"] == [{"port": "watch", "protocol": "TCP"}]
+    manifest = tmp_path / "all.yaml"
+    manifest.write_text(yaml.safe_dump_all(watched.values()))
+    command = ["kubernetes-validate", "--strict", "-k", "1.37", str(manifest)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def test_probes_ask_what_they_are_for(found: dict[str, Any]) -> None:

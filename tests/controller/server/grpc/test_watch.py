@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-import sys
 import threading
 import time
 from pathlib import Path
@@ -272,9 +271,7 @@ def test_a_node_that_is_watched_stays_small(node: Served) -> None:
             with pytest.raises(grpc.RpcError):
                 status(b"this is no msgpack")
 
-        # From 3.13 on the interpreter itself, with gRPC loaded, takes some 7 MiB more.
-        mib_max = 65 if sys.version_info < (3, 13) else 72
-        assert resident_kib(node.process) <= mib_max << 10
+        assert resident_kib(node.process) <= 65 << 10
 
 
 def test_connections_beyond_the_bound_are_closed_and_leave_room_when_they_end(node: Served, client: Client) -> None:
