@@ -57,9 +57,14 @@ pipeline-demo: pipeline-setup
 	$(BIN)/kraft-pipeline tables --warehouse $(DEMO)/warehouse $$(test -d data/node-1 && echo data || echo '$(DEMO)/history/*')
 	$(BIN)/kraft-pipeline report --warehouse $(DEMO)/warehouse --out $(DEMO)/report.html
 
+# What of the simulation each landing must pass, each part with its time.
+SIMULATED := 'sweep --ci' 'determinism --ci' 'corpus --verify' 'search'
 sweep: setup
-	$(BIN)/python -m simulations sweep --ci
-	$(BIN)/python -m simulations search
+	@for part in $(SIMULATED); do \
+		begin=$$(date +%s); \
+		$(BIN)/python -m simulations $$part || exit 1; \
+		echo "-- $$part: $$(($$(date +%s) - begin)) s"; \
+	done
 
 # Three real nodes and three stock brokers among kills, pauses and cuts.
 chaos: setup
