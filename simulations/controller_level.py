@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.cluster.plainer import plainer
 from simulations.cluster.plan import ClusterPlan, draw
 from simulations.cluster.run import ClusterRun
 from simulations.messages import KINDS
 from simulations.plans import from_json
 from simulations.plans import to_json as show
-from simulations.raft_level import plainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -61,7 +61,7 @@ class Node:
     config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
     speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does
     not start, and will not until somebody mends it. wanted: whether it is to run. forgot: how often its disk was
-    emptied, or put back to what it was.
+    emptied, or put back to what it was. disk_luck: how long syncs take, and what survives.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Node:
         self.forgot = 0
         self.mourners: list[Connection] = []
         self.disk = Disk(0)
-        self._disk_luck = self.stream("disk")
+        self.disk_luck = self.stream("disk")
         self._starts = 0
         network.hosts[endpoint(node_id).host] = self
         self.new_disk()
@@ -161,7 +161,7 @@ class Node:
         if not self.is_on:
             return
         self._end("lost power", power_lost=True)
-        self.disk.lose_power(self._disk_luck, journal=self.journal)
+        self.disk.lose_power(self.disk_luck, journal=self.journal)
         self.is_on = False
 
     def switch_on(self) -> None:
@@ -210,7 +210,7 @@ class Node:
         if process is not self.process:
             return
         self._end("its disk failed", power_lost=False)
-        self.disk.lose_power(self._disk_luck, journal=self.journal)
+        self.disk.lose_power(self.disk_luck, journal=self.journal)
         if self.wanted:
             self.start_after(self.triggers.operator_delay_us)
 
@@ -281,7 +281,7 @@ class Node:
     def sync_us(self) -> int:
         """How long the next sync takes."""
         least, spread, tail, tail_us = self.pace
-        luck = self._disk_luck
+        luck = self.disk_luck
         if tail and luck.random() < tail:
             delay = least + int(luck.random() * tail_us)
         else:

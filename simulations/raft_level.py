@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
 from simulations.messages import FIELDS
+from simulations.plainer import plainer
 from simulations.plans import from_json
 from simulations.plans import to_json as show
 from simulations.runs import Run
-from simulations.shrinking import plainer
 from simulations.swarm import draw
 from simulations.triggers import STATES
 

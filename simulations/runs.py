@@ -19,6 +19,7 @@ from simulations.ledger import Ledger
 from simulations.links import Latency
 from simulations.load import Clients
 from simulations.node import DiskPace, Node, endpoint
+from simulations.noise import Noise
 from simulations.outcome import Outcome
 from simulations.process import DIRECTORY, Process
 from simulations.releases import NEWEST
@@ -52,6 +53,7 @@ class Run:
         self.world = World()
         self.trace = Trace(written)
         self.triggers = Triggers()
+        self.noise = Noise(self.world, plan.noise_ms)
         self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
         self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
@@ -74,6 +76,9 @@ class Run:
     def stream(self, *names: str | int) -> Random:
         return stream(self.plan.seed, *names)
 
+    def luck_of_link(self, source: int, target: int) -> Random:
+        return self.noise.of(self.stream("link", source, target))
+
     def execute(self) -> Outcome:
         """Live it through."""
         outcome = Outcome(self.plan.seed)
@@ -94,6 +99,7 @@ class Run:
         outcome.events, outcome.steps, outcome.messages = self.world.events, self.watch.steps, self.network.messages
         outcome.committed = self.ledger.history.end
         outcome.acknowledged = len(self.watch.commits.acknowledged)
+        outcome.decisions = self.noise.decisions
         outcome.epochs = max(self.watch.elections.leaders, default=0)
         outcome.fired, outcome.notes = self.fired, self.watch.notes
         calm = self.calm
@@ -107,7 +113,7 @@ class Run:
         return Watch(self.world, self.ledger, self.trace)
 
     def _make_network(self) -> Network:
-        return Network(self.world, Latency(*self.plan.latency), lambda a, b: self.stream("link", a, b))  # type: ignore[arg-type]
+        return Network(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
 
     def _voter_set(self) -> VoterSet:
         dynamic = self.plan.kraft_version > 0
@@ -129,6 +135,7 @@ class Run:
         node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
         node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
         node.journal = plan.journal
+        node.disk_luck = self.noise.of(node.disk_luck)
         start_ms, ppm = plan.clocks.get(node_id, [0, 0])
         node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]
         if plan.kraft_version:
@@ -152,7 +159,7 @@ class Run:
 
     def begin(self) -> None:
         """Start all nodes, and have the faults strike when they are due."""
-        luck = self.stream("begin")
+        luck = self.noise.of(self.stream("begin"))
         for node in self.nodes.values():
             node.start_after(between(luck, 0, _STARTS_WITHIN_MS * MS))
         for place, fault in enumerate(self.plan.faults):

@@ -1,59 +1,91 @@
 """Making a plan that breaks a property as small as can be: whoever reads it should see at once what it takes.
 
-First whole groups of faults are left out, then single ones (delta debugging, Zeller 2002); then what is left is made
-plainer: fewer nodes, less noise, rounder times. A smaller plan counts only if the same property breaks.
+What comes after the break is cut off. Then whole groups of faults are left out, then single ones (delta debugging,
+Zeller 2002); then noise is confined to as short a time as can be; then what is left is made plainer: fewer nodes, less
+that is configured, rounder times. A smaller plan counts only if the same property breaks.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from simulations.world import MS
 
-    from simulations.plans import Plan
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simulations.outcome import Outcome
 
 RUNS_MAX = 400
 """How often a plan is tried at most."""
 
+CPU_S_MAX = 50.0
+"""What shrinking takes at most, in seconds of CPU, but for the run that is under way by then."""
+
 
 class Shrinker:
-    """is_broken: whether a plan still breaks what it should; plainer: what of a plan may be plainer, plan by plan.
+    """play: lives a plan through; property_id: what must break; plainer: what of a plan may be plainer, plan by plan.
 
-    runs: how many plans were tried.
+    runs: how many plans were tried. outcome: of the smallest plan so far, None before `shrink`.
     """
 
     def __init__(
-        self, is_broken: Callable[[Any], bool], plainer: Callable[[Any], Iterable[Any]], runs_max: int = RUNS_MAX
+        self,
+        play: Callable[[Any], Outcome],
+        property_id: str,
+        plainer: Callable[[Any], Iterable[Any]],
+        runs_max: int = RUNS_MAX,
+        cpu_s_max: float = CPU_S_MAX,
     ) -> None:
-        self._is_broken = is_broken
+        self._play = play
+        self._property_id = property_id
         self._plainer = plainer
         self._runs_max = runs_max
+        self._cpu_s_end = time.process_time() + cpu_s_max
         self.runs = 0
+        self.outcome: Outcome | None = None
 
     def shrink(self, plan: Any) -> Any:
-        """The smallest plan that was found; the plan itself where nothing can be left out."""
-        plan = self._fewer(plan)
+        """The smallest plan that was found; the plan itself where nothing can be left out, or nothing breaks."""
+        if not self._holds(plan):
+            return plan
+        plan = self._fewer(self._cut(plan))
         before = None
         while plan != before and not self._is_spent():
             before = plan
+            plan = self._quieter(self._cut(plan))
             plan = self._fewer(self._plain(plan))
         return plan
 
     def _is_spent(self) -> bool:
-        return self.runs >= self._runs_max
+        return self.runs >= self._runs_max or time.process_time() > self._cpu_s_end
 
     def _holds(self, plan: Any) -> bool:
         if self._is_spent():
             return False
         self.runs += 1
-        return self._is_broken(plan)
+        outcome = self._play(plan)
+        if outcome.property_id != self._property_id:
+            return False
+        self.outcome = outcome
+        return True
+
+    def _cut(self, plan: Any) -> Any:
+        """Nothing is left that comes after the break, and noise has an end."""
+        assert self.outcome is not None, "what is cut has broken"
+        end_ms = self.outcome.at_us // MS + 1
+        shorter = replace(plan, noise_ms=plan.noise_ms or [0, end_ms])
+        if end_ms < plan.chaos_ms:
+            faults = [fault for fault in plan.faults if fault.at_ms <= end_ms]
+            shorter = replace(shorter, chaos_ms=end_ms, faults=faults)
+        return shorter if shorter != plan and self._holds(shorter) else plan
 
     def _fewer(self, plan: Any) -> Any:
         """As few faults as can be."""
-        size = max(1, len(plan.faults) // 2)
-        while plan.faults:
+        size = len(plan.faults)
+        while size:
             at = 0
             while at < len(plan.faults):
                 fewer = replace(plan, faults=plan.faults[:at] + plan.faults[at + size :])
@@ -61,9 +93,28 @@ class Shrinker:
                     plan = fewer
                 else:
                     at += size
-            if size == 1:
-                break
             size //= 2
+        return plan
+
+    def _quieter(self, plan: Any) -> Any:
+        """As short a time of noise as can be; best none."""
+        if not plan.noise_ms or plan.noise_ms == [0, 0]:
+            return plan
+        silent = replace(plan, noise_ms=[0, 0])
+        if self._holds(silent):
+            return silent
+        begin, end = plan.noise_ms
+        step = (end - begin) // 2
+        while step:
+            for window in ([begin + step, end], [begin, end - step]):
+                quieter = replace(plan, noise_ms=window)
+                if self._holds(quieter):
+                    plan = quieter
+                    begin, end = window
+                    break
+            else:
+                step //= 2
+            step = min(step, (end - begin) // 2)
         return plan
 
     def _plain(self, plan: Any) -> Any:
@@ -78,61 +129,14 @@ class Shrinker:
         return plan
 
 
-def plainer(plan: Plan) -> Iterator[Plan]:
-    """Plans of raft's level that are plainer in one thing, what helps a reader most first."""
-    if plan.observers and not _needs(plan, plan.ids[plan.voters :]):
-        yield replace(plan, observers=0)
-    for voters in range(1, plan.voters):
-        if not _needs(plan, range(voters + 1, plan.voters + 1)):
-            yield replace(plan, voters=voters, calm=replace(plan.calm, core=_of(plan.calm.core, voters)))
-    plain = type(plan)(plan.seed)
-    for name in ("late_answers", "clocks", "releases", "latency", "pace", "kraft_version", "journal", "cache_bytes"):
-        if getattr(plan, name) != getattr(plain, name):
-            yield replace(plan, **{name: getattr(plain, name)})
-    for name in ("snapshot_padding", "segment_bytes", "snapshot_every"):
-        if getattr(plan, name) != getattr(plain, name):
-            yield replace(plan, **{name: getattr(plain, name)})
-    for name in plan.config:
-        yield replace(plan, config={key: value for key, value in plan.config.items() if key != name})
-    for name in ("asks", "slow_ms", "size", "records", "every_ms"):
-        value = getattr(type(plan.load)(), name)
-        if getattr(plan.load, name) != value:
-            yield replace(plan, load=replace(plan.load, **{name: value}))
-    yield from _later_faults(plan)
-    for share in (8, 4, 2):
-        if plan.chaos_ms > 200:
-            yield replace(plan, chaos_ms=plan.chaos_ms - plan.chaos_ms // share)
-
-
-def _later_faults(plan: Plan) -> Iterator[Plan]:
-    """One fault is plainer."""
-    for place, fault in enumerate(plan.faults):
-        changes: list[dict[str, Any]] = []
-        if fault.on or fault.when:
-            changes += [{"at_ms": 0}, {"nth": 1}, {"node": 0}, {"role": ""}]
-        rounded = fault.at_ms // 100 * 100
-        changes.append({"at_ms": rounded})
-        for name, value in fault.args.items():
-            if name.endswith("_ms") and isinstance(value, int) and value > 100:
-                changes.append({"args": {**fault.args, name: value // 100 * 100}})
-        for change in changes:
-            if any(getattr(fault, name) != value for name, value in change.items()):
-                faults = [*plan.faults]
-                faults[place] = replace(fault, **change)
-                yield replace(plan, faults=faults)
-
-
-def _needs(plan: Plan, ids: Iterable[int]) -> bool:
-    """Whether a fault or clock speaks of these nodes by number."""
-    wanted = set(ids)
-    return any(fault.node in wanted or _mentions(fault.args, wanted) for fault in plan.faults)
-
-
-def _mentions(value: Any, ids: set[int]) -> bool:
-    if isinstance(value, dict):
-        return any(_mentions(each, ids) for name, each in value.items() if name in {"whom", "other", "third", "sender"})
-    return value in ids if isinstance(value, int) else False
-
-
-def _of(core: list[int], voters: int) -> list[int]:
-    return [each for each in core if each <= voters] or list(range(1, voters + 1))
+def needed(plan: Any, is_well: Callable[[Any], bool]) -> list[str]:
+    """The kinds of faults that a plan which is not well cannot do without; one after the other is left out."""
+    if not is_well(replace(plan, faults=[])):
+        return []
+    kinds = sorted({fault.kind for fault in plan.faults})
+    for kind in list(kinds):
+        fewer = replace(plan, faults=[fault for fault in plan.faults if fault.kind != kind])
+        if not is_well(fewer):
+            plan = fewer
+            kinds.remove(kind)
+    return kinds

@@ -1,8 +1,12 @@
-"""`corpus`: the plans that once broke something, lived through again."""
+"""`corpus`: the plans that once broke something, lived through again, and what is known of them."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import add_jobs
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulations.corpus import Entry
+    from simulations.corpus.table import Seen
 
 SAYS = "live the plans of the corpus through again: each is well, and with --verify breaks with its mutant"
 CHUNK = 8
@@ -21,13 +26,16 @@ CHUNK = 8
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--verify", action="store_true", help="each also with its mutant, which must break it")
-    parser.add_argument("--list", action="store_true", help="only print what there is")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--verify", action="store_true", help="each also with its mutant, which must break it; the table")
+    what.add_argument("--list", action="store_true", help="only print what there is")
+    what.add_argument("--fill", nargs="*", metavar="ID", help="hunt mutants, all that have no entry, and shrink")
+    what.add_argument("--pages", type=Path, metavar="DIR", help="write an HTML page of each, with its mutant, there")
     add_jobs(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each is well, and with --verify each mutant is caught."""
+    """Returns 0 where each is well, and with --verify each mutant is caught by the property that saw it before."""
     from simulations.corpus import entries
 
     found = list(entries())
@@ -35,13 +43,20 @@ def execute(args: argparse.Namespace) -> int:
         for entry in found:
             sys.stdout.write(f"{entry.name:12} {entry.property_id:6} {entry.mutant_id:6} {entry.found}\n")
         return 0
+    if args.fill is not None:
+        return _fill(args.fill, {entry.mutant_id for entry in found})
+    if args.pages is not None:
+        return _pages(found, args.pages)
     return 1 if replay(found, args.jobs, verify=args.verify) else 0
 
 
 def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False) -> int:
-    """Live all through; returns how many are not as they should be."""
+    """Live all through; returns how many are not as they should be. verify: with mutants, too, and write the table."""
     tasks = list(_tasks(found, verify=verify))
     progress = Progress(sum(len(task.plans) for task in tasks), "plans")
+    begin = time.monotonic()
+    expected = {entry.name: entry.property_id for entry in found}
+    broken: dict[str, int] = {}  # by name, decisions of luck
     wrong = 0
     for row in rows(tasks, jobs):
         progress.add(len(row.task.plans))
@@ -50,15 +65,21 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False) -> int:
             wrong += 1
             sys.stdout.write(f"{row.task.mutant_id or 'plans'} could not be lived through: {row.error}\n")
         for name, outcome in zip(row.task.names, row.outcomes, strict=False):
-            if row.task.mutant_id and outcome.is_well:
-                wrong += 1
-                sys.stdout.write(f"{name} is well, though {row.task.mutant_id} is in the code\n")
-            elif not row.task.mutant_id and not outcome.is_well:
-                wrong += 1
-                sys.stdout.write(f"{name} breaks {outcome.property_id}: {outcome.text}\n")
+            wanted = expected[name] if row.task.mutant_id else ""
+            if outcome.property_id == wanted:
+                if wanted:
+                    broken[name] = outcome.decisions
+                continue
+            wrong += 1
+            with_mutant = f" with {row.task.mutant_id}" if row.task.mutant_id else ""
+            comes_to = f"breaks {outcome.property_id}: {outcome.text}" if outcome.property_id else "is well"
+            sys.stdout.write(f"{name}{with_mutant} {comes_to}{wanted and f'; {wanted} was expected'}\n")
     progress.clear()
-    sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} not as they should be\n")
+    passed_s = time.monotonic() - begin
+    sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} not as they should be, in {passed_s:.0f} s\n")
     sys.stdout.flush()
+    if verify:
+        _write_table(found, broken)
     return wrong
 
 
@@ -73,3 +94,44 @@ def _tasks(found: Sequence[Entry], *, verify: bool) -> Iterator[Task]:
         for entry in found:
             if entry.mutant_id:
                 yield Task((), entry.level, entry.mutant_id, plans=(entry.plan,), names=(entry.name,))
+
+
+def _write_table(found: Sequence[Entry], broken: dict[str, int]) -> None:
+    from simulations.corpus.table import README, Seen, read_seen, render
+    from simulations.mutants.table import MUTANTS
+
+    seen: dict[str, Seen] = read_seen(README.read_text()) if README.exists() else {}
+    git = shutil.which("git")
+    if git is None:
+        raise ValueError("the table names the commit, and git is not here")
+    asked = [git, "-C", str(README.parent), "rev-parse", "--short=9", "HEAD"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    seen |= {name: Seen(decisions, commit) for name, decisions in broken.items()}
+    README.write_text(render(found, MUTANTS, seen))
+    sys.stdout.write(f"{README}\n")
+
+
+def _fill(ids: Sequence[str], there: set[str]) -> int:
+    """Have each mutant hunted and its plan shrunk by a process of its own; returns how many were not caught."""
+    from simulations.mutants.table import MUTANTS, find
+
+    missed = 0
+    for mutant in [find(each) for each in ids] or [each for each in MUTANTS.values() if each.id not in there]:
+        argv = ["shrink", "--seed", f"1-{mutant.seeds}", "--mutant", mutant.id, "--level", mutant.level, "--corpus"]
+        sys.stdout.write(f"{mutant.id} {mutant.name}\n")
+        sys.stdout.flush()
+        missed += subprocess.run([sys.executable, "-m", "simulations", *argv], check=False).returncode != 0
+    return missed
+
+
+def _pages(found: Sequence[Entry], directory: Path) -> int:
+    """Each by a process of its own, as it has its mutant in it; returns how many there are without a page."""
+    directory.mkdir(parents=True, exist_ok=True)
+    missing = 0
+    for entry in found:
+        path = directory / f"{entry.name}.html"
+        argv = ["run", "--entry", entry.name, "--story", "0", "--page", str(path)]
+        subprocess.run([sys.executable, "-m", "simulations", *argv], check=False, stdout=subprocess.DEVNULL)
+        missing += not path.exists()
+    sys.stdout.write(f"{len(found) - missing} of {len(found)} pages are in {directory}\n")
+    return missing

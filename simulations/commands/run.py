@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from simulations import corpus
 from simulations.commands.arguments import add_level
 
 if TYPE_CHECKING:
     import argparse
 
+    from simulations.levels import Level
     from simulations.outcome import Outcome
 
 SAYS = "live one world through, and tell what came of it"
@@ -23,6 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=int, metavar="N", help="the world of a seed")
     which.add_argument("--plan", type=Path, metavar="FILE", help="the world of a plan, in JSON")
+    which.add_argument("--entry", metavar="NAME", help="the world of an entry of the corpus, with its mutant")
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
         "--story", type=int, default=-1, metavar="N", help=f"tell the last N entries ({STORY} if it broke)"
@@ -39,6 +42,10 @@ def execute(args: argparse.Namespace) -> int:
     from simulations.story import tell
 
     text = args.plan.read_text() if args.plan is not None else None
+    original = ""
+    if args.entry is not None:
+        entry = corpus.find(args.entry)
+        text, original, args.level, args.mutant = entry.plan, entry.original, entry.level, entry.mutant_id
     level = load(args.level, args.mutant)
     plan = level.draw(args.seed) if text is None else level.read(text)
     if args.save_plan is not None:
@@ -52,17 +59,29 @@ def execute(args: argparse.Namespace) -> int:
     for line in tell(entries[len(entries) - min(count, len(entries)) :], level.FIELDS):
         sys.stdout.write(f"{line}\n")
     sys.stdout.write(_summary(outcome))
-    where = f"--seed {args.seed}" if text is None else f"--plan {args.plan}"
-    again = command(where, args.level, args.mutant)
+    again = _again(args)
     if not outcome.is_well:
         sys.stdout.write(f"again: {again}\n")
     if args.page is not None or not outcome.is_well:
-        from simulations.page.document import page
-
         path = args.page or Path(tempfile.gettempdir()) / f"simulation-{args.level}-{outcome.seed}{args.mutant}.html"
-        path.write_text(page(outcome, entries, level.show(plan), again, level.FIELDS))
+        write_page(path, level, plan, again, original)
         sys.stdout.write(f"page: {path}\n")
     return 0 if outcome.is_well else 1
+
+
+def write_page(path: Path, level: Level, plan: Any, again: str, original: str = "") -> None:
+    """Live a plan through once more, and write its HTML page. original: the plan before it was shrunk, as text."""
+    from simulations.page.document import page
+
+    text = level.show(plan)
+    outcome, entries = level.play(level.read(text))
+    path.write_text(page(outcome, entries, text, again, level.FIELDS, original))
+
+
+def _again(args: argparse.Namespace) -> str:
+    if args.entry is not None:
+        return f"python -m simulations run --entry {args.entry}"
+    return command(f"--seed {args.seed}" if args.plan is None else f"--plan {args.plan}", args.level, args.mutant)
 
 
 def command(where: str, level: str, mutant_id: str) -> str:

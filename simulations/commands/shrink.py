@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from simulations.levels import Level
+    from simulations.outcome import Outcome
 
 SAYS = "make a plan that breaks a property as small as can be"
 
@@ -22,15 +24,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=seeds, metavar="N", help="the plan of a seed; of A-B, the first that breaks")
     which.add_argument("--plan", type=Path, metavar="FILE", help="a plan, in JSON")
+    which.add_argument("--report", action="store_true", help="tell how small the plans of the corpus came out")
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan there; else it is printed")
     parser.add_argument("--corpus", action="store_true", help="keep it in the corpus, under the mutant's id")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the HTML page of both plans there")
     parser.add_argument("--runs", type=positive, default=400, metavar="N", help="how many plans to try (400)")
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where a plan that breaks was found and written."""
+    if args.report:
+        from simulations.commands.sizes import report
+
+        return report()
     from simulations.levels import load
     from simulations.shrinking import Shrinker
 
@@ -41,38 +49,46 @@ def execute(args: argparse.Namespace) -> int:
     if found is None:
         sys.stdout.write("nothing breaks\n")
         return 1
-    plan, property_id, where = found
-
-    def is_broken(other: Any) -> bool:
-        return level.play(other)[0].property_id == property_id
-
-    shrinker = Shrinker(is_broken, level.plainer, args.runs)
+    plan, outcome, where = found
+    original = level.show(plan)
+    begin = time.process_time()
+    shrinker = Shrinker(lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs)
     small = shrinker.shrink(plan)
+    cpu_s = time.process_time() - begin
+    assert shrinker.outcome is not None, "what broke once breaks again"
     sys.stdout.write(
-        f"{property_id} of {where}: {len(plan.faults)} faults came down to {len(small.faults)}, in {shrinker.runs}"
-        " runs\n"
+        f"{outcome.property_id} of {where}: {len(plan.faults)} faults came down to {len(small.faults)} and"
+        f" {shrinker.outcome.decisions} decisions of luck, in {shrinker.runs} runs, {cpu_s:.1f} s\n"
     )
+    text = level.show(small)
     if args.corpus:
         from simulations.corpus import Entry, write
 
         name = args.mutant or f"{args.level}-{where.replace(' ', '-')}"
-        sys.stdout.write(f"{write(Entry(name, level.show(small), args.level, args.mutant, property_id, where))}\n")
+        entry = Entry(
+            name, text, args.level, args.mutant, outcome.property_id, where, original, shrinker.runs, round(cpu_s, 1)
+        )
+        sys.stdout.write(f"{write(entry)}\n")
     elif args.out is not None:
-        args.out.write_text(level.show(small))
+        args.out.write_text(text)
     else:
-        sys.stdout.write(level.show(small))
+        sys.stdout.write(text)
+    if args.page is not None:
+        from simulations.commands.run import write_page
+
+        again = f"python -m simulations shrink {'--plan' if args.plan else '--seed'} {args.plan or where.split()[1]}"
+        write_page(args.page, level, small, f"{again}{args.mutant and ' --mutant '}{args.mutant}", original)
     return 0
 
 
-def _first(level: Level, args: argparse.Namespace, text: str | None) -> tuple[Any, str, str] | None:
-    """The first plan that breaks, what it breaks, and how to call it."""
+def _first(level: Level, args: argparse.Namespace, text: str | None) -> tuple[Any, Outcome, str] | None:
+    """The first plan that breaks, what came of it, and how to call it."""
     if text is not None:
         plan = level.read(text)
         outcome, _ = level.play(plan)
-        return None if outcome.is_well else (plan, outcome.property_id, args.plan.stem)
+        return None if outcome.is_well else (plan, outcome, args.plan.stem)
     for seed in args.seed:
-        plan = level.draw(seed)
         outcome, _ = level.play(level.draw(seed))
         if not outcome.is_well:
-            return plan, outcome.property_id, f"seed {seed}"
+            return level.draw(seed), outcome, f"seed {seed}"
     return None

@@ -18,7 +18,8 @@ DIRECTORY = Path(__file__).parent
 
 class Entry(NamedTuple):
     """name: of the file; plan: as text; mutant_id: empty where the code itself was broken; property_id: what broke;
-    found: how it was come upon.
+    found: how it was come upon. original: the plan before it was shrunk, as text, empty where nobody kept it; runs,
+    cpu_s: what shrinking took.
     """
 
     name: str
@@ -27,6 +28,9 @@ class Entry(NamedTuple):
     mutant_id: str
     property_id: str
     found: str
+    original: str = ""
+    runs: int = 0
+    cpu_s: float = 0.0
 
 
 def entries(directory: Path = DIRECTORY) -> Iterator[Entry]:
@@ -35,13 +39,23 @@ def entries(directory: Path = DIRECTORY) -> Iterator[Entry]:
         yield read(path)
 
 
+def find(name: str, directory: Path = DIRECTORY) -> Entry:
+    """The entry of a name. Raises ValueError where there is none."""
+    path = directory / f"{name}.json"
+    if not path.is_file():
+        raise ValueError(f"the corpus has no {name!r}; it has {', '.join(each.name for each in entries(directory))}")
+    return read(path)
+
+
 def read(path: Path) -> Entry:
     """One of them. Raises ValueError where the file is none."""
     try:
         tree = json.loads(path.read_text())
+        shrunk = tree.get("shrunk", {})
         return Entry(
             path.stem, json.dumps(tree["plan"]), tree.get("level", "raft"), tree.get("mutant", ""), tree["property"],
-            tree["found"],
+            tree["found"], json.dumps(tree["original"]) if "original" in tree else "", shrunk.get("runs", 0),
+            shrunk.get("cpu_s", 0.0),
         )  # fmt: skip
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no entry of the corpus: {error!r}") from None
@@ -56,6 +70,13 @@ def write(entry: Entry, directory: Path = DIRECTORY) -> Path:
     if entry.mutant_id:
         head["mutant"] = entry.mutant_id
     lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    plan = entry.plan.strip().replace("\n", "\n  ")
-    path.write_text("{\n" + ",\n".join(lines) + f',\n  "plan": {plan}\n}}\n')
+    lines.append(f'  "plan": {_indented(entry.plan)}')
+    if entry.original:
+        lines.append(f'  "shrunk": {{"runs": {entry.runs}, "cpu_s": {entry.cpu_s}}}')
+        lines.append(f'  "original": {_indented(entry.original)}')
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     return path
+
+
+def _indented(plan: str) -> str:
+    return plan.strip().replace("\n", "\n  ")

@@ -77,10 +77,15 @@ document.getElementById('box').scrollLeft = document.getElementById('box').scrol
 
 
 def page(
-    outcome: Outcome, entries: Sequence[Entry], plan: str, again: str, fields: Mapping[str, tuple[str, ...]]
+    outcome: Outcome,
+    entries: Sequence[Entry],
+    plan: str,
+    again: str,
+    fields: Mapping[str, tuple[str, ...]],
+    original: str = "",
 ) -> str:
     """The HTML of a run. entries: of its trace, the newest, oldest first; plan: in JSON; again: the command that
-    repeats it; fields: by name of a message, the names of what it says.
+    repeats it; fields: by name of a message, the names of what it says; original: the plan before it was shrunk.
     """
     shown = newest(list(entries))
     scene = fold(shown, outcome.at_us)
@@ -105,7 +110,7 @@ def page(
         f'<p class="key">{key}</p>',
         f'<div id="box">{Drawing(scene, fields).svg(outcome.property_id)}</div>',
         '<div class="columns"><div><h2>Nodes</h2><table id="states"></table><h2>What happened</h2>',
-        f'<pre id="story"></pre></div><div><h2>Plan</h2><pre>{escape(plan)}</pre></div></div>',
+        f'<pre id="story"></pre></div><div><h2>Plan</h2><pre>{escape(plan)}</pre><pre>{escape(original)}</pre></div></div>',
         f"<script>const STATES = {_script(states)};\nconst STORY = {_script(told)};\nconst END = {outcome.at_us};",
         f"{SCRIPT}</script></body></html>",
     ))  # fmt: skip

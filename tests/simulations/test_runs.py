@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from simulations import corpus
 from simulations.plans import Load, Plan, from_json, to_json
 from simulations.raft_level import play
 from simulations.runs import Run
@@ -76,15 +75,3 @@ def test_whatever_the_code_raises_is_a_finding(monkeypatch: pytest.MonkeyPatch) 
     outcome, _ = play(Plan(1, chaos_ms=500))
 
     assert (outcome.property_id, "the log has a hole" in outcome.text) == ("ASSERT", True)
-
-
-def test_the_plans_of_the_corpus_are_well() -> None:
-    """All of them; those of other levels where these are."""
-    wrong = []
-    for entry in corpus.entries():
-        if entry.level == "raft":
-            outcome, _ = play(from_json(entry.plan))
-            if not outcome.is_well:
-                wrong.append((entry.name, outcome.property_id, outcome.text))
-
-    assert wrong == []

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from simulations.plans import Fault, Load, Plan
-from simulations.shrinking import Shrinker, plainer
+from typing import TYPE_CHECKING
+
+from simulations.outcome import Outcome
+from simulations.plainer import plainer
+from simulations.plans import Calm, Fault, Load, Plan
+from simulations.raft_level import play
+from simulations.shrinking import Shrinker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def needs(*kinds: str) -> Plan:
@@ -14,11 +22,14 @@ def needs(*kinds: str) -> Plan:
     return Plan(1, observers=1, late_answers=True, load=Load(every_ms=10, size=700), faults=faults)
 
 
-def test_only_the_faults_that_it_takes_are_left() -> None:
-    def is_broken(plan: Plan) -> bool:
-        return {"kill", "power"} <= {fault.kind for fault in plan.faults}
+def broken_where(holds: Callable[[Plan], bool], at_ms: int = 4999) -> Callable[[Plan], Outcome]:
+    """A level at which the first property is broken where this holds, at that time."""
+    return lambda plan: Outcome(plan.seed, "S01" if holds(plan) else "", at_us=at_ms * 1000)
 
-    shrinker = Shrinker(is_broken, plainer)
+
+def test_only_the_faults_that_it_takes_are_left() -> None:
+    play_this = broken_where(lambda plan: {"kill", "power"} <= {fault.kind for fault in plan.faults})
+    shrinker = Shrinker(play_this, "S01", plainer)
 
     small = shrinker.shrink(needs("kill", "power"))
 
@@ -27,18 +38,54 @@ def test_only_the_faults_that_it_takes_are_left() -> None:
         Fault("power", {"whom": 1, "down_ms": 1200}, at_ms=1000),
     ]  # fmt: skip
     assert (small.observers, small.late_answers, small.load, small.voters) == (0, False, Load(), 1)
+    assert (small.noise_ms, small.calm) == ([0, 0], Calm([1]))
     assert shrinker.runs < 150
 
 
-def test_a_plan_that_cannot_be_smaller_stays() -> None:
-    plan = Plan(1, chaos_ms=150)
+def test_what_comes_after_the_break_is_cut_off() -> None:
+    small = Shrinker(broken_where(lambda _plan: True, at_ms=3000), "S01", lambda _plan: ()).shrink(needs())
 
-    assert Shrinker(lambda other: other == plan, plainer).shrink(plan) == plan
+    assert (small.chaos_ms, small.faults, small.noise_ms) == (3001, [], [0, 0])
 
 
-def test_it_ends_when_its_runs_are_spent() -> None:
-    shrinker = Shrinker(lambda _plan: True, plainer, runs_max=5)
+def test_noise_is_left_where_it_takes_noise() -> None:
+    def holds(plan: Plan) -> bool:
+        begin, end = plan.noise_ms or (0, 10_000)
+        return begin <= 700 and end > 720
 
-    shrinker.shrink(needs("kill"))
+    small = Shrinker(broken_where(holds), "S01", lambda _plan: ()).shrink(needs())
 
-    assert shrinker.runs == 5
+    assert small.noise_ms == [700, 721]
+
+
+def test_a_plan_that_breaks_something_else_counts_for_nothing() -> None:
+    plan = needs("kill")
+
+    shrinker = Shrinker(lambda other: Outcome(1, "S01" if other == plan else "S02"), "S01", plainer)
+
+    assert shrinker.shrink(plan) == plan
+
+
+def test_it_ends_when_its_runs_or_its_time_are_spent() -> None:
+    by_runs = Shrinker(broken_where(lambda _plan: True), "S01", plainer, runs_max=5)
+    by_time = Shrinker(broken_where(lambda _plan: True), "S01", plainer, cpu_s_max=-1.0)
+
+    by_runs.shrink(needs("kill"))
+    by_time.shrink(needs("kill"))
+
+    assert (by_runs.runs, by_time.runs) == (5, 0)
+
+
+def test_a_world_without_noise_takes_no_decision_and_one_with_noise_counts_them() -> None:
+    def decisions(*window: int) -> int:
+        return play(Plan(3, chaos_ms=1000, noise_ms=list(window)))[0].decisions
+
+    assert decisions() == -1
+    assert decisions(0, 0) == 0
+    assert 0 < decisions(0, 200) < decisions(0, 1000)
+
+
+def test_noise_without_an_end_is_the_same_as_none_that_is_told() -> None:
+    hashes = {play(Plan(3, chaos_ms=500, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
+
+    assert len(hashes) == 1

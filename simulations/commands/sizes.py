@@ -1,0 +1,62 @@
+"""How small the plans of the corpus came out, beside the smallest that we can think of."""
+
+from __future__ import annotations
+
+import sys
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulations.corpus import Entry
+    from simulations.corpus.table import Seen
+
+FAULTS, DECISIONS, CPU_S, TIMES = 5, 40, 60.0, 2.0
+"""What is aimed at: medians of faults and of decisions, the longest, and how many times the smallest by hand."""
+
+
+def report() -> int:
+    """Print the figures of what was shrunk; returns 0 where they are what is aimed at."""
+    from simulations.corpus import entries
+    from simulations.corpus.table import README, faults_of, read_seen
+
+    found = [entry for entry in entries() if entry.original]
+    seen = read_seen(README.read_text())
+    lacking = [entry.name for entry in found if entry.name not in seen]
+    if lacking:
+        raise ValueError(f"`corpus --verify` has not seen {', '.join(lacking)}")
+    faults = [faults_of(entry.plan) for entry in found]
+    decisions = [seen[entry.name].decisions for entry in found]
+    seconds = [entry.cpu_s for entry in found]
+    before = median(faults_of(entry.original) for entry in found)
+    sys.stdout.write(
+        f"{len(found)} plans: {before:.0f} faults came down to {median(faults):.0f} in the median, {max(faults)} at"
+        f" most; decisions of luck {median(decisions):.0f}, {max(decisions)}; seconds of CPU {median(seconds):.0f},"
+        f" {max(seconds):.0f}; runs {median(entry.runs for entry in found):.0f}\n"
+    )
+    reached = median(faults) <= FAULTS and median(decisions) <= DECISIONS and max(seconds) <= CPU_S
+    return 0 if _beside_hand_made(found, seen) and reached else 1
+
+
+def _beside_hand_made(found: Sequence[Entry], seen: dict[str, Seen]) -> bool:
+    """Whether none is more than TIMES as large as the smallest by hand."""
+    from simulations.corpus.smallest import SMALLEST
+    from simulations.corpus.table import faults_of
+
+    by_mutant = {entry.mutant_id: entry for entry in found}
+    sys.stdout.write("\nmutant  faults  luck  by hand  times\n")
+    times = []
+    for mutant_id, smallest in SMALLEST.items():
+        entry = by_mutant[mutant_id]
+        faults, decisions = faults_of(entry.plan), seen[entry.name].decisions
+        # A schedule of no step at all counts as one: that it is played.
+        times.append(max(1, faults + decisions) / max(1, smallest.steps))
+        sys.stdout.write(
+            f"{mutant_id:7} {faults:6} {decisions:5} {smallest.steps:8} {times[-1]:6.1f}  {smallest.why}\n"
+        )
+    within = sum(each <= TIMES for each in times)
+    sys.stdout.write(
+        f"{within} of {len(times)} are at most {TIMES:.0f} times as large; {median(times):.1f} times in the median\n"
+    )
+    return within == len(times)
