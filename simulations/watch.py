@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.inputs import Answered, Requested
     from raft.recovered import Recovered
+    from raft.roles import Role
     from simulations.connections import Connection, Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -51,20 +52,21 @@ class Watch:
         self.notes: dict[str, int] = {}
         self._on_started = _methods(properties, "started")
         self._on_recovered = _methods(properties, "recovered")
+        self._on_became = _methods(properties, "became")
         self._on_stepped = _methods(properties, "stepped")
-        self._on_asked = _methods(properties, "asked")
-        self._on_took = _methods(properties, "took_request")
-        self._on_leaves = _methods(properties, "leaves")
         self._on_noted = _methods(properties, "noted")
-        self._on_performs: dict[type, list[Callable[[Process, Any], None]]] = {}
-        for each in properties:
-            for cls, act in each.performs.items():
-                self._on_performs.setdefault(cls, []).append(act)
+        self._on_input = _tables(properties, "hears")
+        self._on_performs = _tables(properties, "performs")
+        self._on_asked = _tables(properties, "asked")
+        self._on_took = _tables(properties, "took")
+        self._on_leaves = _tables(properties, "leaves")
+        self._roles: dict[int, Role | None] = {}  # node id: the role last looked at
 
     # The life of processes
 
     def started(self, process: Process) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, "starts", process.life))
+        self._roles[process.node.id] = None
         for act in self._on_started:
             act(process)
 
@@ -87,31 +89,40 @@ class Watch:
     # Steps
 
     def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
-        for act in self._on_asked:
+        """A request is about to be taken."""
+        for act in self._on_asked.get(frame.name, ()):
             act(process, frame, requested)
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
-        for act in self._on_took:
+        """A request was taken."""
+        for act in self._on_took.get(frame.name, ()):
             act(process, frame, requested)
 
     def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
         self.elections.answered(process, frame, answered)
 
     def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+        """A step was taken, by an input or, with None, by the start; its effects are still to be performed."""
         replica = process.replica
+        role, log, node_id = replica.role, replica.log, process.node.id
         self.steps += 1
         self.trace.add((
-            self.world.now, STEP, process.node.id, name, type(replica.role).__name__, replica.role.epoch,
-            replica.log.end, replica.high_watermark, len(effects), replica.log.durable_end,
+            self.world.now, STEP, node_id, name, type(role).__name__, role.epoch, log.end, replica.high_watermark,
+            len(effects), log.durable_end,
         ))  # fmt: skip
+        for act in self._on_input.get(type(event), ()):
+            act(process, event, effects)
+        was = self._roles[node_id]
+        if role is not was:
+            self._roles[node_id] = role
+            for act in self._on_became:
+                act(process, was, role)
         for act in self._on_stepped:
-            act(process, name, event, effects)
+            act(process)
 
     def performs(self, process: Process, effect: Any) -> None:
-        acts = self._on_performs.get(type(effect))
-        if acts is not None:
-            for act in acts:
-                act(process, effect)
+        for act in self._on_performs.get(type(effect), ()):
+            act(process, effect)
 
     def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
         self.notes[name] = self.notes.get(name, 0) + 1
@@ -125,7 +136,7 @@ class Watch:
         other = 0 if server is None else server.node.id
         sender, target = (other, client) if is_answer else (client, other)
         self.trace.add((self.world.now, MESSAGE, sender, target, frame.name, *frame.gist))
-        for act in self._on_leaves:
+        for act in self._on_leaves.get(frame.name, ()):
             act(connection, frame, is_answer)
 
     def arrives(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
@@ -163,3 +174,12 @@ class Watch:
 
 def _methods(properties: tuple[Any, ...], name: str) -> list[Callable[..., None]]:
     return [getattr(each, name) for each in properties if hasattr(each, name)]
+
+
+def _tables(properties: tuple[Any, ...], name: str) -> dict[Any, list[Callable[..., None]]]:
+    """What the properties have in a table of theirs: by class of an input or effect, or by name of a message."""
+    found: dict[Any, list[Callable[..., None]]] = {}
+    for each in properties:
+        for key, act in getattr(each, name, {}).items():
+            found.setdefault(key, []).append(act)
+    return found

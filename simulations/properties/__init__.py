@@ -1,1 +1,6 @@
-"""What must always hold, a module for each subject; ids S01 to S22 are those of the literature's list in DESIGN.md."""
+"""What must always hold, a module for each subject; ids S01 to S22 are those of the literature's list in DESIGN.md.
+
+A property is told of what it is for, and of nothing else. It has methods `started`, `recovered`, `became` (another role
+after a step), `stepped` (after each) and `noted`, and tables of methods: `hears` by class of an input, `performs` by
+class of an effect, `asked`, `took` and `leaves` by name of a message, before and after it is taken, and as it is sent.
+"""

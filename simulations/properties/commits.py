@@ -6,7 +6,7 @@ FetchAccountedOnlyIfReplicated, S23 ConfirmedLeaderIsCurrent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raft import effects as do
 from raft.roles import Leader
@@ -16,6 +16,7 @@ from simulations.violation import Violation
 if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.inputs import Requested
+    from raft.roles import Role
     from simulations.connections import Connection, Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -31,17 +32,19 @@ class Commits:
         self._told: dict[int, int] = {}  # node id: its last high watermark, of this life
         self._led: dict[int, int] = {}  # node id: the epoch that it was last seen to lead, of this life
         self._shown: dict[int, int] = {}  # epoch: the highest watermark that its leader showed to others
-        self._asked: dict[tuple[int, int, int], int] = {}  # (node, life, question): what was committed then
+        self._questions: dict[tuple[int, int, int], int] = {}  # (node, life, question): what was committed then
         self._noted: tuple[int, int] | None = None
         self._fetched: dict[tuple[int, int, int], int] = {}  # (node, life, request): the prefix it fetched behind
         self.performs = {do.HighWatermark: self._commits, do.LoadSnapshot: self._loads, do.Send: self._sends}
+        self.asked = {"Fetch": self._asked_fetch}
+        self.took = {"Fetch": self._took_fetch}
+        self.leaves = {"Fetch": self._fetch_leaves, "FetchAnswer": self._fetch_answer_leaves}
 
     def started(self, process: Process) -> None:
         self._told[process.node.id] = -1
         self._led[process.node.id] = -1
 
-    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
-        role = process.replica.role
+    def became(self, process: Process, _was: Role | None, role: Role) -> None:
         if isinstance(role, Leader):
             self._led[process.node.id] = role.epoch
 
@@ -109,11 +112,11 @@ class Commits:
             self.acknowledged[number] = end_offset
 
     def questioned(self, process: Process, number: int) -> None:
-        self._asked[process.node.id, process.life, number] = self._ledger.history.end
+        self._questions[process.node.id, process.life, number] = self._ledger.history.end
 
     def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
         """Who is confirmed as leader has applied all that was committed when it asked."""
-        end = self._asked.pop((process.node.id, process.life, number))
+        end = self._questions.pop((process.node.id, process.life, number))
         if applied < end:
             text = (
                 f"node {process.node.id} is confirmed as leader of epoch {epoch} and has applied {applied}; {end} was"
@@ -138,14 +141,13 @@ class Commits:
             raise Violation("S22", text)
         self._fetched[process.node.id, process.life, effect.number] = number
 
-    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+    def _fetch_leaves(self, connection: Connection, frame: Frame, _is_answer: bool) -> None:
+        client = connection.client
+        frame.stamp = self._fetched.pop((client.node.id, client.life, frame.number))
+
+    def _fetch_answer_leaves(self, connection: Connection, frame: Frame, _is_answer: bool) -> None:
         """An answer to a Fetch shows a high watermark."""
-        if not is_answer:
-            if frame.name == "Fetch":
-                client = connection.client
-                frame.stamp = self._fetched.pop((client.node.id, client.life, frame.number))
-            return
-        if frame.name == "FetchAnswer" and len(frame.gist) > 3 and frame.gist[0] == 0:
+        if len(frame.gist) > 3 and frame.gist[0] == 0:
             server = connection.server
             epoch, leader_id, watermark = frame.gist[1:4]
             if server is None or leader_id != server.node.id or watermark < 0:
@@ -159,14 +161,11 @@ class Commits:
                 )
             self._shown[epoch] = watermark
 
-    def asked(self, process: Process, _frame: Frame, requested: Requested) -> None:
-        if type(requested.request) is FetchRequest:
-            self._noted = self._notes(process, requested.request)
+    def _asked_fetch(self, process: Process, _frame: Frame, requested: Requested) -> None:
+        self._noted = self._notes(process, requested.request)
 
-    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+    def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:
         """What a leader notes of a replica is what that one has, and of the same log."""
-        if type(requested.request) is not FetchRequest:
-            return
         noted = self._notes(process, requested.request)
         if noted is None or noted == self._noted:
             return

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.roles import Candidate, Follower, Leader, Prospective
 from records.messages.elections import VoteRequest
-from simulations.messages import own_epoch, said_leader
+from simulations.messages import NAMES, own_epoch, said_leader
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
     from raft.inputs import Answered, Requested
+    from raft.roles import Role
     from simulations.connections import Connection, Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -33,24 +34,20 @@ class Elections:
         self.votes_for: dict[tuple[int, int], set[int]] = {}  # by (epoch, candidate): the voters
         self._logs: dict[tuple[int, int], tuple[int, int]] = {}  # (node, connection): log when a vote was asked
         self._before: tuple[Any, ...] = ()
-        self._seen: dict[int, Any] = {}  # node id: the role last looked at
         self._pre_votes: dict[int, set[int]] = {}  # node id: who granted the pre-votes of this Prospective
         self._times: dict[int, int] = {}  # node id: how often it became Prospective
         self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
         self.performs = {do.SaveElection: self._saves, do.Send: self._sends}
+        self.asked = {"Vote": self._asked_vote}
+        self.took = {"Vote": self._took_vote, "Begin": self._took_begin}
+        self.leaves = dict.fromkeys(NAMES, self._leaves)
 
     def started(self, process: Process) -> None:
-        self._seen[process.node.id] = None
         self._pre_votes[process.node.id] = set()
         self._times.setdefault(process.node.id, 0)
 
-    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
-        role = process.replica.role
+    def became(self, process: Process, was: Role | None, role: Role) -> None:
         node_id = process.node.id
-        was = self._seen[node_id]
-        if role is was:
-            return
-        self._seen[node_id] = role
         if isinstance(role, (Leader, Candidate)) and node_id in self._ledger.gone:
             raise Violation("S20", f"node {node_id} is {role}, and its directory is not that of a voter")
         if isinstance(role, Leader):
@@ -90,7 +87,7 @@ class Elections:
         if type(effect.request) is VoteRequest and effect.request.topics[0].partitions[0].pre_vote:
             self._asked_at[process.node.id, process.life, effect.number] = self._times[process.node.id]
 
-    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
+    def _leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
         """A message leaves: all it says must be on its sender's disk."""
         process = connection.server if is_answer else connection.client
         assert process is not None, "somebody sends"
@@ -155,21 +152,15 @@ class Elections:
 
     # What comes in
 
-    def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request is about to be taken."""
-        if type(requested.request) is VoteRequest:
-            replica = process.replica
-            self._logs[process.node.id, requested.source.connection] = (replica.log.last_epoch, replica.log.end)
-            self._before = (replica.role.epoch, replica.role.voted, replica.role)
-            frame.stamp = frame.gist
+    def _asked_vote(self, process: Process, frame: Frame, requested: Requested) -> None:
+        replica = process.replica
+        self._logs[process.node.id, requested.source.connection] = (replica.log.last_epoch, replica.log.end)
+        self._before = (replica.role.epoch, replica.role.voted, replica.role)
+        frame.stamp = frame.gist
 
-    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request was taken: a pre-vote must not have changed anything, but that an epoch became known; and who was
-        told of the leader of its epoch knows it, whatever it was.
-        """
-        if frame.name == "Begin" and not frame.stray:
-            self._has_heard(process, *frame.gist)
-        if type(requested.request) is not VoteRequest or not frame.gist[4]:
+    def _took_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
+        """A pre-vote must not have changed anything, but that an epoch became known."""
+        if not frame.gist[4]:
             return
         epoch, voted, role = self._before
         now = process.replica.role
@@ -180,7 +171,11 @@ class Elections:
         if isinstance(role, (Leader, Follower)) and now.epoch == epoch and not isinstance(now, type(role)):
             self._lost_leader(process, role, now)
 
-    def _has_heard(self, process: Process, epoch: int, leader_id: int) -> None:
+    def _took_begin(self, process: Process, frame: Frame, _requested: Requested) -> None:
+        """Who was told of the leader of its epoch knows it, whatever it was."""
+        if frame.stray:
+            return
+        epoch, leader_id = frame.gist
         role = process.replica.role
         if role.epoch == epoch and role.leader_id != leader_id:
             text = f"node {process.node.id} was told that node {leader_id} leads epoch {epoch}, and is {role}"

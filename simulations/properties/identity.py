@@ -5,7 +5,7 @@ S20 IdentityFencing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulations.violation import Violation
 
@@ -21,20 +21,22 @@ class Identity:
 
     def __init__(self, _ledger: Ledger) -> None:
         self._before = 0
-        self.performs: dict[type, Any] = {}
+        self.asked = {"Vote": self._asked_vote}
+        self.took = {"Vote": self._took_vote}
+        self.leaves = {"VoteAnswer": self._vote_leaves}
 
-    def asked(self, process: Process, frame: Frame, _requested: Requested) -> None:
+    def _asked_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
         if frame.stray:
             self._before = process.replica.epoch
 
-    def took_request(self, process: Process, frame: Frame, _requested: Requested) -> None:
+    def _took_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
         """A request of another cluster does not even make an epoch known."""
         if frame.stray == "cluster" and process.replica.epoch > max(self._before, 0) + 1:
             text = f"a Vote of another cluster took node {process.node.id} from epoch {self._before} to"
             raise Violation("S20", f"{text} {process.replica.epoch}")
 
-    def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
-        if is_answer and frame.stray and frame.name == "VoteAnswer" and len(frame.gist) > 3 and frame.gist[3]:
+    def _vote_leaves(self, connection: Connection, frame: Frame, _is_answer: bool) -> None:
+        if frame.stray and len(frame.gist) > 3 and frame.gist[3]:
             server = connection.server
             voter = 0 if server is None else server.node.id
             raise Violation("S20", f"node {voter} grants a vote that was not asked of it: wrong is the {frame.stray}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from raft.recovered import Recovered
+    from raft.roles import Role
     from simulations.ledger import Ledger
     from simulations.process import Process
 
@@ -29,7 +30,7 @@ class Logs:
         self._ledger = ledger
         self.prefixes: dict[tuple[int, int], int] = {}
         self._told: dict[int, int] = {}  # node id: up to where it was told that all is committed
-        self._led: dict[int, int] = {}  # node id: the epoch that it was last seen to lead
+        self.hears = {Flushed: self._flushed}
         self.performs = {
             do.Append: self._appends,
             do.Truncate: self._truncates,
@@ -51,7 +52,6 @@ class Logs:
         shadow = ChainedLog(self._ledger.chains, start, base)
         self._ledger.shadows[node_id] = shadow
         self._told[node_id] = 0
-        self._led[node_id] = -1
         while shadow.end < recovered.log_end:
             data = process.storage.read(shadow.end, recovered.log_end, 1 << 20)
             if not data:
@@ -61,13 +61,13 @@ class Logs:
             text = f"node {node_id} recovered epochs {recovered.epochs}, its log has {shadow.epoch_starts}"
             raise Violation("S16", text)
 
-    def stepped(self, process: Process, _name: str, event: Any, effects: list[Any]) -> None:
-        if type(event) is Flushed and not effects and process.replica.log.issued == event.number:
-            self._are_epochs(process, "knows", process.replica.log.epochs)  # nothing is under way
-        role = process.replica.role
-        if isinstance(role, Leader) and self._led[process.node.id] != role.epoch:
-            self._led[process.node.id] = role.epoch
+    def became(self, process: Process, was: Role | None, role: Role) -> None:
+        if isinstance(role, Leader) and not (isinstance(was, Leader) and was.epoch == role.epoch):
             self._is_complete(process, role.epoch)
+
+    def _flushed(self, process: Process, event: Flushed, effects: list[Any]) -> None:
+        if not effects and process.replica.log.issued == event.number:
+            self._are_epochs(process, "knows", process.replica.log.epochs)  # nothing is under way
 
     def _is_complete(self, process: Process, epoch: int) -> None:
         """A new leader has all that was committed in the epochs before; a later one may have been quicker."""

@@ -6,7 +6,7 @@ L13 (a leader tells all voters). L01, L02, L04 and L07 are of the calm at the en
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raft import effects as do
 from raft.roles import Leader
@@ -16,6 +16,7 @@ from simulations.world import MS, SECOND
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
+    from raft.roles import Role
     from simulations.connections import Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -54,16 +55,19 @@ class Progress:
         self._world = world
         self._reigns: dict[int, Reign] = {}  # by node id
         self._steps: dict[int, int] = {}
-        self.performs: dict[type, Any] = {do.Send: self._sends}
+        self.performs = {do.Send: self._sends}
+        self.took = {"Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch}
         world.after(SECOND, self._count_steps)
 
     def started(self, process: Process) -> None:
         self._reigns.pop(process.node.id, None)
+        self._steps.setdefault(process.node.id, 0)
 
-    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
+    def stepped(self, process: Process) -> None:
+        self._steps[process.node.id] += 1
+
+    def became(self, process: Process, _was: Role | None, role: Role) -> None:
         node_id = process.node.id
-        self._steps[node_id] = self._steps.get(node_id, 0) + 1
-        role = process.replica.role
         if not isinstance(role, Leader):
             self._reigns.pop(node_id, None)
             return
@@ -91,10 +95,10 @@ class Progress:
                 "L13", f"node {process.node.id} leads epoch {reign.epoch}, and has told nodes {unknown} nothing"
             )
 
-    def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
+    def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:
         """A voter fetches in the epoch of the leader."""
         reign = self._reigns.get(process.node.id)
-        if reign is None or frame.name not in {"Fetch", "FetchSnapshot"} or frame.gist[0] != reign.epoch:
+        if reign is None or frame.gist[0] != reign.epoch:
             return
         request = requested.request
         sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
@@ -138,5 +142,5 @@ class Progress:
         for node_id, count in self._steps.items():
             if count > STEPS_MAX:
                 raise Violation("L11", f"node {node_id} took {count} steps within a second")
-        self._steps.clear()
+            self._steps[node_id] = 0
         self._world.after(SECOND, self._count_steps)

@@ -15,8 +15,6 @@ from simulations.chains import EMPTY
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from raft.config import SnapshotId
     from raft.recovered import Recovered
     from simulations.ledger import Ledger
@@ -61,7 +59,7 @@ class Recovery:
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,
         }
-        self._told: dict[type, Callable[[Process, Any], None]] = {
+        self.hears = {
             Saved: self._saved,
             Flushed: self._flushed,
             SnapshotTaken: self._taken,
@@ -82,11 +80,6 @@ class Recovery:
         promise = self._promises.get(node.id)
         if promise is not None:
             promise.snapshots.discard(snapshot)
-
-    def stepped(self, process: Process, _name: str, event: Any, _effects: list[Any]) -> None:
-        told = self._told.get(type(event))
-        if told is not None:
-            told(process, event)
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
         """A start has opened the disk, and gives this to the core. Shadows are made before."""
@@ -171,11 +164,11 @@ class Recovery:
 
     # What is told
 
-    def _saved(self, process: Process, event: Saved) -> None:
+    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
         promise = self._promise(process)
         promise.elections = [entry for entry in promise.elections if entry[0] >= event.number]
 
-    def _flushed(self, process: Process, event: Flushed) -> None:
+    def _flushed(self, process: Process, event: Flushed, _effects: list[Any]) -> None:
         promise = self._promise(process)
         while promise.operations and promise.operations[0][0] <= event.number:
             _, end, number = promise.operations.popleft()
@@ -183,10 +176,10 @@ class Recovery:
         for _, end, number in promise.operations:
             promise.cut(end, number)
 
-    def _taken(self, process: Process, event: SnapshotTaken) -> None:
+    def _taken(self, process: Process, event: SnapshotTaken, _effects: list[Any]) -> None:
         self._keeps(process, event.id)
 
-    def _stored(self, process: Process, event: SnapshotStored) -> None:
+    def _stored(self, process: Process, event: SnapshotStored, _effects: list[Any]) -> None:
         snapshot = self._promise(process).freezing.pop(event.number, None)
         if snapshot is not None and not event.refused:
             self._keeps(process, snapshot)

@@ -13,6 +13,7 @@ from raft.roles import Candidate, Follower, Leader, Resigned
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
+    from raft.roles import Role
     from simulations.ledger import Ledger
     from simulations.process import Process
 
@@ -48,13 +49,10 @@ class Roles:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._seen: dict[int, Any] = {}  # node id: the role last looked at
         self._noted: dict[int, tuple[str, int] | None] = {}  # node id: name and epoch of the role last told of
         self._watermarks: dict[int, int | None] = {}
-        self.performs: dict[type, Any] = {}
 
     def started(self, process: Process) -> None:
-        self._seen[process.node.id] = None
         self._noted[process.node.id] = None
         self._watermarks[process.node.id] = None
 
@@ -76,7 +74,7 @@ class Roles:
         if not {SAME: epoch == old, UP: epoch > old, ONE_UP: epoch == old + 1, NOT_DOWN: epoch >= old}[rule]:
             raise Violation("S14", f"node {node_id}, {was} of epoch {old}, became {now} of epoch {epoch}")
 
-    def stepped(self, process: Process, _name: str, _event: Any, _effects: list[Any]) -> None:
+    def stepped(self, process: Process) -> None:
         replica = process.replica
         log = replica.log
         watermark = replica.high_watermark
@@ -95,11 +93,8 @@ class Roles:
             # A role that begins may not know it; nobody knows less than before.
             if watermark is not None and known is not None and watermark < known:
                 raise Violation("S09", f"the high watermark of node {process.node.id} fell from {known} to {watermark}")
-        role = replica.role
-        was = self._seen[process.node.id]
-        if role is was:
-            return
-        self._seen[process.node.id] = role
+
+    def became(self, process: Process, was: Role | None, role: Role) -> None:
         if was is not None and role.epoch < was.epoch:
             raise Violation("S03", f"node {process.node.id} went from epoch {was.epoch} back to {role.epoch}")
         self._is_valid(process, role)

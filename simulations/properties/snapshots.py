@@ -33,6 +33,7 @@ class Snapshots:
         self._ledger = ledger
         self.contents: dict[SnapshotId, set[bytes]] = {}
         self._freezing: dict[int, dict[int, SnapshotId]] = {}  # node id: by number of the order
+        self.hears = {SnapshotTaken: self._taken, SnapshotStored: self._stored}
         self.performs = {
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,
@@ -48,18 +49,13 @@ class Snapshots:
             text = f"node {process.node.id} starts with a log from {recovered.log_start}, and snapshots up to {ends}"
             raise Violation("S17", text)
 
-    def stepped(self, process: Process, _name: str, event: Any, _effects: list[Any]) -> None:
-        if type(event) is SnapshotTaken:
-            data = self._check(process, event.id)
-            self.contents.setdefault(event.id, set()).add(data)
-        elif type(event) is SnapshotStored:
-            snapshot = self._freezing[process.node.id].pop(event.number)
-            if not event.refused:
-                data = self._check(process, snapshot)
-                if data not in self.contents.get(snapshot, ()):
-                    raise Violation(
-                        "S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote"
-                    )
+    def _taken(self, process: Process, event: SnapshotTaken, _effects: list[Any]) -> None:
+        self.contents.setdefault(event.id, set()).add(self._check(process, event.id))
+
+    def _stored(self, process: Process, event: SnapshotStored, _effects: list[Any]) -> None:
+        snapshot = self._freezing[process.node.id].pop(event.number)
+        if not event.refused and self._check(process, snapshot) not in self.contents.get(snapshot, ()):
+            raise Violation("S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote")
 
     def _check(self, process: Process, snapshot: SnapshotId) -> bytes:
         """A snapshot that is said to be stored; returns its bytes."""
