@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raft.inputs import Requested, Source
 from records.codec import decode, encode
 from records.wire import EncodeError
+from simulations.channels import Channel
 from simulations.links import Links, Pipe
 from simulations.messages import ANSWERS, KINDS
 from simulations.releases import NEWEST, common_versions
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.channels import Channel
     from simulations.links import Latency
     from simulations.messages import Gist
     from simulations.node import Node
@@ -103,6 +103,10 @@ class Network:
         self.messages = 0
 
     # The client's side
+
+    def channel(self, process: Any, peer: int) -> Any:
+        """The way from a process to one of its peers."""
+        return Channel(process, peer)
 
     def connect(self, process: Process, channel: Channel) -> Connection:
         """Begin to connect; the channel is told by `ready`, `refused`, or `lost` what comes of it."""

@@ -1,7 +1,8 @@
 """The levels of simulation: what is simulated together. Each is one module, imported when it is asked for.
 
 raft: the raft core over its real storage, with registers for a state machine. controller: the whole controller in place
-of the registers, with model brokers and admin clients around it. A level's module has
+of the registers, with model brokers and admin clients around it. node: the same, with listeners, frames and channels on
+simulated sockets. A level's module has
 
     draw(seed) -> plan                              the plan of a seed, drawn by luck
     read(text) -> plan                              a plan from its JSON; raises ValueError
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
-MODULES = {"raft": "simulations.raft_level", "controller": "simulations.controller_level"}
+MODULES = {
+    "raft": "simulations.raft_level",
+    "controller": "simulations.controller_level",
+    "node": "simulations.node_level",
+}
 
 
 class Level(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from raft.effects import Send
 from raft.inputs import Answered, Failed
 from records.errors import Error
-from simulations.channels import Channel
+from simulations.clocks import NodeClock
 from simulations.node import endpoint
 from simulations.releases import NEWEST
 from simulations.world import MS
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from simulations.channels import Channel
     from simulations.connections import Connection, Frame, Network
     from simulations.world import World
 
@@ -29,12 +30,13 @@ class Client:
     """A process that asks controllers, and is asked nothing. id: of its machine; the quorum's nodes have lower ones.
 
     target: the controller that it takes for the active one. is_dead: it does not live any more: answers come to nobody.
-    It has what the network asks of a process and of its machine.
+    It has what the network asks of a process and of its machine. clock: goes with the world's.
     """
 
     is_on = True
     is_listening = False
     release = NEWEST
+    clock = NodeClock()
 
     def __init__(self, world: World, network: Network, luck: Random, client_id: int, servers: list[int]) -> None:
         self.world = world
@@ -62,7 +64,7 @@ class Client:
         self._done[number] = done
         channel = self.channels.get(peer)
         if channel is None:
-            channel = self.channels[peer] = Channel(self, peer)  # type: ignore[arg-type]
+            channel = self.channels[peer] = self.network.channel(self, peer)
         channel.send(Send(peer, number, endpoint(peer), request))
         self.world.after(timeout_ms * MS, self._give_up, number)
 

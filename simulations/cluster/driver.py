@@ -93,12 +93,24 @@ class ControllerProcess(Process):
             storage=self.storage,
             replica=self.replica,
             controller=self.controller,
-            server=SimServer(self),
-            channels=SimChannels(self, self, 0),
-            own_channels=SimChannels(self, OwnEnd(self), OWN),
+            server=self.make_server(),
+            channels=self.make_channels(),
+            own_channels=self.make_own_channels(),
         )
         self.is_listening = True
         driver.start()
+
+    def make_server(self) -> Any:
+        """What takes requests, and gives answers."""
+        return SimServer(self)
+
+    def make_channels(self) -> Any:
+        """The way to the quorum."""
+        return SimChannels(self, self, 0)
+
+    def make_own_channels(self) -> Any:
+        """The way to the active controller, for this node's own requests."""
+        return SimChannels(self, OwnEnd(self), OWN)
 
     # What comes from outside
 

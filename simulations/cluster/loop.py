@@ -42,7 +42,7 @@ class SimLoop:
         """The node's monotonic clock, in seconds."""
         return self._process.clock.micros(self._process.world.now) / SECOND
 
-    def call_soon(self, act: Callable[..., Any], *args: Any) -> None:
+    def call_soon(self, act: Callable[..., Any], *args: Any, context: Any = None) -> None:  # noqa: ARG002 - asyncio's own
         process = self._process
         process.world.after(0, process.when_awake, self._run, act, *args)
 

@@ -119,7 +119,8 @@ class ClusterWatch(Watch):
             return
         if not is_active:
             connection = process.connections[source.connection]
-            self._from_standby[connection.client.node.id] = source.correlation
+            if connection.asked is not None:
+                self._from_standby[connection.client.node.id] = connection.asked.number
         elif type(request) in ANSWERED:
             ANSWERED[type(request)](self, process, request, response)
 

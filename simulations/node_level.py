@@ -1,0 +1,35 @@
+"""The level of whole nodes, as `levels` asks for it: clusters whose every message is bytes on a simulated socket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.messages import KINDS
+from simulations.plans import from_json
+from simulations.plans import to_json as show
+from simulations.raft_level import plainer
+from simulations.sockets.plan import SocketPlan, draw
+from simulations.sockets.run import SocketRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.outcome import Outcome
+    from simulations.trace import Entry
+
+__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+
+FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
+
+
+def read(text: str) -> SocketPlan:
+    """A plan from its JSON; raises ValueError."""
+    plan: SocketPlan = from_json(text, SocketPlan)
+    return plan
+
+
+def play(plan: SocketPlan, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]:
+    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    run = SocketRun(plan, written)
+    outcome = run.execute()
+    return outcome, run.trace.recent()

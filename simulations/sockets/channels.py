@@ -1,0 +1,95 @@
+"""The product's own channels, with all that is asked over them and all that comes of it told of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import Answered, Failed
+from raft.network.channels import Channels
+from simulations.sockets.loop import SocketLoop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.effects import Send
+    from raft.inputs import Input
+    from raft.network.channel import Channel
+    from simulations.sockets.frames import Asked
+    from simulations.sockets.judge import WireJudge
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+
+class SocketChannels(Channels):
+    """The channels of one process to its peers. asked: by peer, what was asked last and has not come to an end.
+
+    tell: takes what came of it; an answer together with the request that it is for.
+    """
+
+    def __init__(
+        self, process: Any, loop: Any, client_id: str, tell: Callable[[Input, Asked | None], None], note: Note
+    ) -> None:
+        super().__init__(loop, client_id, process.luck, on_input=self._came, note=note)
+        self.process = process
+        self._sim_loop = loop
+        self.asked: dict[int, Send] = {}
+        self.left: dict[int, Asked] = {}  # by peer: the frame with which the last request left
+        self._tell_process = tell
+        self._judge: WireJudge = process.network.judge
+
+    @classmethod
+    def of_client(cls, process: Any) -> SocketChannels:
+        """Those of a broker or an admin client."""
+
+        def tell(event: Input, asked: Asked | None) -> None:
+            if isinstance(event, Answered):
+                assert asked is not None, "an answer is for something"
+                process.handle_answer(asked.answer, event)
+            else:
+                process.receive_soon(event)
+
+        def run(act: Callable[..., None], *args: Any) -> None:
+            if not process.is_dead:
+                act(*args)
+
+        return cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None)
+
+    def send(self, effect: Send) -> None:
+        self.asked[effect.peer] = effect
+        self.left.pop(effect.peer, None)
+        super().send(effect)
+
+    def close(self) -> None:
+        self.asked.clear()
+        super().close()
+
+    def _make(self, peer: int) -> Channel:
+        self._loop = ChannelLoop(self._sim_loop, self, peer)  # type: ignore[assignment]
+        return super()._make(peer)
+
+    def _came(self, event: Input) -> None:
+        if isinstance(event, Answered):
+            asked = self.asked.pop(event.peer, None)
+            self._judge.is_answer_to(self, event, asked)
+            self._tell_process(event, self.left.pop(event.peer))
+            return
+        if isinstance(event, Failed):
+            asked = self.asked.get(event.peer)
+            if asked is not None and asked.number == event.number:
+                del self.asked[event.peer]
+                self.left.pop(event.peer, None)
+        self._tell_process(event, None)
+
+
+class ChannelLoop:
+    """The loop as the channel to one peer sees it: each connection is known to be its own."""
+
+    def __init__(self, loop: SocketLoop, channels: SocketChannels, peer: int) -> None:
+        self.channels = channels
+        self.peer = peer
+        self.time, self.call_soon = loop.time, loop.call_soon
+        self.call_later, self.create_task = loop.call_later, loop.create_task
+        self._open = loop.open
+
+    def create_connection(self, factory: Callable[[], Any], host: str, _port: int) -> Any:
+        return self._open(factory, host, self)

@@ -1,0 +1,121 @@
+"""What is on the wire, as who looks on sees it: bytes cut into frames, and frames taken for requests and answers."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, Any
+
+from records.codec import decode_prefix
+from records.headers import RequestHeader, request_header_version
+from records.registry import request_class
+from records.wire import DecodeError
+from simulations.connections import Frame
+from simulations.messages import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZE = 4
+FRAME_BYTES_MAX = 100 << 20
+_START = Layout(">hhi")  # api key, api version, correlation id
+API_VERSIONS = 18
+
+
+class Seen(Frame):
+    """A frame that was written. data: its bytes without the length; rest: those with which it became whole."""
+
+    __slots__ = ("data", "rest")
+
+    data: bytes
+    rest: bytes
+
+
+class Asked(Seen):
+    """A request. message: None where the bytes are none; place: among all of its connection, from 1 on; body_at: where
+    its message begins. taken_at: when the server took it, -1 before. response: what the server's node said to it, and
+    its bytes, None before; answer: the frame with which it left.
+    """
+
+    __slots__ = ("answer", "body_at", "correlation_id", "message", "place", "response", "said", "taken_at")
+
+    def __init__(self, data: bytes, place: int) -> None:
+        self.data = data
+        self.place = place
+        self.taken_at = -1
+        self.response: Any = None
+        self.said: bytes | None = None
+        self.answer: Answer | None = None
+        self.body_at = 0
+        self.message: Any = None
+        api_key, version, self.correlation_id = _START.unpack_from(data) if len(data) >= _START.size else (-1, -1, -1)
+        name, gist = "Garbage", (len(data),)
+        try:
+            self.message = self._decode(api_key, version)
+        except (DecodeError, KeyError, AssertionError):
+            pass  # the sender is no node of ours, or it breaks W01
+        else:
+            kind = KINDS.get(type(self.message))
+            name = type(self.message).__name__ if kind is None else kind.name
+            gist = () if kind is None else kind.gist(self.message)
+        super().__init__(name, gist, 0, version, data[self.body_at :], len(data))
+
+    def _decode(self, api_key: int, version: int) -> Any:
+        cls = request_class(api_key)
+        _, at = decode_prefix(RequestHeader, request_header_version(cls, version), self.data, 0)
+        message, end = decode_prefix(cls, version, self.data, at)
+        if end != len(self.data):
+            raise DecodeError(cls.__name__, version, "", end, "bytes are left")
+        self.body_at = at
+        return message
+
+
+class Answer(Seen):
+    """The answer to a request."""
+
+    __slots__ = ()
+
+    def __init__(self, data: bytes, asked: Asked) -> None:
+        self.data = data
+        name, gist = "VersionsRefused", ()
+        if asked.response is not None:
+            kind = KINDS[type(asked.response)]
+            name, gist = kind.name, kind.gist(asked.response)
+        super().__init__(name, gist, asked.number, asked.version, data, len(data))
+        self.stamp, self.stray = asked.stamp, asked.stray
+
+
+class Tap:
+    """Cuts what one end writes. whole: told each frame's bytes, gives the frame; None where nobody cares."""
+
+    __slots__ = ("_held", "_need", "_whole", "is_answer")
+
+    def __init__(self, whole: Callable[[bytes], Seen | None], *, is_answer: bool) -> None:
+        self._whole = whole
+        self._held = bytearray()
+        self._need = SIZE
+        self.is_answer = is_answer
+
+    def cut(self, data: bytes) -> list[tuple[bytes, Any]]:
+        """The same bytes in pieces, each with the frame that it makes whole, or None."""
+        pieces: list[tuple[bytes, Any]] = []
+        position = begin = 0
+        while position < len(data) and self._need:
+            taken = data[position : position + self._need - len(self._held)]
+            self._held += taken
+            position += len(taken)
+            if len(self._held) < self._need:
+                break
+            if self._need == SIZE:
+                size = int.from_bytes(self._held, "big", signed=True)
+                # After what is no length there are no frames any more.
+                self._need = SIZE + size if 0 <= size <= FRAME_BYTES_MAX else 0
+                if size:
+                    continue
+            frame = self._whole(bytes(self._held[SIZE:]))
+            pieces.append((data[begin:position], frame))
+            begin = position
+            self._held.clear()
+            self._need = SIZE
+        if begin < len(data):
+            pieces.append((data[begin:], None))
+        return pieces

@@ -1,0 +1,177 @@
+"""What must hold of the wire between two nodes, whatever breaks on it.
+
+W01: a request on a wire is what a core asked to be sent, to that peer, in the highest version that both have, after
+versions were told, one at a time. W02: a server takes the frames of a connection as they were written, in their order,
+each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its number,
+and say what the node said to it. W04: what a channel hands over for a request is the answer to that very request.
+W05: who connects, or asks for versions, gives up in time. W06: what peers make a server hold stays within its bounds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.apis import APIS
+from records.codec import encode
+from records.errors import Error
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.schema import schema_of
+from records.wire import EncodeError
+from simulations.sockets.frames import API_VERSIONS, Answer, Asked
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from raft.effects import Send
+    from raft.inputs import Answered
+    from raft.network.requests import Incoming
+    from simulations.sockets.channels import SocketChannels
+    from simulations.sockets.network import SocketNetwork
+    from simulations.sockets.process import SocketProcess
+    from simulations.sockets.tcp import TcpConnection
+
+
+class WireJudge:
+    """Sees each frame when it is written, when it is taken, and when it is handed over."""
+
+    def __init__(self, network: SocketNetwork) -> None:
+        self._network = network
+
+    # As they are written
+
+    def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
+        """A client has written a frame."""
+        connection.written += 1
+        frame = Asked(data, connection.written)
+        frame.sent_at = self._network.world.now
+        channels = connection.opening.channels
+        if channels is not None:
+            self._is_meant(connection, channels, frame)
+        connection.requests[frame.place] = frame
+        self._network.messages += 1
+        self._network.seen(connection, frame, False)
+        return frame
+
+    def _is_meant(self, connection: TcpConnection, channels: SocketChannels, frame: Asked) -> None:
+        """W01."""
+        who = f"node {channels.process.node.id}"
+        if frame.message is None:
+            raise Violation("W01", f"{who} writes {len(frame.data)} bytes that are no request")
+        if connection.requests:
+            waits = next(iter(connection.requests.values()))
+            raise Violation("W01", f"{who} writes a {frame.name} where its {waits.name} is not answered")
+        if type(frame.message) is ApiVersionsRequest and frame.version >= 0 and not connection.versions:
+            return
+        if not connection.versions:
+            raise Violation("W01", f"{who} writes a {frame.name} before it was told the peer's versions")
+        effect = channels.asked.get(connection.opening.peer)
+        if effect is None or not is_written_as(effect, frame.version, frame.payload):
+            raise Violation("W01", f"{who} writes a {frame.name} to {connection.opening.host} that nobody asked for")
+        frame.number = effect.number
+        channels.left[effect.peer] = frame
+        known = connection.versions.get(type(frame.message))
+        if frame.version != known:
+            raise Violation("W01", f"{who} speaks {frame.name} v{frame.version}; both have v{known}")
+
+    def answer_leaves(self, connection: TcpConnection, data: bytes) -> Answer | None:
+        """A server has written a frame (W03)."""
+        server = connection.server
+        assert server is not None, "it was accepted"
+        who = f"node {server.node.id}"
+        asked = next(iter(connection.requests.values()), None)
+        if asked is None or not (asked.taken_at >= 0 or is_unsupported(asked)):
+            raise Violation("W03", f"{who} writes {len(data)} bytes where nothing was asked")
+        if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:
+            raise Violation("W03", f"{who} answers {asked.name} {asked.correlation_id} as {data[:4].hex()}")
+        if asked.said is None and not is_unsupported(asked):
+            raise Violation("W03", f"{who} writes an answer to {asked.name} before its node has given one")
+        if asked.said is not None and not data.endswith(asked.said):
+            raise Violation("W03", f"{who} writes {len(data)} bytes to {asked.name}; the node said others")
+        del connection.requests[asked.place]
+        answer = asked.answer = Answer(data, asked)
+        answer.sent_at = self._network.world.now
+        self._look_at_oldest(connection)
+        self._network.messages += 1
+        self._network.seen(connection, answer, True)
+        return answer
+
+    # As they are taken
+
+    def takes(self, process: SocketProcess, incoming: Incoming) -> Asked:
+        """A server hands a request to its node (W02)."""
+        connection: Any = process.connections.get(incoming.source.connection)
+        who = f"node {process.node.id}"
+        if connection is None:
+            raise Violation("W02", f"{who} takes a request of connection {incoming.source.connection}, which is gone")
+        place = incoming.source.correlation
+        frame: Asked | None = connection.requests.get(place)
+        if frame is None or frame.data != incoming.frame or frame.message is None:
+            raise Violation("W02", f"{who} takes a frame that was not written as number {place} of its connection")
+        if connection.taken >= place:
+            raise Violation("W02", f"{who} takes frame {place} of a connection after frame {connection.taken}")
+        connection.taken = place
+        frame.taken_at = self._network.world.now
+        self._look_at_oldest(connection)
+        return frame
+
+    def says(self, process: SocketProcess, connection: TcpConnection, place: int, response: Any) -> None:
+        """A node gives its answer to a request (W03)."""
+        frame = connection.requests.get(place)
+        if frame is None or frame.response is not None:
+            text = f"node {process.node.id} answers with {type(response).__name__} what is not waiting for an answer"
+            raise Violation("W03", text)
+        frame.response = response
+        frame.said = encode(response, frame.version)
+
+    def _look_at_oldest(self, connection: TcpConnection) -> None:
+        """What waits for its answer, for who looks after those that wait for long."""
+        oldest = next(iter(connection.requests.values()), None)
+        connection.asked = oldest if oldest is not None and oldest.taken_at >= 0 else None
+        if connection.asked is not None:
+            connection.asked_at = oldest.taken_at  # type: ignore[union-attr]
+
+    # As they are handed over
+
+    def is_answer_to(self, channels: SocketChannels, event: Answered, asked: Send | None) -> None:
+        """A channel hands over an answer (W04)."""
+        who = f"node {channels.process.node.id}"
+        frame = channels.left.get(event.peer)
+        if asked is None or frame is None or asked.number != event.number:
+            text = f"{who} hands over an answer to {event.number} of peer {event.peer}"
+            raise Violation("W04", f"{text}; asked is {None if asked is None else asked.number}")
+        if frame.answer is None or frame.said != encode(event.response, frame.version):
+            raise Violation("W04", f"{who} hands over to its {frame.name} of peer {event.peer} what nobody answered it")
+
+
+def is_written_as(effect: Send, version: int, body: bytes) -> bool:
+    """Whether a request of this version has these bytes."""
+    try:
+        return encode(effect.request, version) == body
+    except EncodeError:
+        return False
+
+
+def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
+    """By request class, the highest version that both have."""
+    from records.registry import request_class
+
+    found = {}
+    for entry in answer.api_keys:
+        cls = request_class(entry.api_key)
+        served = schema_of(cls).served
+        if served is not None and max(served[0], entry.min_version) <= min(served[1], entry.max_version):
+            found[cls] = min(served[1], entry.max_version)
+    return found
+
+
+def is_unsupported(asked: Asked) -> bool:
+    """Whether it asks for versions in one that no server knows, which answers that by itself (KIP-511)."""
+    return (
+        int.from_bytes(asked.data[:2], "big") == API_VERSIONS
+        and not 0 <= asked.version <= APIS[API_VERSIONS].versions[1]
+    )
+
+
+def tells_versions(asked: Asked) -> bool:
+    """Whether its answer tells which versions are served."""
+    said = asked.response
+    return isinstance(said, ApiVersionsResponse) and said.error_code == Error.NONE and asked.name == "ApiVersions"

@@ -1,0 +1,175 @@
+"""The event loop of a process with sockets: what `raft.network` asks of asyncio's, in virtual time.
+
+Futures and tasks are asyncio's own; time, order and transports are the world's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from asyncio import events
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulations.cluster.loop import SimLoop
+from simulations.sockets.transport import SimTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from simulations.process import Process
+    from simulations.sockets.channels import ChannelLoop
+    from simulations.sockets.network import SocketNetwork
+    from simulations.sockets.tcp import TcpConnection
+
+# How often a name has several addresses, each of which refuses.
+TWO_ADDRESSES = 0.2
+
+
+class Listening(NamedTuple):
+    """A socket that listens, as much as `Server` looks at it."""
+
+    port: int
+
+    def getsockname(self) -> tuple[str, int]:
+        return "0.0.0.0", self.port  # noqa: S104 - a simulated address
+
+
+class Listener:
+    """What `create_server` returns. is_open: until it is closed."""
+
+    def __init__(self, loop: SocketLoop, factory: Callable[[], Any], port: int) -> None:
+        self.sockets = (Listening(port),)
+        self.factory = factory
+        self._loop = loop
+
+    def close(self) -> None:
+        self._loop.listener = None
+
+
+class SocketLoop(SimLoop):
+    """listener: what takes connections, None while nothing does. run: runs a callback in a turn of this loop."""
+
+    def __init__(self, process: Any, run: Callable[..., None]) -> None:
+        def turn(act: Callable[..., Any], *args: Any) -> None:
+            before = events._get_running_loop()  # noqa: SLF001 - as each loop does
+            events._set_running_loop(self)  # type: ignore[arg-type]  # noqa: SLF001
+            try:
+                run(act, *args)
+            finally:
+                events._set_running_loop(before)  # noqa: SLF001
+
+        super().__init__(process, turn)
+        self.run = turn
+        self.process: Process = process
+        self.network: SocketNetwork = process.network
+        self.listener: Listener | None = None
+
+    def call_at(self, when: float, act: Callable[..., Any], *args: Any) -> Any:
+        """when: seconds, of this loop's clock."""
+        return self.call_later(when - self.time(), act, *args)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)  # type: ignore[arg-type]
+
+    def create_task(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(coroutine, loop=self)  # type: ignore[arg-type]
+        task.add_done_callback(_raise_again)
+        return task
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Told of tasks that died with their process; what others raise is raised again."""
+
+    async def create_server(self, factory: Callable[[], Any], _host: Any, port: int, **_options: Any) -> Listener:
+        self.listener = Listener(self, factory, port)
+        return self.listener
+
+    def open(self, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> asyncio.Future[Any]:
+        """What `create_connection` does for a channel: a future of the transport and the protocol."""
+        opening = Opening(self, factory, host, owner)
+        if host in self.network.hosts:
+            opening.connection = self.network.open(self.process, opening)
+        else:
+            error = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            opening.waiter.set_exception(error)
+        return opening.waiter
+
+    def accept(self, connection: TcpConnection) -> None:
+        """Take a connection that the kernel has made. Its number is the server's."""
+        if self.listener is None:
+            connection.server_end.reset()
+            return
+        protocol = self.listener.factory()
+        connection.id = protocol.number
+        self.process.connections[connection.id] = connection
+        SimTransport(self, connection.server_end, protocol, connection.client.node.id).begin()
+
+
+class UvloopLoop(SocketLoop):
+    """The same as uvloop's, whose protocols are handed each read as an object of its own."""
+
+
+# By this `raft.network.server` tells them apart.
+UvloopLoop.__module__ = "uvloop.simulated"
+
+
+class Opening:
+    """A connection that a process makes. channels, peer: whose it is; waiter: done when it is made."""
+
+    def __init__(self, loop: SocketLoop, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> None:
+        self.host = host
+        self.channels = owner.channels
+        self.peer = owner.peer
+        self.connection: TcpConnection | None = None
+        self.loop = loop
+        self._factory = factory
+        self.waiter = loop.create_future()
+        self.waiter.add_done_callback(self._settled)
+
+    def accepted(self, connection: TcpConnection) -> None:
+        """The connection is made."""
+        if self.waiter.done():
+            return
+        protocol = self._factory()
+        server = connection.server
+        assert server is not None, "it was accepted"
+        transport = SimTransport(self.loop, connection.client_end, protocol, server.node.id)
+        transport.begin()
+        self.loop.call_soon(self._tell, (transport, protocol))
+
+    def refused(self, _connection: TcpConnection) -> None:
+        """Nobody listens there."""
+        if self.waiter.done():
+            return
+        text = f"[Errno {errno.ECONNREFUSED}] Connect call failed"
+        if self.loop.process.luck.random() < TWO_ADDRESSES:
+            self.waiter.set_exception(OSError(f"Multiple exceptions: {text}, {text}"))
+        else:
+            self.waiter.set_exception(ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"))
+
+    def _tell(self, made: tuple[SimTransport, Any]) -> None:
+        if not self.waiter.done():
+            self.waiter.set_result(made)
+
+    def _settled(self, waiter: asyncio.Future[Any]) -> None:
+        if waiter.cancelled() and self.connection is not None:
+            self.loop.network.abandon(self.connection)
+
+
+def _raise_again(task: asyncio.Task[Any]) -> None:
+    """What a task raises is a finding, or the end of its process."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        raise error
+
+
+def run_now(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that waits for nothing; what it returns."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("it waits for something")

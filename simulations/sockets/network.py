@@ -1,0 +1,145 @@
+"""The network of the node level: connections that carry bytes, and all faults of the other levels on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster.wire import ClusterNetwork
+from simulations.links import Pipe
+from simulations.sockets.channels import SocketChannels
+from simulations.sockets.frames import Tap
+from simulations.sockets.tcp import End, TcpConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.connections import Connection, Frame
+    from simulations.links import Latency
+    from simulations.process import Process
+    from simulations.sockets.judge import WireJudge
+    from simulations.sockets.loop import Opening
+    from simulations.world import World
+
+# How writes come apart: as they are, at a frame of Ethernet's, anywhere now and then, in crumbs.
+SEGMENTS = ("whole", "mtu", "torn", "crumbs")
+MTU = 1448
+TORN_SHARE = 0.1
+CRUMB_BYTES = 40
+PORT = 9093
+
+
+class SocketNetwork(ClusterNetwork):
+    """All connections of a world, with bytes on them.
+
+    window: bytes of one direction that may be under way. segments: one of SEGMENTS. judge: told of all that is on a
+    wire.
+    """
+
+    judge: WireJudge
+
+    def __init__(self, world: World, latency: Latency, luck: Callable[[int, int], Random]) -> None:
+        super().__init__(world, latency, luck)
+        self.window = 256 << 10
+        self.segments = "whole"
+        self._torn = luck(0, 0)
+        self._ends: dict[Any, dict[End, None]] = {}  # by process; asked for by key alone
+
+    # What ends of connections ask
+
+    def segment(self, size: int) -> int:
+        """How many of so many bytes leave together."""
+        if self.segments == "mtu":
+            return min(size, MTU)
+        if self.segments == "crumbs":
+            return min(size, 1 + int(self._torn.random() * CRUMB_BYTES))
+        if self.segments == "torn" and self._torn.random() < TORN_SHARE:
+            return 1 + int(self._torn.random() * size)
+        return size
+
+    def is_ruled(self, connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        """Whether a fault has dealt with a frame that leaves."""
+        return self._is_ruled(connection, frame, is_answer=is_answer)
+
+    def forget(self, end: End) -> None:
+        """A process has let go of an end."""
+        self._ends.get(end.process, {}).pop(end, None)
+
+    def answer_for_nobody(self, end: End) -> None:
+        """Something arrives where nobody holds the connection any more."""
+        node = end.process.node
+        if node.is_on:
+            self.links.carry(end.pipe, 0, end.other.break_off)
+        elif end.connection not in node.mourners:
+            node.mourners.append(end.connection)
+
+    # Connecting
+
+    def open(self, process: Process, opening: Opening) -> TcpConnection:
+        """Begin to connect; the opening is told what comes of it."""
+        target = self._resolve(process, opening.host)
+        own, other = process.node.id, target.id
+        to_server, to_client = Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own))
+        connection = TcpConnection(process, opening, to_server, to_client)
+        judge = self.judge
+        end = connection.client_end = End(self, connection, process, to_server)
+        end.tap = Tap(lambda data: judge.request_leaves(connection, data), is_answer=False)
+        self._ends.setdefault(process, {})[end] = None
+        self.links.carry(to_server, 0, self._syn, connection, target, 0)
+        return connection
+
+    def abandon(self, connection: TcpConnection) -> None:  # type: ignore[override]
+        """The client waits no longer for the connection to be made."""
+        connection.is_wanted = False
+        self.forget(connection.client_end)
+        if connection.server is not None:
+            connection.client_end.reset()
+
+    def accept(self, connection: TcpConnection) -> End:
+        """The server's end of a connection that its kernel has taken."""
+        server = connection.server
+        assert server is not None, "somebody has taken it"
+        judge = self.judge
+        end = connection.server_end = End(self, connection, server, connection.to_client)
+        end.other, connection.client_end.other = connection.client_end, end
+        end.tap = Tap(lambda data: judge.answer_leaves(connection, data), is_answer=True)
+        self._ends.setdefault(server, {})[end] = None
+        return end
+
+    def _accepted(self, connection: TcpConnection) -> None:  # type: ignore[override]
+        client = connection.client
+        if connection.is_wanted and not client.is_dead:
+            client.when_awake(connection.channel.accepted, connection)
+        elif client.node.is_on:
+            connection.client_end.reset()
+
+    # The ends of processes, and what faults do
+
+    def close_all(self, process: Process, *, power_lost: bool) -> None:
+        for end in self._ends.pop(process, {}):
+            if power_lost:
+                end.is_gone = True
+            elif hasattr(end, "other"):
+                end.die()
+        if power_lost:
+            self.links.drop_unsent(process.node.id)
+
+    def broken(self, connection: TcpConnection) -> None:  # type: ignore[override]
+        connection.client_end.break_off()
+
+    def closed_at_server(self, connection: TcpConnection) -> None:  # type: ignore[override]
+        connection.server_end.break_off()
+
+    def request_arrives(self, connection: TcpConnection, frame: Any) -> None:  # type: ignore[override]
+        """What a fault has held comes at last."""
+        connection.server_end.arrive(frame.rest)
+
+    def answer_arrives(self, connection: TcpConnection, frame: Any) -> None:  # type: ignore[override]
+        connection.client_end.arrive(frame.rest)
+
+    def channel(self, process: Any, peer: int) -> Any:  # noqa: ARG002 - one object for all peers
+        """The way from a broker or an admin client to its peers."""
+        found = process.channels.get(0)
+        if found is None:
+            found = process.channels[0] = SocketChannels.of_client(process)
+        return found

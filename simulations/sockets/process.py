@@ -1,0 +1,116 @@
+"""One life of a controller with its listener and its channels: of the product nothing is replaced but the loop's
+transports, the files and the clocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.apis import APIS
+from raft.inputs import Answered, Requested
+from raft.network.server import Server
+from simulations.cluster.driver import ControllerProcess
+from simulations.sockets.channels import SocketChannels
+from simulations.sockets.judge import agreed, tells_versions
+from simulations.sockets.loop import SocketLoop, UvloopLoop, run_now
+from simulations.sockets.network import PORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Input, Source
+    from raft.network.requests import Incoming
+    from simulations.node import Node
+    from simulations.sockets.frames import Asked
+    from simulations.sockets.network import SocketNetwork
+    from simulations.sockets.plan import SocketPlan
+    from simulations.sockets.tcp import TcpConnection
+
+
+class SocketProcess(ControllerProcess):
+    """A running controller. server: the product's."""
+
+    network: SocketNetwork
+
+    def __init__(self, node: Node, properties: dict[str, str], metadata_version: int, plan: SocketPlan) -> None:
+        super().__init__(node, properties, metadata_version)
+        self._plan = plan
+        self.loop: SocketLoop = (UvloopLoop if plan.like_uvloop else SocketLoop)(self, self._guard)
+        self.server: SocketServer
+
+    def make_server(self) -> SocketServer:
+        self.server = SocketServer(self, self._plan)
+        run_now(self.server.listen("CONTROLLER", "", PORT))
+        return self.server
+
+    def make_channels(self) -> SocketChannels:
+        return SocketChannels(self, self.loop, f"raft-client-{self.node.id}", self._answered, self.note)
+
+    def make_own_channels(self) -> SocketChannels:
+        return SocketChannels(self, self.loop, f"controller-{self.node.id}", self._own_answered, self.note)
+
+    def accept(self, connection: TcpConnection) -> int:  # type: ignore[override]
+        self.network.accept(connection)
+        self.when_awake(self.loop.run, self.loop.accept, connection)
+        return connection.id
+
+    # What the product's edges tell
+
+    def take(self, incoming: Incoming) -> None:
+        """A request came in."""
+        frame = self.network.judge.takes(self, incoming)
+        connection: Any = self.connections[incoming.source.connection]
+        requested = Requested(incoming.source, incoming.message, incoming.version, "CONTROLLER")
+        self.network.arrived(connection, frame, False)
+        self.watch.asked(self, frame, requested)
+        self.driver.on_request(incoming)
+        self.watch.took_request(self, frame, requested)
+
+    def gone(self, number: int) -> None:
+        """A connection is no more."""
+        self.connections.pop(number, None)
+        self.driver.on_disconnected(number)
+
+    def note(self, name: str, fields: dict[str, Any]) -> None:
+        self.driver.note(name, fields)
+
+    def _answered(self, event: Input, asked: Asked | None) -> None:
+        if isinstance(event, Answered):
+            assert asked is not None, "an answer is for something"
+            assert asked.answer is not None, "it is an answer that somebody wrote"
+            self.watch.answered(self, asked.answer, event)
+        self.driver.on_peer(event)
+
+    def _own_answered(self, event: Input, _asked: Asked | None) -> None:
+        self.driver.on_own_answer(event)
+
+
+class SocketServer(Server):
+    """The product's server; what its node says is told of before it is written."""
+
+    def __init__(self, process: SocketProcess, plan: SocketPlan) -> None:
+        versions: dict[int, tuple[int, int]] = {key: api.versions for key, api in APIS.items()}
+        on_request: Callable[[Incoming], None] = process.take
+        super().__init__(
+            process.loop,  # type: ignore[arg-type]
+            versions,
+            on_request=on_request,
+            on_disconnected=process.gone,
+            note=process.note,
+            **plan.bounds,
+        )
+        self._process = process
+
+    def reply(self, source: Source, response: Any) -> None:
+        process = self._process
+        connection: Any = process.connections.get(source.connection)
+        if connection is None:
+            super().reply(source, response)
+            return
+        judge = process.network.judge
+        judge.says(process, connection, source.correlation, response)
+        frame = connection.requests[source.correlation]
+        if tells_versions(frame):
+            connection.versions = agreed(response)
+        process.watch.replies(process, source, response)
+        super().reply(source, response)

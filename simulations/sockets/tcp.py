@@ -1,0 +1,191 @@
+"""TCP as two kernels make it: bytes in their order, in pieces of any size, as many under way as a window lets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simulations.connections import Connection
+
+if TYPE_CHECKING:
+    from simulations.links import Pipe
+    from simulations.process import Process
+    from simulations.sockets.frames import Asked, Tap
+    from simulations.sockets.loop import Opening
+    from simulations.sockets.network import SocketNetwork
+
+# What a process takes at once.
+READ_BYTES = 64 << 10
+
+
+class Owner(Protocol):
+    """Who holds an end: told what comes, each time when its process is awake."""
+
+    def received(self, data: bytes) -> None: ...
+
+    def ended(self, error: OSError | None) -> None: ...
+
+    def drained(self) -> None: ...
+
+
+class TcpConnection(Connection):
+    """One connection, with its ends. requests: those that were written whole and are not answered yet, by their place
+    among all of the connection; written: how many were. taken: the place of the last that the server took.
+    """
+
+    __slots__ = ("client_end", "opening", "requests", "server_end", "taken", "written")
+
+    def __init__(self, client: Process, opening: Any, to_server: Pipe, to_client: Pipe) -> None:
+        super().__init__(client, opening, to_server, to_client)
+        self.opening: Opening = opening
+        self.client_end: End
+        self.server_end: End
+        self.requests: dict[int, Asked] = {}
+        self.written = 0
+        self.taken = 0
+
+
+class End:
+    """One end of a connection, as its kernel has it, and what its process has not handed to the kernel yet.
+
+    unsent: bytes that wait in the process. under_way: those that left, and were not read at the other end. arrived:
+    those that came, and were not read. is_gone: nobody holds it any more.
+    """
+
+    __slots__ = (
+        "arrived", "connection", "is_finishing", "is_gone", "is_read_due", "is_reading", "is_reset", "network", "other",
+        "owner", "pipe", "process", "saw_end", "tap", "under_way", "unsent",
+    )  # fmt: skip
+
+    def __init__(self, network: SocketNetwork, connection: TcpConnection, process: Process, pipe: Pipe) -> None:
+        self.network = network
+        self.connection = connection
+        self.process = process
+        self.pipe = pipe
+        self.other: End
+        self.owner: Owner | None = None
+        self.tap: Tap
+        self.unsent = bytearray()
+        self.arrived = bytearray()
+        self.under_way = 0
+        self.is_reading = True
+        self.is_read_due = False
+        self.is_finishing = False
+        self.is_reset = self.saw_end = self.is_gone = False
+
+    # What the process does
+
+    def send(self, data: bytes) -> None:
+        """Bytes for the other end; they leave as the window lets them."""
+        if self.is_reset:
+            self.process.when_awake(self._tell_reset)
+        if self.is_gone or self.is_reset:
+            return
+        for piece, frame in self.tap.cut(data):
+            if frame is not None and not self.unsent and self.network.rules:
+                frame.rest = piece
+                self.under_way += len(piece)
+                if self.network.is_ruled(self.connection, frame, self.tap.is_answer):
+                    continue
+                self.under_way -= len(piece)
+            self.unsent += piece
+        self._push()
+
+    def finish(self) -> None:
+        """Nothing more will be sent; the other end learns when it has read all."""
+        self.is_finishing = True
+        self._push()
+
+    def reset(self) -> None:
+        """Break the connection off, with what is not sent."""
+        if not self.is_gone:
+            self.is_gone = True
+            self.unsent.clear()
+            self.network.forget(self)
+            self.network.links.carry(self.pipe, 0, self.other.break_off)
+
+    def die(self) -> None:
+        """The process is gone. Its kernel sends what it was given, and then the end."""
+        self.unsent.clear()
+        if not self.is_gone:
+            self.is_gone = True
+            told = self.other.break_off if self.arrived else self.other.finish_reading
+            self.network.links.carry(self.pipe, 0, told)
+
+    def pause_reading(self) -> None:
+        self.is_reading = False
+
+    def resume_reading(self) -> None:
+        self.is_reading = True
+        self._read_soon()
+
+    # What the kernels do
+
+    def arrive(self, data: bytes) -> None:
+        """Bytes have come."""
+        if self.is_gone or self.process.is_dead:
+            self.network.answer_for_nobody(self)
+        elif not self.is_reset:
+            self.arrived += data
+            self._read_soon()
+
+    def finish_reading(self) -> None:
+        """The other end will send nothing more."""
+        self.saw_end = True
+        self._read_soon()
+
+    def break_off(self) -> None:
+        """The connection is broken: what came and was not read is lost with it."""
+        self.is_reset = True
+        self.arrived.clear()
+        if self.is_reading or self.unsent:  # else it is noticed by who reads or writes next
+            self.process.when_awake(self._tell_reset)
+
+    def acknowledged(self) -> None:
+        """The other end has read: more may be sent."""
+        if not (self.is_gone or self.is_reset):
+            self._push()
+            if self.owner is not None:
+                self.owner.drained()
+
+    def _push(self) -> None:
+        window = self.network.window
+        while self.unsent and self.under_way < window:
+            size = min(self.network.segment(len(self.unsent)), window - self.under_way)
+            piece = bytes(self.unsent[:size])
+            del self.unsent[:size]
+            self.under_way += size
+            self.network.links.carry(self.pipe, size, self.other.arrive, piece)
+        if self.is_finishing and not self.unsent and not self.is_gone:
+            self.is_gone = True
+            self.network.forget(self)
+            self.network.links.carry(self.pipe, 0, self.other.finish_reading)
+
+    def _read_soon(self) -> None:
+        if not (self.is_read_due or self.is_gone) and self.is_reading and self.owner is not None:
+            self.is_read_due = True
+            self.process.when_awake(self._read)
+
+    def _read(self) -> None:
+        self.is_read_due = False
+        owner = self.owner
+        if self.is_gone or owner is None or not self.is_reading:
+            return
+        if self.is_reset:
+            self._tell_reset()
+        elif self.arrived:
+            data = bytes(self.arrived[:READ_BYTES])
+            del self.arrived[: len(data)]
+            self.other.under_way -= len(data)
+            if self.other.unsent:
+                self.network.links.carry(self.pipe, 0, self.other.process.when_awake, self.other.acknowledged)
+            owner.received(data)
+            if self.arrived or self.saw_end:
+                self.network.world.after(0, self._read_soon)
+        elif self.saw_end:
+            owner.ended(None)
+
+    def _tell_reset(self) -> None:
+        if not self.is_gone and self.owner is not None:
+            self.is_gone = True
+            self.network.forget(self)
+            self.owner.ended(ConnectionResetError("Connection reset by peer"))
