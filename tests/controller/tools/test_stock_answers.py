@@ -72,17 +72,22 @@ def test_dump_log_prints_what_stock_does(case: Case, tmp_path: Path, monkeypatch
 
 
 def golden_outputs() -> list[Path]:
-    """The recorded runs of our three tools; those of the shell often came before it had loaded its file."""
+    """The recorded runs of two of our tools that write nothing; those of the shell often came before it had loaded its
+    file, and what format writes, test_storage_says_and_writes_what_stock_does has.
+    """
     names = ("storage-*.txt", "dump-*.txt")
-    return sorted(path for name in names for path in GOLDEN.glob(f"4.3-*/outputs/{name}"))
+    paths = sorted(path for name in names for path in GOLDEN.glob(f"4.3-*/outputs/{name}"))
+    return [path for path in paths if not is_format(path.read_text(encoding="utf-8").split("\n", 1)[0])]
+
+
+def is_format(command: str) -> bool:
+    return " format " in command and "--help" not in command
 
 
 @pytest.mark.parametrize("path", golden_outputs(), ids=lambda path: f"{path.parts[-3]}/{path.stem}")
 def test_golden_runs_come_out_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_layout, "_terminal_width", lambda: -1)
     command, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    if " format " in command and "--help" not in command:
-        pytest.skip("it writes; test_storage_says_and_writes_what_stock_does has its like")
     directory = path.parents[1]
     _, tool, *args = command.replace("DIR", str(directory)).split()
     for number, arg in enumerate(args):
