@@ -104,7 +104,7 @@ def take_answer(replica: Replica, peer: int, said: Said, now_ms: int) -> bool | 
         return False
     if error == Error.INVALID_VOTER_KEY:
         replica.note("peer_has_other_key", peer=peer)
-        return True
+        return False  # it will say so again (a Java node asks on without a pause)
     return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 
 

@@ -6,10 +6,10 @@ L13 (a leader tells all voters). L01, L02, L04 and L07 are of the calm at the en
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
-from raft.roles import Leader
+from raft.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
 from simulations.violation import Violation
 from simulations.world import MS, SECOND
@@ -27,6 +27,9 @@ SLACK_MS = 5
 
 # Steps of one node in a second beyond which it is busy with nothing: far above what any load here asks for.
 STEPS_MAX = 6000
+
+# How often in a second a node may ask a peer the same, and have learned nothing since: each failure has its pause.
+ASKS_MAX = 100
 
 ANSWER_SLACK_MS = 1000
 
@@ -55,6 +58,7 @@ class Progress:
         self._world = world
         self._reigns: dict[int, Reign] = {}  # by node id
         self._steps: dict[int, int] = {}
+        self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
         self.performs = {do.Send: self._sends}
         self.took = {"Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch}
         world.after(SECOND, self._count_steps)
@@ -80,6 +84,18 @@ class Progress:
             self._world.at(process.clock.when(told_ms), self._is_known, reign)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
+        replica = process.replica
+        following = replica.role.following if isinstance(replica.role, Follower) else None
+        position = following.download.position if following is not None and following.download is not None else -1
+        asks = (
+            effect.peer, type(effect.request), id(replica.role), replica.log.end, replica.high_watermark, position,
+        )  # fmt: skip
+        before, count = self._asks.get(process.node.id, ((), 0))
+        self._asks[process.node.id] = asks, count + 1 if asks == before else 1
+        if count > ASKS_MAX:
+            name = type(effect.request).__name__
+            text = f"node {process.node.id} sent node {effect.peer} {count} times a {name} within a second"
+            raise Violation("L11", f"{text}, and learned nothing")
         reign = self._reigns.get(process.node.id)
         if reign is not None and type(effect.request) is BeginQuorumEpochRequest:
             reign.known.add(effect.peer)
@@ -143,4 +159,5 @@ class Progress:
             if count > STEPS_MAX:
                 raise Violation("L11", f"node {node_id} took {count} steps within a second")
             self._steps[node_id] = 0
+        self._asks.clear()
         self._world.after(SECOND, self._count_steps)

@@ -570,6 +570,16 @@ def test_an_error_is_noted_and_no_vote(error: Error) -> None:
     assert bench.notes[-1] in {"peer_answered_error", "peer_has_other_key"}
 
 
+def test_who_has_another_key_is_asked_again_after_a_pause() -> None:
+    bench = prospective(epoch=4)
+    asked = bench.sends(kind=VoteRequest)
+
+    bench.answer(asked[0], vote_response(4, error=Error.INVALID_VOTER_KEY))
+
+    assert bench.sends(kind=VoteRequest) == asked
+    assert bench.replica.peers.is_backing_off(asked[0].peer, bench.now)
+
+
 @pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.INCONSISTENT_CLUSTER_ID])
 def test_a_refusal_of_the_whole_request_is_noted(error: Error) -> None:
     bench = prospective(epoch=4)
