@@ -7,7 +7,9 @@ simulated sockets. A level's module has
     draw(seed) -> plan                              the plan of a seed, drawn by luck
     read(text) -> plan                              a plan from its JSON; raises ValueError
     show(plan) -> text                              and back
-    play(plan, written=None) -> Outcome, entries    live it through; written: is told all bytes of the trace
+    play(plan, written=None, told=None) -> Outcome, entries
+                                                    live it through; written: is told all bytes of the trace; told: of
+                                                    what is in no trace, as for a page (`closeup`)
     plainer(plan) -> plans                          that are plainer in one thing, for the shrinker
     FIELDS                                          by name of a message, the names of what its gist says
 
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from simulations.closeup import Told
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
@@ -45,7 +48,9 @@ class Level(Protocol):
 
     def plainer(self, plan: Any) -> Iterable[Any]: ...
 
-    def play(self, plan: Any, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]: ...
+    def play(
+        self, plan: Any, written: Callable[[bytes], None] | None = None, told: Told | None = None
+    ) -> tuple[Outcome, list[Entry]]: ...
 
 
 def load(name: str, mutant_id: str = "") -> Level:

@@ -14,6 +14,7 @@ from simulations.files import Dead
 from simulations.process import DIRECTORY, LAST_WORDS_US, Process
 from simulations.releases import NEWEST
 from simulations.streams import directory_id, stream
+from simulations.trace import DISK, SYNC
 from simulations.world import MS, SECOND
 
 if TYPE_CHECKING:
@@ -272,10 +273,14 @@ class Node:
                 is_meant = fault.operation == operation or (not fault.operation and operation != "read")
                 if is_meant and fault.kind in {"", kind}:
                     self._fail(fault, operation, kind)
+        if self.watch.told is not None and operation != "read":
+            self.watch.told((self.world.now, DISK, self.id, operation, kind, "done"))
 
     def _fail(self, fault: DiskFault, operation: str, kind: str) -> None:
         if fault.once:
             self.disk_faults.remove(fault)
+        if self.watch.told is not None:
+            self.watch.told((self.world.now, DISK, self.id, operation, kind, "fails"))
         raise OSError(fault.code, f"{operation} of {kind} was made to fail")
 
     def sync_us(self) -> int:
@@ -286,7 +291,10 @@ class Node:
             delay = least + int(luck.random() * tail_us)
         else:
             delay = least + int(luck.random() * spread)
-        return min(delay * self.pace_times, SYNC_US_MAX)
+        delay = min(delay * self.pace_times, SYNC_US_MAX)
+        if self.watch.told is not None:
+            self.watch.told((self.world.now, SYNC, self.id, delay))
+        return delay
 
     # What others read
 

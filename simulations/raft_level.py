@@ -16,6 +16,7 @@ from simulations.triggers import STATES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulations.closeup import Told
     from simulations.outcome import Outcome
     from simulations.plans import Plan
     from simulations.trace import Entry
@@ -34,8 +35,11 @@ def read(text: str) -> Plan:
     return plan
 
 
-def play(plan: Plan, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]:
+def play(
+    plan: Plan, written: Callable[[bytes], None] | None = None, told: Told | None = None
+) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = Run(plan, written)
+    run.watch.told = told
     outcome = run.execute()
     return outcome, run.trace.recent()

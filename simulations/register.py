@@ -178,6 +178,7 @@ class Register:
         )  # fmt: skip
         base, self.next_offset = self.next_offset, self.next_offset + len(values)
         self.pending.append((self.next_offset, tuple(numbers)))
+        self._process.watch.wrote(self._process, tuple(numbers), self.next_offset)
         proposal = Propose(self.leads, base, self.next_offset - 1, data)
         world = self._process.world
         self._handed_us = max(self._handed_us, world.now + delay_us)  # one after the other

@@ -12,6 +12,7 @@ from raft.storage.snapshot_file import SnapshotBytes
 from raft.voters import VoterSet, voters_record
 from simulations import scale
 from simulations.calm import CalmPhase
+from simulations.closeup import tell_writes
 from simulations.connections import Network, speaks_newest
 from simulations.faults.table import KINDS
 from simulations.files import Dead
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from simulations.closeup import Told
     from simulations.plans import Fault, Plan
 
 CLUSTER = "simulated-cluster-id"
@@ -102,10 +104,16 @@ class Run:
         outcome.decisions = self.noise.decisions
         outcome.epochs = max(self.watch.elections.leaders, default=0)
         outcome.fired, outcome.notes = self.fired, self.watch.notes
+        if self.watch.told is not None:
+            self._tell_rest(self.watch.told)
         calm = self.calm
         outcome.elected_ms, outcome.committed_ms = calm.elected_ms, calm.committed_ms
         outcome.caught_up_ms = calm.caught_up_ms
         return outcome
+
+    def _tell_rest(self, told: Told) -> None:
+        """What is known when the run is over."""
+        tell_writes(self.ledger.history, told)
 
     # Making it
 

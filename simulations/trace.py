@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 STEP, MESSAGE, NOTE, FAULT, LIFE, DEED, ARRIVAL, CUT = range(8)
 """What an entry is of: it begins with the time in microseconds, then this, then the node."""
 
+DISK, SYNC, ASKED, OPERATION, RECORDS = range(8, 13)
+"""What further entries are of, that are in no trace; see `closeup`."""
+
 KEPT = 10_000
 _PACKED_TOGETHER = 512
 

@@ -12,7 +12,7 @@ from simulations.properties.progress import Progress
 from simulations.properties.recovery import Recovery
 from simulations.properties.roles import Roles
 from simulations.properties.snapshots import Snapshots
-from simulations.trace import ARRIVAL, CUT, DEED, LIFE, MESSAGE, NOTE, STEP
+from simulations.trace import ARRIVAL, ASKED, CUT, DEED, LIFE, MESSAGE, NOTE, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from raft.inputs import Answered, Requested
     from raft.recovered import Recovered
     from raft.roles import Role
+    from simulations.closeup import Told
     from simulations.connections import Connection, Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 class Watch:
     """Told by processes and network; raises Violation from wherever a property breaks.
 
-    steps: of all nodes; notes: how often each was seen, by name.
+    steps: of all nodes; notes: how often each was seen, by name. told: of what is in no trace, where somebody looks
+    closely at this run.
     """
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace) -> None:
@@ -48,6 +50,7 @@ class Watch:
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress,
         )  # fmt: skip
+        self.told: Told | None = None
         self.steps = 0
         self.notes: dict[str, int] = {}
         self._on_started = _methods(properties, "started")
@@ -158,6 +161,11 @@ class Watch:
     def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "loads", *snapshot))
         self.commits.loaded(process, snapshot, state)
+
+    def wrote(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
+        """A client has written, and waits."""
+        if self.told is not None:
+            self.told((self.world.now, ASKED, process.node.id, end_offset, *numbers))
 
     def acknowledged(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "acknowledges", *numbers))

@@ -78,6 +78,23 @@ def parts(model: Model, operations: Sequence[Operation]) -> dict[Hashable, list[
     return found
 
 
+def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -> dict[int, int]:
+    """At which place of the history each operation may have taken effect, by its number in it: never before it was
+    asked or after it was answered, and in an order that explains the answers. Those that no order explains have none.
+    """
+    numbers = {id(operation): number for number, operation in enumerate(operations)}
+    found: dict[int, int] = {}
+    for part in parts(model, operations).values():
+        search = Search(model, part, budget)
+        if search.run() is None:
+            continue
+        place = 0
+        for operation in search.longest:
+            place = max(place, operation.invoked)
+            found[numbers[id(operation)]] = place
+    return found
+
+
 class _Entry:
     """A call or an answer, in a list that entries leave and come back to. bit: of the operation; answer: None for an
     answer itself, and for a call that has none; after: bits of the operation that asked the same before, and was not
@@ -99,7 +116,7 @@ class _Entry:
 class Search:
     """The search through one part. looked_at: configurations, that is sets of operations done with the state after.
 
-    wall: the last answer that nothing got past; longest: the longest order that got as far.
+    wall: the last answer that nothing got past; longest: the longest order that got as far, or one of all.
     """
 
     def __init__(self, model: Model, part: Sequence[Operation], budget: int) -> None:
@@ -163,6 +180,7 @@ class Search:
                 answered -= 1
             _unlift(entry)
             entry = entry.following
+        self.longest = [done_entry.operation for done_entry, _ in stack]
         return True
 
 

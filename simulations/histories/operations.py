@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _self: "?", "__slots__": ()})()
 """The answer to what was never answered: it may have had any, and taken effect at any time since, or not at all."""
@@ -28,10 +31,14 @@ class Operation:
 
 
 class Recorder:
-    """Writes a history down while it happens. operations: by the order in which they were asked."""
+    """Writes a history down while it happens. operations: by the order in which they were asked. now: what time it is;
+    moments: when each event of the history was, the first at 0.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], int] = lambda: 0) -> None:
         self.operations: list[Operation] = []
+        self.moments: list[int] = []
+        self._now = now
         self._clock = 0
 
     def ask(self, client: str | int, asked: Any) -> Operation:
@@ -52,4 +59,5 @@ class Recorder:
 
     def _tick(self) -> int:
         self._clock += 1
+        self.moments.append(self._now())
         return self._clock
