@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 IDS = (201, 202, 203)
 INTERVAL_S = 0.5
+# All that is finalized where nothing else was asked for: who lacks one of them is not let in.
 FEATURES = {
     "metadata.version": (7, 30),
     "kraft.version": (0, 1),
     "transaction.version": (0, 2),
     "group.version": (0, 1),
+    "eligible.leader.replicas.version": (0, 1),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
 }
 
 

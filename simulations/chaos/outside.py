@@ -1,8 +1,7 @@
-"""What can be seen of real nodes from outside while they live, and held against the protocol: their files, and who says
-that it leads.
+"""What can be seen of real nodes from outside while they live: their logs and snapshots, which are judged here; and
+what is on their disks of an epoch, and who says that it leads, which `simulations.spec.observations` judges.
 
-S01 and S03 by each quorum-state and by who says that it leads; S02 by the votes that are on disk; S04, S06, S11 and S12
-by the logs; S09 by the high watermarks that leaders tell; S17 by the snapshots.
+S04, S06, S11, S12, S16 by the logs, S17 by the snapshots.
 """
 
 from __future__ import annotations
@@ -12,12 +11,15 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.offline.log_file import LogFile
 from raft.storage.names import CHECKPOINT, QUORUM_STATE, snapshot_id
 from raft.storage.quorum_state import parse_quorum_state
 from records.errors import ApiError
 from records.wire import DecodeError
 from simulations.chaos.quorum import NODES
 from simulations.chaos.tail import Batch, Tail
+from simulations.spec.observations import Observation
+from simulations.spec.values import NOBODY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.2
 ASK_S = 0.3
+# Where these stand in a batch.
+CRC, TIMESTAMPS = slice(17, 21), slice(27, 43)
+SOURCE = "what was seen from outside"
 # Of each property so many findings are told; what breaks once breaks at each look.
 TOLD_MAX = 5
 
@@ -39,7 +44,7 @@ class Slot(NamedTuple):
 
 
 class Judge:
-    """Is shown what nodes have and say, in the order in which that is seen. wrong: what cannot be, by what was seen.
+    """Is shown logs and snapshots, in the order in which they are seen. wrong: what cannot be, by what was seen.
 
     committed: by base offset, the batches that some leader has said to be committed.
     """
@@ -47,36 +52,9 @@ class Judge:
     def __init__(self) -> None:
         self.wrong: list[str] = []
         self.committed: dict[int, Batch] = {}
-        self._elections: dict[int, Election] = {}
-        self._leaders: dict[int, int] = {}
         self._batches: dict[Slot, tuple[Batch, Slot | None]] = {}
-        self._watermarks: dict[tuple[int, int], int] = {}
         self._snapshots: dict[str, tuple[int, str]] = {}
         self._told: dict[str, int] = {}
-
-    def saw_election(self, node: int, election: Election) -> None:
-        """What a node has on disk of its epoch."""
-        before = self._elections.get(node)
-        self._elections[node] = election
-        if before is not None and election.epoch < before.epoch:
-            self._tell("S03", f"node {node} had epoch {before.epoch} on disk, and has {election.epoch}")
-        if before is not None and election.epoch == before.epoch:
-            if before.voted is not None and election.voted is not None and election.voted.id != before.voted.id:
-                text = f"votes for {before.voted.id} and for {election.voted.id} in epoch {election.epoch}"
-                self._tell("S02", f"node {node} {text}")
-            if before.leader_id is not None and election.leader_id is None:
-                self._tell("S24", f"node {node} knew the leader of epoch {election.epoch}, and does not any more")
-        if election.leader_id is not None:
-            self._led(election.epoch, election.leader_id, f"the disk of node {node}")
-
-    def said_leading(self, node: int, epoch: int, high_watermark: int) -> None:
-        """A node says that it leads. high_watermark: -1 where it does not know it yet."""
-        self._led(epoch, node, f"node {node} itself")
-        known = self._watermarks.get((node, epoch), -1)
-        if high_watermark < known:
-            text = f"leader {node} of epoch {epoch} told high watermark {known}, and tells {high_watermark}"
-            self._tell("S09", text)
-        self._watermarks[node, epoch] = max(known, high_watermark)
 
     def saw_log(self, node: int, gone: list[Batch], before: Batch | None, came: list[Batch]) -> None:
         """A node's log lost batches from its end, and then got some behind what was left."""
@@ -100,10 +78,10 @@ class Judge:
             self.committed[batch.base_offset] = batch
 
     def saw_snapshot(self, node: int, name: str, digest: str) -> None:
-        """A snapshot of a name has the same bytes everywhere."""
+        """A snapshot of a name says the same everywhere."""
         other, known = self._snapshots.setdefault(name, (node, digest))
         if known != digest:
-            self._tell("S17", f"nodes {other} and {node} have different bytes in {name}")
+            self._tell("S17", f"nodes {other} and {node} have different things in {name}")
 
     def end(self, logs: dict[int, list[Batch]]) -> None:
         """All is over, and was level: each log holds what was committed, in all of its range."""
@@ -114,11 +92,6 @@ class Judge:
             for offset, batch in self.committed.items():
                 if first <= offset and batch.last_offset <= last and held.get(offset) != batch:
                     self._tell("S06", f"node {node} has {held.get(offset)} where {batch} is committed")
-
-    def _led(self, epoch: int, leader: int, by: str) -> None:
-        known = self._leaders.setdefault(epoch, leader)
-        if known != leader:
-            self._tell("S01", f"epoch {epoch} is led by {known}, and by {leader}, as {by} says")
 
     def _follow(self, node: int, before: Batch | None, batch: Batch) -> None:
         if before is not None and batch.base_offset != before.last_offset + 1:
@@ -139,13 +112,15 @@ class Judge:
 
 class Observer:
     """A thread that looks at all nodes five times a second, and shows a judge what it sees. looks: how often it did;
-    busy_s: for how long batches came.
+    busy_s: for how long batches came; observations: of what changed, by node in their order.
     """
 
     def __init__(self, quorum: Quorum) -> None:
         self.judge = Judge()
         self.looks = 0
         self.busy_s = 0.0
+        self.observations: list[Observation] = []
+        self._last: dict[int, Observation] = {}
         self._quorum = quorum
         self._tails = {node: Tail(quorum.log_directory(node)) for node in NODES}
         self._snapshots: set[tuple[int, str]] = set()
@@ -179,12 +154,14 @@ class Observer:
         for node in NODES:
             if not self._quorum.runs(node):
                 continue
+            life = self._quorum.lives[node]
             try:
                 found = self._quorum.describe(node, ASK_S)
             except (OSError, DecodeError, ApiError):
                 continue
             if found.error_code == 0 and found.leader_id == node:
-                self.judge.said_leading(node, found.leader_epoch, found.high_watermark)
+                watermark = None if found.high_watermark < 0 else found.high_watermark
+                self._saw(Observation(node, life, found.leader_epoch, leader=node, watermark=watermark, source=SOURCE))
                 # Said first, and then looked at: what it said to be committed was there by then.
                 self._look_at_log(node)
                 self.judge.saw_committed(node, self._tails[node].batches, found.high_watermark)
@@ -193,11 +170,20 @@ class Observer:
         self.looks += 1
         for node in NODES:
             directory = self._quorum.log_directory(node)
+            life = self._quorum.lives[node]
             election = _election(directory)
             if election is not None:
-                self.judge.saw_election(node, election)
+                voted = NOBODY if election.voted is None else election.voted.id
+                leader = NOBODY if election.leader_id is None else election.leader_id
+                self._saw(Observation(node, life, election.epoch, leader=leader, voted=voted, source=SOURCE))
             self._look_at_log(node)
             self._look_at_snapshots(node, directory)
+
+    def _saw(self, seen: Observation) -> None:
+        """Note what a node has or says, where it has changed."""
+        if seen != self._last.get(seen.node):
+            self.observations.append(seen)
+            self._last[seen.node] = seen
 
     def _look_at_log(self, node: int) -> None:
         self.judge.saw_log(node, *self._tails[node].look())
@@ -207,11 +193,21 @@ class Observer:
             if snapshot_id(path.name) is None or (node, path.name) in self._snapshots:
                 continue
             try:
-                data = path.read_bytes()
+                digest = digest_of(path)
             except OSError:
                 continue  # it was deleted meanwhile
             self._snapshots.add((node, path.name))
-            self.judge.saw_snapshot(node, path.name, hashlib.sha256(data).hexdigest())
+            self.judge.saw_snapshot(node, path.name, digest)
+
+
+def digest_of(snapshot: Path) -> str:
+    """Of all that is in a snapshot but when it was written, which stands in each batch, and so changes its CRC."""
+    digest = hashlib.sha256()
+    with LogFile(str(snapshot)) as file:
+        for batch in file.batches():
+            for part in (slice(CRC.start), slice(CRC.stop, TIMESTAMPS.start), slice(TIMESTAMPS.stop, None)):
+                digest.update(batch.data[part])
+    return digest.hexdigest()
 
 
 def _election(directory: Path) -> Election | None:

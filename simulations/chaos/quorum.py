@@ -29,7 +29,9 @@ START_S = 5.0
 
 
 class Quorum:
-    """The nodes under one directory. died: what ended by itself, and should not have."""
+    """The nodes under one directory. lives: how often each was started; died: what ended by itself, and should not
+    have.
+    """
 
     def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
         self.directory = directory
@@ -37,6 +39,7 @@ class Quorum:
         self.network = Network(self.ports)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.stopped: set[int] = set()
+        self.lives = dict.fromkeys(NODES, 0)
         self.died: list[str] = []
         self._started: dict[int, float] = {}
         self._settings = settings or {}
@@ -54,6 +57,7 @@ class Quorum:
         with (self.directory / f"node-{node}.log").open("ab") as log:
             command = [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
             self._started[node] = time.monotonic()
+            self.lives[node] += 1
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
     def signal(self, node: int, number: signal.Signals) -> None:

@@ -12,13 +12,15 @@ from records.wire import DecodeError
 from simulations.chaos.quorum import NODES
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
+from simulations.spec.observations import contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simulations.chaos.clients import History
     from simulations.chaos.quorum import Quorum
     from simulations.chaos.stock import Numbers
+    from simulations.spec.observations import Observation
 
 # A majority that can talk elects, and commits, within this; generous, as the machine may be busy.
 PROGRESS_S = 10.0
@@ -51,6 +53,18 @@ def judge_history(history: History) -> list[str]:
     """C05: what the clients were told could have happened one after the other."""
     verdict = check(ControllerApi(), history.operations)
     return [] if verdict.is_ok else [f"C05: {verdict}"]
+
+
+def judge_purpose(history: History) -> list[str]:
+    """Clients did what they were there for: a history in which all is refused can be explained, and says nothing."""
+    if any(each.asked[0] == "create" and isinstance(each.told, tuple) for each in history.operations):
+        return []
+    return ["C05: of all that was asked, no topic was ever created"]
+
+
+def judge_observations(observations: Iterable[Observation]) -> list[str]:
+    """KRaft's rules of who may follow whom: S01, S03, S05, S09, S14, S24."""
+    return [f"SPEC: {text}" for text in contradictions(observations)]
 
 
 def judge_logs(quorum: Quorum) -> list[str]:

@@ -15,6 +15,7 @@ from simulations.commands.arguments import positive
 if TYPE_CHECKING:
     import argparse
 
+    from simulations.chaos.clients import History
     from simulations.chaos.nemesis import Nemesis
     from simulations.chaos.outside import Observer
     from simulations.chaos.quorum import Quorum
@@ -69,9 +70,8 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
     from simulations.chaos.nemesis import Nemesis
     from simulations.chaos.outside import Observer
     from simulations.chaos.quorum import NODES, Quorum
-    from simulations.chaos.sayings import judge_sayings
     from simulations.chaos.stock import StockBrokers
-    from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes, judge_progress
+    from simulations.chaos.verdict import judge_numbers, judge_progress
 
     quorum = Quorum(directory, SETTINGS)
     history = History()
@@ -98,11 +98,26 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
         wrong += judge_numbers(stock.numbers()) if stock is not None else []
         quorum.look()
     seconds = time.monotonic() - begin
-    wrong += judge_processes(quorum) + judge_logs(quorum) + judge_history(history)
-    wrong += observer.verdict() + judge_sayings(directory)
+    wrong += _judge(quorum, history, observer)
     _sum_up(quorum, nemesis, history.operations, seconds)
     sys.stdout.write(f"seen from outside: {observer.looks} looks, {len(observer.judge.committed)} batches committed\n")
     return wrong + (_compare(quorum, nemesis, observer, seconds) if args.mix else [])
+
+
+def _judge(quorum: Quorum, history: History, observer: Observer) -> list[str]:
+    """What is wrong with what is left, when all has ended."""
+    from simulations.chaos import sayings, verdict
+
+    observations = [*observer.observations, *sayings.observations(quorum.directory)]
+    return [
+        *verdict.judge_processes(quorum),
+        *verdict.judge_logs(quorum),
+        *verdict.judge_history(history),
+        *verdict.judge_purpose(history),
+        *verdict.judge_observations(observations),
+        *sayings.judge_sayings(quorum.directory),
+        *observer.verdict(),
+    ]
 
 
 def _compare(quorum: Quorum, nemesis: Nemesis, observer: Observer, seconds: float) -> list[str]:

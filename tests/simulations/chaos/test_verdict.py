@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from records.batch import build_batch
 from simulations.chaos.clients import History
 from simulations.chaos.stock import Numbers
-from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes
+from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes, judge_purpose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,13 @@ def test_a_topic_that_was_acknowledged_and_is_gone_is_seen() -> None:
     told = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
 
     assert [text[:4] for text in judge_history(told)] == ["C05:"]
+
+
+def test_a_history_in_which_all_is_refused_is_not_what_was_meant() -> None:
+    refused = history((("create", "a", 1, ()), "refused"), (("read", "a"), "missing"))
+    done = history((("create", "a", 1, ()), ("ok", b"1")))
+
+    assert (judge_history(refused), len(judge_purpose(refused)), judge_purpose(done)) == ([], 1, [])
 
 
 def test_logs_that_are_equal_where_both_are_there_are_right(tmp_path: Path) -> None:
