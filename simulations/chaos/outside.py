@@ -83,10 +83,10 @@ class Judge:
 
     def end(self, logs: dict[int, list[Batch]]) -> None:
         """All is over, and was level: each log holds what was committed, in all of its range."""
-        for node, batches in logs.items():
-            held = {batch.base_offset: batch for batch in batches}
+        for node, log in logs.items():
+            held = {batch.base_offset: batch for batch in log}
             first = min(held, default=0)
-            last = max((batch.last_offset for batch in batches), default=-1)
+            last = max((batch.last_offset for batch in log), default=-1)
             for offset, batch in self.committed.items():
                 if first <= offset and batch.last_offset <= last and held.get(offset) != batch:
                     self._tell("S06", f"node {node} has {held.get(offset)} where {batch} is committed")
