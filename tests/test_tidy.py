@@ -21,6 +21,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "raft.network": ("records", "raft"),
     "controller": ("records", "raft", "controller"),
     "simulations": ("records", "raft", "controller", "simulations"),
+    # The one place that builds a Spark session is the pipeline's.
+    "simulations.fleet": ("records", "raft", "controller", "simulations", "pipeline.session"),
     "pipeline": ("records", "raft.network", "pipeline", "simulations"),
     # Names of files, and which configs are secrets: told in one place.
     "pipeline.source": (

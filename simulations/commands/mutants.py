@@ -7,9 +7,10 @@ import time
 from typing import TYPE_CHECKING
 
 from simulations.commands import ordinary
-from simulations.commands.arguments import add_jobs, seeds
+from simulations.commands.arguments import seeds
 from simulations.commands.progress import Progress
-from simulations.workers import Row, Task, rows
+from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.workers import Row, Task
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subject", metavar="WORD", help="those of votes, persistence, watermark, truncation …")
     ordinary.add(parser)
     parser.add_argument("--list", action="store_true", help="only print what there is")
-    add_jobs(parser)
+    add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -43,10 +44,10 @@ def execute(args: argparse.Namespace) -> int:
         for mutant in chosen:
             sys.stdout.write(f"{mutant.id:5} {mutant.subject:12} {mutant.name} ({mutant.origin})\n")
         return 0
-    return 1 if hunt(chosen, args.jobs, args.seeds) else 0
+    return 1 if hunt(chosen, crew_of(args), args.seeds) else 0
 
 
-def hunt(chosen: Sequence[Mutant], jobs: int, numbers: Iterable[int] | None = None) -> int:
+def hunt(chosen: Sequence[Mutant], crew: Crew, numbers: Iterable[int] | None = None) -> int:
     """Look for each mutant through its seeds, and tell; returns how many were not caught."""
     by_id = {mutant.id: mutant for mutant in chosen}
     tasks = [
@@ -57,7 +58,7 @@ def hunt(chosen: Sequence[Mutant], jobs: int, numbers: Iterable[int] | None = No
     begin = time.monotonic()
     missed: list[str] = []
     seen_by: dict[str, int] = {}
-    for row in rows(tasks, jobs):
+    for row in crew(tasks):
         mutant = by_id[row.task.mutant_id]
         progress.clear()
         is_caught = not row.error and bool(row.outcomes) and not row.outcomes[-1].is_well

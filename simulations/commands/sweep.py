@@ -7,10 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from simulations.commands import mutants
-from simulations.commands.arguments import add_jobs, add_level, seeds
+from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 from simulations.commands.run import command
-from simulations.workers import Row, Task, chunks, rows
+from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.workers import Row, Task, chunks
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument("--hashes", action="store_true", help="print the hash of each trace")
-    add_jobs(parser)
+    add_crew(parser)
     add_level(parser)
 
 
@@ -47,29 +48,32 @@ def execute(args: argparse.Namespace) -> int:
         tasks = [Task(tuple(args.seeds), args.level, args.mutant)]
     else:
         tasks = list(chunks(args.seeds, CHUNK, args.level))
-    broken = live_through(tasks, args.jobs, hashes=args.hashes)
+    broken = live_through(tasks, crew_of(args), hashes=args.hashes)
     return 1 if broken else 0
 
 
 def _ci(args: argparse.Namespace) -> int:
     from simulations.mutants.table import MUTANTS
 
+    if args.out is not None:
+        raise ValueError("--out keeps what came of --seeds, not of --ci")
+    crew = crew_of(args)
     broken = 0
     for level, numbers in CI_SEEDS.items():
         sys.stdout.write(f"{level}: ")
-        broken += live_through(list(chunks(numbers, CHUNK, level)), args.jobs)
-    missed = mutants.hunt([mutant for mutant in MUTANTS.values() if mutant.ci], args.jobs)
+        broken += live_through(list(chunks(numbers, CHUNK, level)), crew)
+    missed = mutants.hunt([mutant for mutant in MUTANTS.values() if mutant.ci], crew)
     return 1 if broken or missed else 0
 
 
-def live_through(tasks: Sequence[Task], jobs: int, *, hashes: bool = False) -> int:
+def live_through(tasks: Sequence[Task], crew: Crew, *, hashes: bool = False) -> int:
     """Have the tasks done and told; returns how many seeds were not well, a task that could not be done among them."""
     total = sum(len(task.seeds) for task in tasks)
     progress = Progress(total, "seeds")
     begin = time.monotonic()
     broken = messages = at_us = 0
     cpu_s = 0.0
-    for row in rows(tasks, jobs):
+    for row in crew(tasks):
         cpu_s += row.cpu_s
         progress.add(len(row.task.seeds), f"{broken} broken" if broken else "")
         for outcome in row.outcomes:

@@ -1,0 +1,111 @@
+"""What came of worlds as a table, one row for each: the same from a fleet and from here, but for what it cost."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import defaultdict
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from simulations.outcome import Outcome
+from simulations.workers import Row, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+    import pyarrow as pa
+
+FILE = "part-00000.parquet"
+# Columns that are not of the outcome: which task it belongs to, of what, why it could not be lived through, a share of
+# what its task took, and the commit of the code.
+OWN = {"task": int, "level": str, "mutant": str, "error": str, "cpu_s": float, "revision": str}
+
+
+@cache
+def schema() -> Any:
+    """Of the table: OWN, and all fields of an outcome."""
+    import pyarrow as pa
+
+    types = {
+        int: pa.int64(), str: pa.string(), float: pa.float64(), dict[str, int]: pa.map_(pa.string(), pa.int64()),
+        list[str]: pa.list_(pa.string()),
+    }  # fmt: skip
+    columns = {**OWN, **get_type_hints(Outcome)}
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def records(number: int, row: Row, revision: str) -> list[dict[str, Any]]:
+    """A row for each seed that was lived through, and where a task could not be done, for each that was not."""
+    task = row.task
+    outcomes = [(outcome, "") for outcome in row.outcomes]
+    if row.error:
+        outcomes += [(Outcome(seed), row.error) for seed in task.seeds[len(row.outcomes) :]]
+    own = {"task": number, "level": task.level, "mutant": task.mutant_id, "revision": revision}
+    own["cpu_s"] = row.cpu_s / max(len(outcomes), 1)
+    return [{**own, "error": error, **asdict(outcome)} for outcome, error in outcomes]
+
+
+def batch_of(number: int, row: Row, revision: str) -> pa.RecordBatch:
+    """The same as Arrow has it."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pylist(records(number, row, revision), schema=schema())
+
+
+def rows_of(directory: Path, tasks: Sequence[Task]) -> list[Row]:
+    """What came of tasks, from the table that was made of it, in the order of the tasks."""
+    import pyarrow.dataset
+
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for record in (
+        pyarrow.dataset.dataset(str(directory), schema=schema()).to_table().to_pylist(maps_as_pydicts="strict")
+    ):
+        found[record["task"]].append(record)
+    return [_row(task, found[number]) for number, task in enumerate(tasks)]
+
+
+def _row(task: Task, records: list[dict[str, Any]]) -> Row:
+    # A task's are of one part of the table, one behind the other.
+    names = [each.name for each in fields(Outcome)]
+    outcomes = [Outcome(**{name: record[name] for name in names}) for record in records if not record["error"]]
+    error = next((record["error"] for record in records if record["error"]), "")
+    return Row(task, outcomes, sum(record["cpu_s"] for record in records), error)
+
+
+def revision() -> str:
+    """The commit that the code is of, where that can be told: shortened, with a + where files differ from it."""
+    try:
+        told = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - the git of who asks
+            cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return told.stdout.strip()
+
+
+class Table:
+    """A table that grows, in a directory of its own; a context manager."""
+
+    def __init__(self, directory: Path) -> None:
+        import pyarrow.parquet
+
+        directory.mkdir(parents=True)
+        self._revision = revision()
+        self._writer = pyarrow.parquet.ParquetWriter(directory / FILE, schema(), compression="zstd")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+    def add(self, number: int, row: Row) -> None:
+        """What came of the task of this number."""
+        self._writer.write_batch(batch_of(number, row, self._revision))

@@ -1,0 +1,32 @@
+"""A fleet does what processes of this machine do: the same rows, trace by trace, and mutants are caught alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulations.fleet.spark import rows as rows_of_fleet
+from simulations.workers import Task, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MASTER = "local[2]"
+HUNT = Task(tuple(range(1, 20)), mutant_id="R17", until_broken=True)
+TASKS = [Task((11, 12)), Task((13,)), Task((3,), "controller"), HUNT, Task((1,), "nowhere")]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_fleet_has_the_rows_that_this_machine_has(tmp_path: Path) -> None:
+    def told(row: Any) -> Any:
+        return row.task, row.outcomes, row.error.rpartition("\n  File")[2]
+
+    here = sorted(rows(TASKS, 2), key=lambda row: TASKS.index(row.task))
+
+    fleet = list(rows_of_fleet(TASKS, master=MASTER, out=tmp_path / "rows"))
+
+    assert [told(row) for row in fleet] == [told(row) for row in here]
+    assert [len(row.outcomes) for row in fleet[:3]] == [2, 1, 1]
+    assert fleet[3].outcomes[-1].property_id == "S07"
+    assert list((tmp_path / "rows").glob("*.parquet"))
