@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from simulations.levels import Level
     from simulations.outcome import Outcome
+    from simulations.trace import Entry
 
 SAYS = "live one world through, and tell what came of it"
 STORY = 60
@@ -74,8 +75,9 @@ def write_page(path: Path, level: Level, plan: Any, again: str, original: str = 
     from simulations.page.document import page
 
     text = level.show(plan)
-    outcome, entries = level.play(level.read(text))
-    path.write_text(page(outcome, entries, text, again, level.FIELDS, original))
+    details: list[Entry] = []
+    outcome, entries = level.play(level.read(text), told=details.append)
+    path.write_text(page(outcome, entries, text, again, level.FIELDS, original, details))
 
 
 def _again(args: argparse.Namespace) -> str:

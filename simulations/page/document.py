@@ -1,79 +1,28 @@
-"""The page around the drawing: what broke, the plan, and what happened at the moment that is pointed at."""
+"""The page around the drawing: what broke, the plans, and what everything was at the moment that is pointed at."""
 
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from simulations.page.drawing import COLOURS, MESSAGES, Drawing
+from simulations.page.clients import operations
+from simulations.page.drawing import MESSAGES, ROLES, Drawing
 from simulations.page.scene import fold, newest
+from simulations.page.schedule import schedules
+from simulations.page.style import SCRIPT, STYLE
 from simulations.story import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
 LINES_MAX = 6000
 
-STYLE = """
-body { font: 13px/1.4 system-ui, sans-serif; margin: 16px; color: #222; }
-h1 { font-size: 18px; } h1.broken { color: #c00000; }
-#box { overflow-x: auto; border: 1px solid #ccc; }
-svg text { font: 10px sans-serif; } svg text.node { font-weight: bold; font-size: 13px; }
-svg line.time { stroke: #eee; } svg text.time { fill: #888; }
-svg .cut { fill: #c00000; opacity: .08; }
-svg path { fill: none; stroke-width: 1.3; }
-svg .end { stroke: #888; } svg .durable { stroke: #4a78a8; } svg .watermark { stroke: #2e8b57; }
-svg .message { stroke-width: 1; opacity: .75; } svg .message:hover { stroke-width: 3; }
-svg .lost { stroke-dasharray: 3 2; }
-svg line.broken { stroke: #c00000; stroke-width: 2; } svg text.broken { fill: #c00000; font-weight: bold; }
-#cursor { stroke: #000; stroke-dasharray: 2 2; }
-.columns { display: flex; gap: 24px; } .columns > * { flex: 1; min-width: 0; }
-pre { font: 12px/1.35 ui-monospace, monospace; white-space: pre-wrap; }
-table { border-collapse: collapse; } td, th { padding: 1px 10px 1px 0; text-align: left; }
-td.changed { background: #ffe9a8; }
-.key span { padding: 0 6px; margin-right: 6px; }
-"""
-
-SCRIPT = """
-const svg = document.getElementById('scene'), cursor = document.getElementById('cursor');
-const left = +svg.dataset.left, scale = +svg.dataset.scale, begin = +svg.dataset.begin;
-function at(time) {
-  const before = {}, now = {};
-  for (const [node, states] of Object.entries(STATES)) {
-    let low = 0, high = states.length;
-    while (low < high) { const mid = (low + high) >> 1; if (states[mid][0] <= time) low = mid + 1; else high = mid; }
-    now[node] = states[low - 1]; before[node] = states[low - 2];
-  }
-  const names = ['since', 'role', 'epoch', 'end', 'flushed', 'watermark'];
-  let rows = '<tr><th>node</th>' + names.map(name => '<th>' + name + '</th>').join('') + '</tr>';
-  for (const node of Object.keys(now)) {
-    rows += '<tr><td>' + node + '</td>' + names.map((_, i) => {
-      const value = now[node] ? (i ? now[node][i] : (now[node][0] / 1e6).toFixed(6)) : '';
-      const changed = i && now[node] && before[node] && before[node][i] !== now[node][i];
-      return '<td' + (changed ? ' class="changed" title="was ' + before[node][i] + '"' : '') + '>' + value + '</td>';
-    }).join('') + '</tr>';
-  }
-  document.getElementById('states').innerHTML = rows;
-  let first = STORY.findIndex(line => line[0] > time);
-  if (first < 0) first = STORY.length;
-  const shown = STORY.slice(Math.max(0, first - 15), first + 10);
-  document.getElementById('story').textContent =
-    shown.map(line => (line[0] <= time ? '  ' : '+ ') + line[1]).join('\\n');
-  const x = left + (time - begin) * scale;
-  for (const [name, value] of [['x1', x], ['x2', x], ['y1', 0], ['y2', svg.getAttribute('height')]])
-    cursor.setAttribute(name, value);
-}
-svg.addEventListener('click', event => {
-  const x = event.clientX - svg.getBoundingClientRect().left;
-  at(begin + Math.max(0, x - left) / scale);
-});
-at(END);
-document.getElementById('box').scrollLeft = document.getElementById('box').scrollWidth;
-"""
+HEADS = ("since", "role", "epoch", "log end", "flushed", "high watermark")
 
 
 def page(
@@ -83,46 +32,91 @@ def page(
     again: str,
     fields: Mapping[str, tuple[str, ...]],
     original: str = "",
+    details: Iterable[Entry] = (),
 ) -> str:
     """The HTML of a run. entries: of its trace, the newest, oldest first; plan: in JSON; again: the command that
-    repeats it; fields: by name of a message, the names of what it says; original: the plan before it was shrunk.
+    repeats it; fields: by name of a message, the names of what it says; original: the plan before it was shrunk;
+    details: what `closeup` told.
     """
     shown = newest(list(entries))
-    scene = fold(shown, outcome.at_us)
+    details = list(details)
+    scene = fold(shown, outcome.at_us, details)
+    clients = operations(shown, details)
     told = [[entry[0], line] for entry in shown[-LINES_MAX:] for line in tell([entry], fields)]
     title = f"seed {outcome.seed}: " + (f"{outcome.property_id} is broken" if outcome.property_id else "all is well")
-    key = "".join(
-        f'<span style="background:{colour}">{name}</span>' for name, colour in COLOURS.items() if name != "down"
-    )
-    key += "".join(f'<span style="color:{colour}">{name}</span>' for name, colour in MESSAGES.items())
-    key += '<span style="color:#888">end</span><span style="color:#4a78a8">flushed</span>'
-    key += '<span style="color:#2e8b57">high watermark</span><span style="background:#f4dcdc">cut</span>'
-    states = {
-        node: [[point.time, *_band_at(lane.bands, point.time), *point[1:]] for point in lane.points]
-        for node, lane in scene.lanes.items()
+    blamed = [int(number) for number in re.findall(r"\bnode (\d+)", outcome.text)] if outcome.property_id else []
+    data = {
+        "STATES": {node: lane.states for node, lane in scene.lanes.items()},
+        "COMMITS": scene.commits,
+        "OPERATIONS": [
+            (each.client, each.begin, each.end, each.asked, each.told, each.point)
+            for lane in clients.values()
+            for each in lane
+        ],
+        "STORY": told,
+        "END": outcome.at_us,
     }
+    constants = "\n".join(f"const {name} = {_script(value)};" for name, value in data.items())
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("node", *HEADS))
     return "\n".join((
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
-        f'<h1 class="{"broken" if outcome.property_id else ""}">{escape(title)}</h1>',
-        f"<p>{escape(outcome.text)}</p><p>At {outcome.at_us / 1_000_000:.6f} s. Again: <code>{escape(again)}</code>.",
-        "Point at anything to read it; click to see what each node was then.</p>",
-        f'<p class="key">{key}</p>',
-        f'<div id="box">{Drawing(scene, fields).svg(outcome.property_id)}</div>',
-        '<div class="columns"><div><h2>Nodes</h2><table id="states"></table><h2>What happened</h2>',
-        f'<pre id="story"></pre></div><div><h2>Plan</h2><pre>{escape(plan)}</pre><pre>{escape(original)}</pre></div></div>',
-        f"<script>const STATES = {_script(states)};\nconst STORY = {_script(told)};\nconst END = {outcome.at_us};",
-        f"{SCRIPT}</script></body></html>",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<title>{escape(title)}</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>',
+        '<a class="skip" href="#now">To what was at a moment</a>',
+        f'<header><h1 class="{"broken" if outcome.property_id else ""}">{escape(title)}</h1>',
+        f"<p>{escape(outcome.text)}</p>",
+        f"<p>At {outcome.at_us / 1_000_000:.6f} s. Again: <code>{escape(again)}</code></p>",
+        "</header><main>",
+        f'<ul class="key" aria-label="Key">{_key()}</ul>',
+        '<div id="box" role="group" aria-label="Lanes of nodes and clients" tabindex="0">',
+        f"{Drawing(scene, fields, clients, blamed).svg(outcome.property_id)}</div>",
+        '<div class="moment"><label for="moment">Moment</label>',
+        f'<input id="moment" type="range" min="{scene.begin}" max="{scene.end}" value="{scene.end}">',
+        '<button id="earlier" type="button">Step before</button><button id="later" type="button">Next step</button>',
+        '<output id="when" role="status" aria-live="polite" for="moment"></output></div>',
+        '<p class="soft">Click into the picture, or move the slider; point at anything to read what it is.</p>',
+        '<div class="columns" id="now"><section class="panel" aria-labelledby="h-nodes"><h2 id="h-nodes">Nodes</h2>',
+        f'<table id="states"><thead><tr>{heads}</tr></thead><tbody></tbody></table>',
+        '<h3>What that step changed</h3><ul id="changes"></ul>',
+        '<h3>Committed, newest first</h3><ul id="commits"></ul>',
+        '<h3>Clients that wait</h3><ul id="waiting"></ul></section>',
+        '<section class="panel" aria-labelledby="h-story"><h2 id="h-story">What happened</h2>',
+        '<pre id="story" tabindex="0" aria-labelledby="h-story"></pre></section></div>',
+        '<section aria-labelledby="h-plans"><h2 id="h-plans">What it takes</h2>',
+        f'<div class="columns">{schedules(plan, original)}</div></section>',
+        f"</main><script>{constants}\n{SCRIPT}</script></body></html>",
     ))  # fmt: skip
+
+
+def _key() -> str:
+    """What the colours and shapes mean."""
+    parts = [_shape(f'<rect class="{role}" width="18" height="10"/>', role) for role in ROLES]
+    parts += [
+        _shape(f'<line class="m-{kind}" x1="0" y1="9" x2="18" y2="1" stroke-width="2"/>', kind) for kind in MESSAGES
+    ]
+    parts += [
+        _shape('<line class="message lost m-other" x1="0" y1="9" x2="9" y2="1" stroke-width="2"/>', "lost"),
+        _shape('<path class="end" d="M0 5H18"/>', "log end"),
+        _shape('<path class="durable" d="M0 5H18"/>', "flushed"),
+        _shape('<path class="watermark" d="M0 5H18"/>', "high watermark"),
+        _shape('<rect class="sync" width="18" height="8" y="1"/>', "sync"),
+        _shape('<line class="change" x1="9" x2="9" y1="0" y2="10"/>', "other change of the disk"),
+        _shape('<rect class="cut" width="18" height="10" style="opacity:.4"/>', "cut"),
+        _shape('<rect class="asked" width="18" height="7" y="1"/>', "asked and told"),
+        _shape('<rect class="open" width="17" height="7" y="1"/>', "never answered"),
+        _shape('<circle class="point" cx="9" cy="5" r="3"/>', "took effect"),
+        *(
+            _shape(f'<circle class="k-{kind}" cx="9" cy="5" r="3.5"/>', name)
+            for kind, name in (("fault", "fault"), ("life", "start or end"), ("note", "role"), ("deed", "deed"))
+        ),
+    ]
+    return "".join(parts)
+
+
+def _shape(drawn: str, name: str) -> str:
+    return f'<li><svg aria-hidden="true" viewBox="0 0 18 10">{drawn}</svg>{name}</li>'
 
 
 def _script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _band_at(bands: Sequence[tuple[int, int, str, int]], time: int) -> tuple[str, int]:
-    for begin, _, what, epoch in reversed(bands):
-        if begin <= time:
-            return what, epoch
-    return "", -1

@@ -1,11 +1,11 @@
-"""What there is to draw of a trace: bands of roles, curves of logs, messages, cuts, and marks of what happened."""
+"""What there is to draw of a run: bands of roles, curves of logs, disks, messages, cuts, clients, and what happened."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulations.trace import ARRIVAL, CUT, DEED, FAULT, LIFE, MESSAGE, NOTE, STEP
+from simulations.trace import ARRIVAL, CUT, DEED, DISK, FAULT, LIFE, MESSAGE, NOTE, RECORDS, STEP, SYNC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +32,27 @@ class Point(NamedTuple):
     end: int
     durable: int
     watermark: int
+
+
+class State(NamedTuple):
+    """What a node was, from a moment on until the next."""
+
+    time: int
+    role: str
+    epoch: int
+    end: int
+    durable: int
+    watermark: int
+
+
+class DiskOperation(NamedTuple):
+    """What a node did to a file of a kind. end: that of a sync, which takes a while; how: done, fails or never done."""
+
+    begin: int
+    end: int
+    operation: str
+    kind: str
+    how: str
 
 
 class Arrow(NamedTuple):
@@ -63,17 +84,27 @@ class Cut(NamedTuple):
     target: int
 
 
+class Commit(NamedTuple):
+    """A batch that was committed. texts: of its records."""
+
+    end_offset: int
+    epoch: int
+    texts: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Lane:
-    """One node. bands and points: in order of time."""
+    """One node. bands, points, states and disk: in order of time."""
 
     bands: list[Band] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    disk: list[DiskOperation] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Scene:
-    """begin, end: of what is drawn, in microseconds; lanes: by node id."""
+    """begin, end: of what is drawn, in microseconds; lanes: by node id; commits: in the order of the log."""
 
     begin: int
     end: int
@@ -81,6 +112,7 @@ class Scene:
     arrows: list[Arrow] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
 
 
 def newest(entries: list[Entry]) -> list[Entry]:
@@ -93,17 +125,16 @@ def newest(entries: list[Entry]) -> list[Entry]:
     return entries
 
 
-def fold(entries: Iterable[Entry], ends_at: int) -> Scene:
-    """The scene of a run's newest entries, oldest first; it ended at `ends_at`."""
+def fold(entries: Iterable[Entry], ends_at: int, details: Iterable[Entry] = ()) -> Scene:
+    """The scene of a run's newest entries, oldest first; it ended at `ends_at`. details: of `closeup`."""
     entries = list(entries)
     scene = Scene(entries[0][0] if entries else 0, max(ends_at, 1))
     sent: dict[tuple[int, int, int, str], list[int]] = {}  # (sent at, sender, target, name): places in arrows
     cut_at: dict[tuple[int, int], int] = {}
-    roles: dict[int, tuple[int, str, int]] = {}  # node id: since when it is what, in which epoch
     for entry in entries:
         time, kind, node, *rest = entry
         if kind == STEP:
-            _step(scene, roles, time, node, rest)
+            _step(scene, time, node, rest)
         elif kind == MESSAGE:
             target, name, *says = rest
             sent.setdefault((time, node, target, name), []).append(len(scene.arrows))
@@ -120,39 +151,65 @@ def fold(entries: Iterable[Entry], ends_at: int) -> Scene:
             elif (begin := cut_at.pop((node, rest[0]), None)) is not None:
                 scene.cuts.append(Cut(begin, time, node, rest[0]))
         elif kind == LIFE:
-            _life(scene, roles, time, node, rest)
+            _life(scene, time, node, rest)
         elif kind == FAULT:
             scene.marks.append(Mark(time, node, "fault", f"{rest[1]} (number {rest[0]} of the plan)"))
         elif kind in {NOTE, DEED}:
             name = "note" if kind == NOTE else "deed"
             scene.marks.append(Mark(time, node, name, " ".join(map(str, rest))))
-    for node, (since, what, epoch) in roles.items():
-        scene.lanes[node].bands.append(Band(since, scene.end, what, epoch))
+    for lane in scene.lanes.values():
+        _bands(lane, scene.end)
     scene.cuts += [Cut(begin, scene.end, *way) for way, begin in cut_at.items()]
+    _add_details(scene, details)
     return scene
 
 
-def _step(scene: Scene, roles: dict[int, tuple[int, str, int]], time: int, node: int, rest: list[Any]) -> None:
+def _step(scene: Scene, time: int, node: int, rest: list[Any]) -> None:
     role, epoch, end, watermark = rest[1:5]
     lane = scene.lanes.setdefault(node, Lane())
-    _turn(scene, roles, time, node, role, epoch)
-    durable = rest[6] if len(rest) > 6 else -1
-    point = Point(time, end, durable, -1 if watermark is None else watermark)
+    state = State(time, role, epoch, end, rest[6], -1 if watermark is None else watermark)
+    if not lane.states or lane.states[-1][1:] != state[1:]:
+        lane.states.append(state)
+    point = Point(time, *state[3:])
     if not lane.points or lane.points[-1][1:] != point[1:]:
         lane.points.append(point)
 
 
-def _life(scene: Scene, roles: dict[int, tuple[int, str, int]], time: int, node: int, rest: list[Any]) -> None:
-    scene.lanes.setdefault(node, Lane())
+def _life(scene: Scene, time: int, node: int, rest: list[Any]) -> None:
+    lane = scene.lanes.setdefault(node, Lane())
     scene.marks.append(Mark(time, node, "life", " ".join(map(str, rest))))
-    if rest[0] not in {"starts", "recovered"}:
-        _turn(scene, roles, time, node, "down", -1)
+    if rest[0] not in {"starts", "recovered"} and (not lane.states or lane.states[-1].role != "down"):
+        last = lane.states[-1][3:] if lane.states else (-1, -1, -1)
+        lane.states.append(State(time, "down", -1, *last))
 
 
-def _turn(scene: Scene, roles: dict[int, tuple[int, str, int]], time: int, node: int, what: str, epoch: int) -> None:
-    since = roles.get(node)
-    if since is not None and since[1:] == (what, epoch):
-        return
-    if since is not None:
-        scene.lanes[node].bands.append(Band(since[0], time, *since[1:]))
-    roles[node] = (time, what, epoch)
+def _bands(lane: Lane, end: int) -> None:
+    """Each time that a node was one thing in one epoch."""
+    for state in lane.states:
+        if not lane.bands or lane.bands[-1][2:] != state[1:3]:
+            if lane.bands:
+                lane.bands[-1] = lane.bands[-1]._replace(end=state.time)
+            lane.bands.append(Band(state.time, end, state.role, state.epoch))
+
+
+def _add_details(scene: Scene, details: Iterable[Entry]) -> None:
+    syncing: dict[int, list[tuple[int, int]]] = {}  # by node, the syncs of which nobody knows yet of what they are
+    for entry in details:
+        time, kind, node, *rest = entry
+        if kind == RECORDS:
+            scene.commits.append(Commit(*rest))
+        if time < scene.begin or kind not in {SYNC, DISK}:
+            continue
+        if kind == SYNC:
+            syncing.setdefault(node, []).append((time, time + rest[0]))
+            continue
+        operation, what, how = rest
+        begin = end = time
+        if operation == "sync":
+            begin, end = next((each for each in syncing.get(node, ()) if each[1] == time), (time, time))
+            syncing[node] = [each for each in syncing.get(node, ()) if each[1] > time]
+        scene.lanes.setdefault(node, Lane()).disk.append(DiskOperation(begin, end, operation, what, how))
+    for node, left in syncing.items():
+        for begin, end in left:
+            operation = DiskOperation(begin, min(end, scene.end), "sync", "under way", "never done")
+            scene.lanes.setdefault(node, Lane()).disk.append(operation)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
+from simulations.page.clients import operations
 from simulations.page.document import page
 from simulations.page.scene import fold, newest
 from simulations.plans import Fault, Load, Plan
 from simulations.raft_level import FIELDS, play, show
-from simulations.trace import MESSAGE
+from simulations.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
+
+if TYPE_CHECKING:
+    from simulations.outcome import Outcome
+    from simulations.trace import Entry
 
 PLAN = Plan(
     1, chaos_ms=4000, load=Load(every_ms=100),
@@ -31,7 +37,7 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.counts[tag] = self.counts.get(tag, 0) + 1
-        if tag not in {"meta", "p"}:
+        if tag not in {"meta", "p", "link", "input"}:
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -42,23 +48,39 @@ class Tags(HTMLParser):
             assert self.open.pop() == tag
 
 
-def test_a_page_tells_all_by_itself() -> None:
-    outcome, entries = play(PLAN)
-    broken = replace(outcome, property_id="S07", text="node 1 commits <b>alone</b>")
+def looked_at(plan: Plan = PLAN) -> tuple[Outcome, list[Entry], list[Entry]]:
+    """A run with all that is told of it."""
+    details: list[Entry] = []
+    outcome, entries = play(plan, told=details.append)
+    return outcome, entries, details
 
-    html = page(broken, entries, show(PLAN), "python -m simulations run --seed 1", FIELDS)
+
+def test_a_page_tells_all_by_itself() -> None:
+    outcome, entries, details = looked_at()
+    broken = replace(outcome, property_id="S07", text="node 1 commits <b>alone</b>")
+    original = replace(PLAN, faults=[*PLAN.faults, Fault("reset", {"whom": 1}, at_ms=900)])
+
+    html = page(broken, entries, show(PLAN), "python -m simulations run --seed 1", FIELDS, show(original), details)
 
     tags = Tags()
     tags.feed(html)
     assert tags.open == []
     assert {"svg", "rect", "line", "path", "circle", "script", "style", "table"} <= set(tags.counts)
-    assert re.findall(r"(?:src|href|@import|url\()[^>]*", html) == []
+    assert re.findall(r"(?:src=|href=\"(?!data:,|#)|@import|url\()[^>]*", html) == []
     assert "node 1 commits &lt;b&gt;alone&lt;/b&gt;" in html
     assert "S07 is broken" in html
+    assert 'class="blamed"' in html
     assert "python -m simulations run --seed 1" in html
-    assert "&quot;kind&quot;: &quot;isolate&quot;" in html
     assert "nothing passes from" in html
+    assert "Minimal: 2 faults" in html
+    assert "As it was found: 3 faults" in html
+    assert "reset at 900 ms: whom 1 <small>left out</small>" in html
+    assert html.count("left out</small>") == 1
     assert len(html) < 3 << 20
+
+
+def test_looking_closely_leaves_the_trace_as_it_is() -> None:
+    assert looked_at()[0].trace_hash == play(PLAN)[0].trace_hash
 
 
 def test_what_arrived_has_two_ends_and_what_was_lost_one() -> None:
@@ -81,6 +103,40 @@ def test_bands_of_a_lane_follow_each_other_without_a_gap() -> None:
         assert [band.begin for band in lane.bands[1:]] == [band.end for band in lane.bands[:-1]]
         assert lane.bands[-1].end == scene.end
     assert {"down"} <= {band.what for lane in scene.lanes.values() for band in lane.bands}
+
+
+def test_a_disk_has_all_its_syncs_for_as_long_as_they_took() -> None:
+    outcome, entries, details = looked_at()
+
+    scene = fold(entries, outcome.at_us, details)
+    syncs = [each for lane in scene.lanes.values() for each in lane.disk if each.operation == "sync"]
+
+    begun = [entry for entry in details if entry[1] == SYNC and entry[0] >= scene.begin]
+    done = [entry for entry in details if entry[1] == DISK and entry[3] == "sync" and entry[0] >= scene.begin]
+    assert sum(each.how == "done" for each in syncs) == len(done) > 50
+    assert sum(each.end > each.begin for each in syncs if each.how == "done") > 0.9 * len(done)
+    assert len(begun) - len(done) <= sum(each.how == "never done" for each in syncs) <= 10
+
+
+def test_a_write_takes_effect_between_the_asking_and_the_answer() -> None:
+    _, entries, details = looked_at()
+
+    found = operations(entries, details)["clients"]
+
+    told = [each for each in found if each.end is not None]
+    acknowledged = sum(len(entry) - 4 for entry in entries if entry[1] == DEED and entry[3] == "acknowledges")
+    assert len(told) == acknowledged > 20
+    assert all(each.point is not None and each.begin <= each.point <= (each.end or 0) for each in told)
+    assert any(each.end is None for each in found), "who writes to a leader that is cut off waits"
+
+
+def test_operations_of_one_time_lie_beside_each_other() -> None:
+    def told(begin: int, end: int | None) -> Entry:
+        return begin, OPERATION, 0, "admin-1", "read", "ok", end, None
+
+    found = operations([], [told(1, 9), told(2, 5), told(6, 7), told(9, None), told(10, 12)])["admin-1"]
+
+    assert [(each.begin, each.row) for each in found] == [(1, 0), (2, 1), (6, 1), (9, 0), (10, 0)]
 
 
 def test_cuts_begin_and_end() -> None:

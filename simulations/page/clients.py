@@ -1,0 +1,74 @@
+"""Operations of clients, as they are drawn: from when to when, and when each took effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from simulations.trace import ASKED, DEED, OPERATION, RECORDS, STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simulations.trace import Entry
+
+# A lane has so many rows for operations of one time; what finds no room is drawn in the last.
+ROWS_MAX = 4
+
+
+class Operation(NamedTuple):
+    """What a client asked. end: when it was told; point: when it can have taken effect; None where there is none.
+
+    row: of its lane, so that those of one time do not lie on each other.
+    """
+
+    client: str
+    asked: str
+    told: str
+    begin: int
+    end: int | None
+    point: int | None
+    row: int = 0
+
+
+def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, list[Operation]]:
+    """By client, in the order in which they were asked."""
+    details = list(details)
+    found = [Operation(*entry[3:6], entry[0], *entry[6:8]) for entry in details if entry[1] == OPERATION]
+    found += _writes(entries, details)
+    lanes: dict[str, list[Operation]] = {}
+    for operation in sorted(found, key=lambda each: each.begin):
+        lanes.setdefault(operation.client, []).append(operation)
+    return {client: _in_rows(lane) for client, lane in sorted(lanes.items())}
+
+
+def _writes(entries: Sequence[Entry], details: Sequence[Entry]) -> list[Operation]:
+    """Writes to registers: they take effect when they are committed."""
+    told: dict[int, int] = {}  # by number of the write
+    reached: list[tuple[int, int]] = []  # (time, high watermark), as it grows
+    for entry in entries:
+        if entry[1] == DEED and entry[3] == "acknowledges":
+            told.update((number, entry[0]) for number in entry[4:])
+        elif entry[1] == STEP and (entry[7] or 0) > (reached[-1][1] if reached else 0):
+            reached.append((entry[0], entry[7]))
+    committed = {text.rpartition(" ")[2] for entry in details if entry[1] == RECORDS for text in entry[5]}
+    found = []
+    for time, kind, _, *rest in details:
+        if kind == ASKED:
+            end_offset, *numbers = rest
+            end = told.get(numbers[-1])
+            point = None
+            if str(numbers[-1]) in committed:
+                point = next((at for at, watermark in reached if watermark >= end_offset and at >= time), None)
+            asked = f"write {numbers[0]}" + (f" to {numbers[-1]}" if numbers[1:] else "")
+            found.append(Operation("clients", asked, "" if end is None else "ok", time, end, point))
+    return found
+
+
+def _in_rows(lane: list[Operation]) -> list[Operation]:
+    free = [0] * ROWS_MAX  # when each row is free again; what was never answered gives way to what is
+    placed = []
+    for operation in lane:
+        row = next((row for row in range(ROWS_MAX) if free[row] <= operation.begin), ROWS_MAX - 1)
+        free[row] = operation.begin if operation.end is None else operation.end
+        placed.append(operation._replace(row=row))
+    return placed
