@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Args = dict[str, Any]
 
+# A sync that takes half a millisecond takes so much longer on a disk that hardly moves.
+STALLED_TIMES = 10_000
+
 _BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
 
 CODES = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS}
@@ -40,6 +43,25 @@ def slow_syncs(run: Run, args: Args, struck: Process | None) -> bool:
     node.pace_times = args["times"]
     run.later(args["for_ms"], setattr, node, "pace_times", 1)
     return True
+
+
+def stall(run: Run, args: Args, struck: Process | None) -> bool:
+    """The disk of a node hardly moves for for_ms, while it writes on; then the machine loses power, and with it what
+    was on its way. down_ms: until it is started again.
+    """
+    node = find(run, args["whom"], struck)
+    if node is None or node.process is None:
+        return False
+    node.pace_times = STALLED_TIMES
+    run.later(args["for_ms"], _end_stall, node, args["down_ms"])
+    return True
+
+
+def _end_stall(node: Node, down_ms: int) -> None:
+    node.pace_times = 1
+    if node.process is not None:
+        node.lose_power()
+        node.start_after(down_ms * MS)
 
 
 def fails(run: Run, args: Args, struck: Process | None) -> bool:

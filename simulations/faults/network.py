@@ -11,6 +11,7 @@ from simulations.faults.targets import between, find, rest
 from simulations.links import Latency
 from simulations.messages import NAMES
 from simulations.node import endpoint
+from simulations.triggers import Pending
 from simulations.world import MS
 
 if TYPE_CHECKING:
@@ -101,6 +102,34 @@ def churn(run: Run, args: Args, _struck: Process | None) -> bool:
         leader = {"whom": "leader", "direction": args["direction"], "for_ms": args["on_ms"]}
         run.later(time * (args["on_ms"] + args["off_ms"]), isolate, run, leader, None)
     return True
+
+
+def succession(run: Run, args: Args, _struck: Process | None) -> bool:
+    """Leaders are cut off one after the other, `times` over, each as soon as it has written a record that nobody else
+    has; then who was cut off before it is back. So logs come to differ by several epochs. for_ms: of the last one.
+    """
+    _await_successor(run, args["times"], args["for_ms"], [])
+    return True
+
+
+def _await_successor(run: Run, left: int, for_ms: int, before: Ways) -> None:
+    """before: the ways that are cut of the one before."""
+
+    def strike(process: Process) -> None:
+        node_id = process.node.id
+        if before and before[0][0] == node_id:
+            run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))  # it writes on, and nobody hears of it
+            return
+        ways = between(run, [node_id], rest(run, [node_id]))
+        _heal(run, before)
+        for way in ways:
+            run.network.links.cut(*way)
+        if left > 1:
+            _await_successor(run, left - 1, for_ms, ways)
+        else:
+            run.later(for_ms, _heal, run, ways)
+
+    run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))
 
 
 def swizzle(run: Run, args: Args, _struck: Process | None) -> bool:

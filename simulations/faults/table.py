@@ -218,6 +218,14 @@ def _churn(luck: Random, scale: Scale) -> Args:
     }  # fmt: skip
 
 
+def _succession(luck: Random, scale: Scale) -> Args:
+    return {"times": between(luck, 2, 5), "for_ms": span(luck, scale)}
+
+
+def _stall(luck: Random, scale: Scale) -> Args:
+    return {"whom": whom(luck, scale), "for_ms": pick(luck, (5, 20, 60, 200)), "down_ms": down(luck, scale)}
+
+
 def _garble(luck: Random, scale: Scale) -> Args:
     return {**_crash(luck, scale), "what": pick(luck, ("version", "cut", "zeros"))}
 
@@ -238,6 +246,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("ring", network.ring, _all_for, 3),
         FaultKind("flap", network.flap, _flap, 6),
         FaultKind("churn", network.churn, _churn, 14),
+        FaultKind("succession", network.succession, _succession, 8),
         FaultKind("swizzle", network.swizzle, _swizzle, 4),
         FaultKind("slow", network.slow, _slow, 10),
         FaultKind("tail", network.tail, _tail, 8),
@@ -266,6 +275,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("drift", clocks.drift, _drift, 4),
         # disks
         FaultKind("slow_syncs", disks.slow_syncs, _slow_syncs, 8),
+        FaultKind("stall", disks.stall, _stall, 8),
         FaultKind("fails", disks.fails, _fails, 8),
         FaultKind("read_only", disks.read_only, _one_for, 3),
         FaultKind("full", disks.full, _one_for, 3),
