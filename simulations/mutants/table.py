@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import controllers, disks, elections, generic, replication
+from simulations.mutants import clusters, controllers, disks, elections, generic, projects, replication
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
 
 MUTANTS: dict[str, Mutant] = {
-    mutant.id: mutant for mutant in (*elections.MUTANTS, *replication.MUTANTS, *disks.MUTANTS, *controllers.MUTANTS)
+    mutant.id: mutant
+    for module in (elections, replication, disks, projects, controllers, clusters)
+    for mutant in module.MUTANTS
 }
 
 

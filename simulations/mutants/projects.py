@@ -1,0 +1,88 @@
+"""Bugs that Kafka and other projects once had in their logs and elections, put into ours, where no other row is the same."""
+
+from __future__ import annotations
+
+from simulations.mutants.row import Edit, Mutant
+
+MUTANTS = (
+    Mutant(
+        "H01", "a leader stops at a fetch offset that falls", "replication", "KAFKA-12181", ("ASSERT",),
+        (Edit("raft.leading", "        self.end_offset = offset\n", "        assert offset >= self.end_offset, 'non-monotonic'\n        self.end_offset = offset\n"),),
+    ),
+    Mutant(
+        "H02", "the record of an election is written behind what is committed", "replication", "KAFKA-12331", ("ASSERT",),
+        (Edit("raft.append", "    base_offset = replica.log.end\n    records", "    base_offset = replica.log.committed\n    records"),),
+    ),
+    Mutant(
+        "H04", "who has no news is asked again at once", "progress", "KAFKA-17751", ("L11",),
+        (Edit("raft.discovery", "        return replica.role is not role  #", "        return True  #"),),
+    ),
+    Mutant(
+        "H05", "batches that were fetched are not checked by their CRC", "replication", "KAFKA-18723", ("S04", "S06", "S18"),
+        (Edit("raft.fetch_response", "    if not is_intact(data, batch):", "    if False:"),),
+    ),
+    Mutant(
+        "H06", "a start does not look at the CRC of a batch", "persistence", "KAFKA-14104", ("S18", "S04", "S06"),
+        (Edit("raft.storage.walk", "            if crc32c(view[at + CRC_FROM : stop]) != head.crc:", "            if False:"),),
+    ),
+    Mutant(
+        "H07", "voters are told of their leader once, and not again", "progress", "KAFKA-16536", ("L13", "L01", "L07"),
+        (Edit("raft.epoch", "    role.leading.begin_deadline_ms = now_ms + interval_ms", "    role.leading.begin_deadline_ms = 1 << 62"),),
+    ),
+    Mutant(
+        "H08", "followers do not tell their state machines what is committed", "watermark", "KAFKA-10632", ("L07", "S18"),
+        (Edit("raft.replica", "        if offset > self.told:\n", "        if offset > self.told and isinstance(self.role, Leader):\n"),),
+    ),
+    Mutant(
+        "H09", "a leader votes for another of its epoch", "votes", "DaosRaft #70", ("S02", "S01"),
+        (Edit(
+            "raft.vote", "    if not isinstance(role, (Unattached, Prospective)):\n        return False",
+            "    if isinstance(role, Leader):\n        return is_up_to_date\n    if not isinstance(role, (Unattached, Prospective)):\n        return False",
+        ),),
+    ),
+    Mutant(
+        "H10", "snapshots before the log's start are kept", "snapshots", "KAFKA-12205", ("S17", "ASSERT"),
+        (Edit(
+            "raft.log_view",
+            "        older = [stored.id for stored in self.snapshots if order(stored) < (snapshot.epoch, snapshot.end_offset)]",
+            "        older = [stored.id for stored in self.snapshots if order(stored) < (0, snapshot.end_offset)]",
+        ),),
+    ),
+    Mutant(
+        "H11", "who resigns does not tell its state machine", "watermark", "KAFKA-17333", ("ASSERT", "S06", "L01"),
+        (Edit("raft.replica", "                return\n            leader_id = None\n", "                return\n            return\n"),),
+    ),
+    Mutant(
+        "H12", "the offset index of a segment must be there at a start", "persistence", "KAFKA-13603", ("S18", "ASSERT"),
+        (Edit("raft.storage.recovery", "            except FileNotFoundError:\n                return None\n            try:", "            except FileNotFoundError:\n                raise StorageError('no index') from None\n            try:"),),
+    ),
+    Mutant(
+        "H13", "fetches of other clusters are served", "identity", "KAFKA-10817", ("S20",),
+        (Edit("raft.fetch_request", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),),
+    ),
+    Mutant(
+        "H14", "votes, and what leaders tell, are taken from other clusters", "identity", "KAFKA-12440", ("S20",),
+        (
+            Edit("raft.vote", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),
+            Edit("raft.epoch", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),
+        ),
+    ),
+    Mutant(
+        "H15", "what a leader has flushed does not count before a voter fetches", "watermark", "RaftOS #30", ("L02", "L01"),
+        (Edit(
+            "raft.step", "    if isinstance(replica.role, Leader):\n        fetch_request.update_high_watermark(replica, replica.role, now_ms)\n", "",
+        ),),
+    ),
+    Mutant(
+        "H16", "a voter that knows no leader looks for none", "progress", "KAFKA-17030", ("L07", "L01", "S24"),
+        (Edit("raft.poll", "    send_fetch(replica, role, now_ms)\n    return role.election_deadline_ms", "    return role.election_deadline_ms"),),
+    ),
+    Mutant(
+        "H17", "a state machine that begins is not told who leads", "progress", "KAFKA-16286", ("L01", "L02"),
+        (Edit("raft.replica", "        self._leader_told: tuple[int, int | None] = (0, None)", "        self._leader_told: tuple[int, int | None] = (1 << 30, 0)"),),
+    ),
+    Mutant(
+        "H18", "a snapshot ends where no batch does", "snapshots", "KAFKA-17713", ("S17", "ASSERT"),
+        (Edit("raft.snapshots", "    if snapshot.end_offset < log.start or log.snapshot(snapshot) is not None:", "    if log.snapshot(snapshot) is not None:"),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""What the first kills come to: how soon mutants are caught, by which properties, and which faults that takes."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simulations.mutants.kills import Kill
+
+
+class Score(NamedTuple):
+    """mutants: how many were hunted; missed: ids of those that no range has caught; lucky: of those that some have not.
+
+    seeds_median, seeds_p95, seeds_worst: lived through until the kill, over all mutants and ranges.
+    """
+
+    mutants: int
+    missed: tuple[str, ...]
+    lucky: tuple[str, ...]
+    seeds_median: float
+    seeds_p95: int
+    seeds_worst: int
+
+
+def score(kills: Mapping[str, Sequence[Kill]]) -> Score:
+    """Over all mutants that are named."""
+    missed = tuple(name for name, found in kills.items() if not any(kill.seed for kill in found))
+    lucky = tuple(name for name, found in kills.items() if name not in missed and not all(kill.seed for kill in found))
+    tried = sorted(kill.tried for found in kills.values() for kill in found if kill.seed)
+    if not tried:
+        return Score(len(kills), missed, lucky, 0, 0, 0)
+    return Score(len(kills), missed, lucky, median(tried), tried[(len(tried) * 95 - 1) // 100], tried[-1])
+
+
+def by_property(kills: Mapping[str, Sequence[Kill]], known: Iterable[str]) -> dict[str, list[str]]:
+    """Of each known property, the mutants that it has caught, each named once; empty where it is idle."""
+    found: dict[str, list[str]] = {name: [] for name in known}
+    for mutant_id, each in kills.items():
+        for name in dict.fromkeys(kill.property_id for kill in each if kill.seed):
+            found.setdefault(name, []).append(mutant_id)
+    return found
+
+
+def by_fault(kills: Mapping[str, Sequence[Kill]], known: Iterable[str]) -> dict[str, list[str]]:
+    """Of each kind of fault, the mutants of which a kill could not do without it."""
+    found: dict[str, list[str]] = {name: [] for name in known}
+    for mutant_id, each in kills.items():
+        for kind in dict.fromkeys(kind for kill in each for kind in kill.needs):
+            found.setdefault(kind, []).append(mutant_id)
+    return found

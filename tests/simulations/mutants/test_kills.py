@@ -1,0 +1,76 @@
+"""First kills are kept in a file, and what they come to is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.mutants import kills
+from simulations.mutants.kills import Kill
+from simulations.mutants.scores import Score, by_fault, by_property, score
+from simulations.outcome import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEPT = {
+    "R01": [Kill(4, 4, "S02", 100, ("power",)), Kill(10_001, 1, "S01", 50)],
+    "R02": [Kill(0, 200), Kill(10_009, 9, "S02", 70, ("power", "kill"))],
+    "R03": [Kill(0, 200), Kill(0, 200)],
+}
+
+
+def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "kills.json"
+
+    kills.write(KEPT, path)
+
+    assert kills.read(path) == KEPT
+    assert len(path.read_text().splitlines()) == 2 + len(KEPT)
+
+
+def test_where_nothing_is_kept_nothing_is_read(tmp_path: Path) -> None:
+    assert kills.read(tmp_path / "kills.json") == {}
+
+
+def test_a_file_that_holds_something_else_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "kills.json"
+    path.write_text("[]")
+
+    with pytest.raises(ValueError, match="holds no first kills"):
+        kills.read(path)
+
+
+def test_ranges_share_no_seed() -> None:
+    ranges = [set(kills.seeds_of(number, 500)) for number in range(kills.RANGES)]
+
+    assert len(set().union(*ranges)) == 500 * kills.RANGES
+
+
+def test_a_hunt_is_told_range_by_range() -> None:
+    outcomes = [
+        Outcome(1),
+        Outcome(2, "S02", events=7, needs=["power"]),
+        Outcome(10_001),
+        Outcome(20_001, "S01", events=5),
+    ]
+
+    assert kills.of_ranges(outcomes) == [
+        Kill(2, 2, "S02", 7, ("power",)), Kill(0, 1), Kill(20_001, 1, "S01", 5), Kill(0, 0), Kill(0, 0),
+    ]  # fmt: skip
+
+
+def test_the_cheapest_kill_is_the_first_hint() -> None:
+    assert kills.hints(KEPT["R01"]) == (10_001, 4)
+    assert kills.hints(KEPT["R03"]) == ()
+
+
+def test_a_score_counts_mutants_by_their_ranges() -> None:
+    assert score(KEPT) == Score(3, ("R03",), ("R02",), 4, 9, 9)
+    assert score({}) == Score(0, (), (), 0, 0, 0)
+
+
+def test_properties_and_faults_are_told_with_the_mutants_that_they_caught() -> None:
+    assert by_property(KEPT, ("S01", "S02", "S03")) == {"S01": ["R01"], "S02": ["R01", "R02"], "S03": []}
+    assert by_fault(KEPT, ("power", "split")) == {"power": ["R01", "R02"], "split": [], "kill": ["R02"]}
