@@ -41,13 +41,14 @@ def _plainer_fields(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, **{each.name: default})
         if isinstance(value, dict) and len(value) > 1:
             for key in value:
-                less = {other: held for other, held in value.items() if other != key}
-                yield replace(plan, **{each.name: less})
+                less: dict[str, Any] = {each.name: {other: held for other, held in value.items() if other != key}}
+                yield replace(plan, **less)
     for name in ("asks", "slow_ms", "size", "records", "every_ms"):
         value = getattr(plain.load, name)
         if getattr(plan.load, name) != value:
             yield replace(plan, load=replace(plan.load, **{name: value}))
-    for name, value in (("others", "join"), ("quiet", False), ("core", plan.voter_ids)):
+    plain_calm: dict[str, Any] = {"others": "join", "quiet": False, "core": plan.voter_ids}
+    for name, value in plain_calm.items():
         if getattr(plan.calm, name) != value:
             yield replace(plan, calm=replace(plan.calm, **{name: value}))
 

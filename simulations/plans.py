@@ -37,12 +37,14 @@ class Calm:
     """What comes after the faults: a core of the voters is well, and must make progress.
 
     core: their ids; others: what the rest do: join, off (dead), apart (cut off), flap (cut off and back, again and
-    again). quiet: nobody writes while the quorum must stay as it is, so that no log falls behind.
+    again). quiet: nobody writes while the quorum must stay as it is, so that no log falls behind. skipped: the world
+    ends before it, as for who looks for a break amid the faults.
     """
 
     core: list[int] = field(default_factory=list)
     others: str = "join"
     quiet: bool = False
+    skipped: bool = False
 
 
 @dataclass(slots=True)

@@ -88,7 +88,8 @@ class Run:
             self.begin()
             self.world.run(self.plan.chaos_ms * MS, self.events_max)
             self.end_chaos()
-            self.calm.live_through()
+            if not self.plan.calm.skipped:
+                self.calm.live_through()
         except Violation as violation:
             outcome.property_id, outcome.text = violation.property_id, violation.text
         except TooBusy as busy:

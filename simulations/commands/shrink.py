@@ -30,6 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", action="store_true", help="keep it in the corpus, under the mutant's id")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the HTML page of both plans there")
     parser.add_argument("--runs", type=positive, default=400, metavar="N", help="how many plans to try (400)")
+    parser.add_argument("--seconds", type=positive, default=50, metavar="S", help="of CPU at most (50)")
     add_level(parser)
 
 
@@ -52,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
     plan, outcome, where = found
     original = level.show(plan)
     begin = time.process_time()
-    shrinker = Shrinker(lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs)
+    shrinker = Shrinker(lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs, args.seconds)
     small = shrinker.shrink(plan)
     cpu_s = time.process_time() - begin
     assert shrinker.outcome is not None, "what broke once breaks again"

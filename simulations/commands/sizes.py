@@ -59,4 +59,4 @@ def _beside_hand_made(found: Sequence[Entry], seen: dict[str, Seen]) -> bool:
     sys.stdout.write(
         f"{within} of {len(times)} are at most {TIMES:.0f} times as large; {median(times):.1f} times in the median\n"
     )
-    return within == len(times)
+    return bool(within == len(times))

@@ -33,7 +33,11 @@ class Operation(NamedTuple):
 def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, list[Operation]]:
     """By client, in the order in which they were asked."""
     details = list(details)
-    found = [Operation(*entry[3:6], entry[0], *entry[6:8]) for entry in details if entry[1] == OPERATION]
+    found = []
+    for begin, kind, _, *rest in details:
+        if kind == OPERATION:
+            client, asked, answer, end, point = rest
+            found.append(Operation(client, asked, answer, begin, end, point))
     found += _writes(entries, details)
     lanes: dict[str, list[Operation]] = {}
     for operation in sorted(found, key=lambda each: each.begin):
