@@ -51,7 +51,8 @@ class Calm:
 class Load:
     """What clients do: writes of `records` records of `size` bytes more, about every `every_ms`, 0 for never; in
     `asks` of 100 cases a question whether the leader leads still, in place of a write. slow_ms: how long a state
-    machine takes at most to hand its batch to raft.
+    machine takes at most to hand its batch to raft. strangers_ms: about how often somebody from outside asks a node
+    something, right or wrong, 0 for never.
     """
 
     every_ms: int = 100
@@ -59,6 +60,7 @@ class Load:
     size: int = 20
     asks: int = 0
     slow_ms: int = 0
+    strangers_ms: int = 0
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from simulations.noise import Noise
 from simulations.outcome import Outcome
 from simulations.process import DIRECTORY, Process
 from simulations.releases import NEWEST
+from simulations.strangers import Strangers
 from simulations.streams import between, directory_id, stream
 from simulations.trace import FAULT, Trace
 from simulations.triggers import Pending, Triggers
@@ -73,6 +74,9 @@ class Run:
         self.network.uses_codec = plan.codec or not speaks_newest(list(self.nodes.values()))
         self.network.tells_late = plan.late_answers
         self.clients = Clients(self.world, self.ledger, plan.load, self.stream("clients"))
+        self.strangers = Strangers(
+            self.world, self.ledger, self.watch.answers, plan.load.strangers_ms, self.stream("strangers")
+        )
         self.calm = CalmPhase(self)
 
     def stream(self, *names: str | int) -> Random:

@@ -83,6 +83,7 @@ def draw(seed: int) -> Plan:
     if luck.random() >= 0.1:
         plan.faults = draw_faults(luck, scale)
     plan.calm = _draw_calm(luck, plan)
+    _draw_strangers(stream(seed, "plan", "strangers"), plan)
     return plan
 
 
@@ -130,6 +131,15 @@ def _draw_sizes(luck: Random, plan: Plan) -> None:
         asks=pick(luck, (0, 10, 30, 60)),
         slow_ms=pick(luck, (0, 0, 0, 5, 100)),
     )
+
+
+def _draw_strangers(luck: Random, plan: Plan) -> None:
+    """Luck of their own: plans of before are else what they were."""
+    if luck.random() < 0.3:
+        return
+    plan.load.strangers_ms = pick(luck, (20, 50, 200))
+    if luck.random() < 0.5:
+        plan.config["observer_session_ms"] = pick(luck, (100, 1000))
 
 
 def _draw_surroundings(luck: Random, plan: Plan) -> None:

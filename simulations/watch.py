@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulations.properties.answers import Answers
 from simulations.properties.commits import Commits
 from simulations.properties.elections import Elections
 from simulations.properties.identity import Identity
@@ -45,10 +46,11 @@ class Watch:
         self.elections = Elections(ledger)
         self.recovery = Recovery(ledger)
         self.progress = Progress(ledger, world)
+        self.answers = Answers(ledger, world)
         # Logs first: it keeps the shadows that the others look at.
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
-            Identity(ledger), self.progress,
+            Identity(ledger), self.progress, self.answers,
         )  # fmt: skip
         self.told: Told | None = None
         self.steps = 0

@@ -1,0 +1,339 @@
+"""Answers: strangers are told what they should be, and none waits for longer than asked.
+
+S25 RightAnswer (errors, leader, place in the log, as `told` models them), S26 QuorumDescribed (DescribeQuorum says how
+each replica is), L05 (a Fetch that waits is answered when its time is over, and not before without news).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raft import effects as do
+from raft.inputs import Saved
+from raft.roles import Follower, Leader
+from records.errors import Error
+from records.messages.fetch import FetchRequest
+from records.messages.quorum import DescribeQuorumRequest
+from records.uuids import ZERO_UUID
+from simulations.node import endpoint
+from simulations.properties.told import Told, expected
+from simulations.violation import Violation
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from raft.inputs import Requested, Source
+    from simulations.connections import Frame
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.world import World
+
+# A timer is in whole milliseconds, and a step may wait for the one before it.
+LATE_MS = 5
+
+# From which version on an answer says where the leader is.
+_NAMES_NODES = {"VoteResponse": 1, "BeginQuorumEpochResponse": 1, "EndQuorumEpochResponse": 1, "FetchResponse": 17,
+                "FetchSnapshotResponse": 1}  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """A request that is being taken, and what it should be told. end, watermark, start: of the log when it was."""
+
+    process: Process
+    requested: Requested
+    told: Told
+    end: int
+    watermark: int | None
+    start: int
+
+    @property
+    def source(self) -> Source:
+        return self.requested.source
+
+
+class Fetched(NamedTuple):
+    """What a leader knows of a replica: where it fetched last, when by the leader's clock, where the leader's log ended
+    then, and when it last had all of it; -1 for never.
+    """
+
+    offset: int
+    at_ms: int
+    leader_end: int
+    caught_up_ms: int
+
+
+class Answers:
+    """Judges what strangers are told, and how long they wait for it."""
+
+    def __init__(self, ledger: Ledger, world: World) -> None:
+        self._ledger = ledger
+        self._world = world
+        self._now: Asked | None = None
+        self._waiting: dict[tuple[int, int, int], tuple[Asked, int]] = {}  # by node, life, connection: until when
+        self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that answers wait for
+        self._books: dict[tuple[int, int, int], dict[tuple[int, bytes], Fetched]] = {}  # by leader, life and epoch
+        self.performs: dict[type, Any] = {
+            do.Reply: self._replies, do.ReplyRecords: self._replies, do.ReplySnapshot: self._replies,
+            do.SaveElection: self._saves,
+        }  # fmt: skip
+        self.hears = {Saved: self._saved}
+        self.asked = {"Fetch": self._fetches}
+
+    def asks(self, process: Process, requested: Requested) -> None:
+        """A stranger's request is about to be taken."""
+        self._now = _asked(process, requested)
+        if type(requested.request) is FetchRequest:
+            self._note_fetch(self._now)
+
+    def wait(self) -> None:
+        """The stranger that asked last may have to wait for its answer."""
+        asked = self._now
+        assert asked is not None, "nobody asked"
+        process, request = asked.process, asked.requested.request
+        until_ms = process.clock.ms(self._world.now) + max(getattr(request, "max_wait_ms", 0), 0)
+        early_ms = 0 if self._is_saving(process) else until_ms
+        self._waiting[process.node.id, process.life, asked.source.connection] = (asked, early_ms)
+        self._look_later(asked, until_ms)
+
+    def has_taken(self) -> None:
+        """The request was taken; what it is told from now on it has waited for."""
+        self._now = None
+
+    def _saves(self, process: Process, effect: do.SaveElection) -> None:
+        self._saving[process.node.id] = (process.life, effect.number)
+
+    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+        if self._saving.get(process.node.id) == (process.life, event.number):
+            del self._saving[process.node.id]
+
+    def _is_saving(self, process: Process) -> bool:
+        """Whether its answers wait for the disk."""
+        return self._saving.get(process.node.id, (0, 0))[0] == process.life
+
+    def _fetches(self, process: Process, _frame: Frame, requested: Requested) -> None:
+        self._note_fetch(_asked(process, requested))
+
+    # What a leader knows of who fetches
+
+    def _note_fetch(self, asked: Asked) -> None:
+        process, told = asked.process, asked.told
+        if told[:2] != (Error.NONE, Error.NONE) or told.detail is not None:
+            return
+        request = asked.requested.request
+        part = request.topics[0].partitions[0]
+        sender = request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
+        if sender < 0:
+            return
+        now_ms = process.clock.ms(self._world.now)
+        book = self._books.setdefault((process.node.id, process.life, process.replica.epoch), {})
+        last = book.get((sender, part.replica_directory_id), _NEVER)
+        caught_up_ms = last.caught_up_ms
+        if part.fetch_offset >= asked.end:
+            caught_up_ms = now_ms
+        elif last.leader_end > 0 and part.fetch_offset >= last.leader_end:
+            caught_up_ms = max(caught_up_ms, last.at_ms)
+        book[sender, part.replica_directory_id] = Fetched(part.fetch_offset, now_ms, asked.end, caught_up_ms)
+
+    # What leaves
+
+    def _replies(self, process: Process, effect: Any) -> None:
+        asked = self._now
+        source = effect.source
+        if source.connection >= 0:
+            return  # no stranger's; other properties judge what the quorum tells itself
+        waited = self._waiting.pop((process.node.id, process.life, source.connection), None)
+        if asked is None or asked.process is not process or asked.source != source:
+            if waited is not None:
+                self._is_due(*waited, effect)
+            return
+        response = effect.response
+        said = _said(response)
+        told = asked.told
+        if said.error == Error.NOT_LEADER_OR_FOLLOWER and told.error == Error.NONE and not _leads_on(asked):
+            return  # it was to wait, and within the same step the leader resigned
+        if said[:4] != told[:4]:
+            raise Violation("S25", f"{_who(asked)} is told {said}, and should be {told}")
+        detail = _detail(effect)
+        is_fetch = type(asked.requested.request) is FetchRequest and told.error == Error.NONE
+        if (told.detail is not None or is_fetch) and detail != told.detail:
+            raise Violation("S25", f"{_who(asked)} is told {detail}, and should be {told.detail}")
+        self._names_leader(asked, response, said)
+        if is_fetch:
+            self._fetched(asked, effect)
+        elif type(asked.requested.request) is DescribeQuorumRequest and told.error == Error.NONE:
+            self._described(asked, response)
+
+    def _names_leader(self, asked: Asked, response: Any, said: Told) -> None:
+        """Who knows the leader, and follows it or is it, says where it is reached."""
+        since = _NAMES_NODES.get(type(response).__name__)
+        if since is None:
+            return
+        role = asked.process.replica.role
+        leader = said.leader if said.leader != 0 else role.leader_id
+        found = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
+        right = []
+        if leader is not None and leader > 0 and asked.requested.version >= since:
+            right = [(leader, endpoint(leader).host, endpoint(leader).port)]
+        must = said.leader == role.leader_id and isinstance(role, (Leader, Follower)) and said.epoch == role.epoch
+        if found != right and (found or must):
+            raise Violation("S25", f"{_who(asked)} is told to find the leader at {found}, and it is {right}")
+
+    def _fetched(self, asked: Asked, effect: Any) -> None:
+        replica = asked.process.replica
+        request = asked.requested.request
+        part = request.topics[0].partitions[0]
+        data = effect.response.responses[0].partitions[0]
+        known = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
+        if data.high_watermark not in known or data.log_start_offset not in {asked.start, replica.log.start}:
+            text = f"the high watermark {data.high_watermark} and the start {data.log_start_offset}"
+            raise Violation("S25", f"{_who(asked)} is told {text}; they are {known} and {replica.log.start}")
+        ends = {asked.end, replica.log.end}  # it may have waited within the step, and been called up
+        if isinstance(effect, do.ReplyRecords):
+            size = min(max(request.max_bytes, 0), replica.config.fetch_bytes_max)
+            is_right = effect.start_offset == part.fetch_offset < effect.end_offset and effect.end_offset in ends
+            if not is_right or effect.bytes_max != size or asked.told.detail is not None:
+                raise Violation("S25", f"{_who(asked)} gets {effect}, of a log that ends at {ends}")
+        elif asked.told.detail is None and part.fetch_offset < asked.end:
+            raise Violation("S25", f"{_who(asked)} gets nothing of a log that ends at {asked.end}")
+        elif not self._may_be_called_up(request) and asked.told.detail is None and not _has_news(asked, replica):
+            raise Violation("S25", f"{_who(asked)} may wait, there is nothing to tell, and it is answered")
+
+    def _may_be_called_up(self, request: FetchRequest) -> bool:
+        """Who does not wait; and voters, whose next Fetch proves that the leader is one still."""
+        return request.max_wait_ms == 0 or request.replica_state.replica_id in self._ledger.voter_ids
+
+    def _is_due(self, waited: Asked, until_ms: int, effect: Any) -> None:
+        """Somebody who waited is answered: for records, for the high watermark, at the end of a leader, or in time."""
+        process = waited.process
+        replica = process.replica
+        if type(waited.requested.request) is not FetchRequest or waited.told[1::3] != (Error.NONE, None):
+            return  # it was held back until something was saved
+        said = _said(effect.response)
+        if said.error != Error.NONE:
+            if said.error != Error.NOT_LEADER_OR_FOLLOWER or _leads_on(waited):
+                raise Violation("S25", f"{_who(waited)} waited, and is told {said}")
+            return
+        is_early = process.clock.ms(self._world.now) < until_ms
+        if is_early and not isinstance(effect, do.ReplyRecords) and not _has_news(waited, replica):
+            raise Violation("S25", f"{_who(waited)} is told nothing new, before its time is over")
+
+    def _look_later(self, asked: Asked, until_ms: int) -> None:
+        when = asked.process.clock.when(until_ms + LATE_MS)
+        self._world.at(max(when, self._world.now + LATE_MS * MS), self._look, asked, until_ms)
+
+    def _look(self, asked: Asked, until_ms: int) -> None:
+        process = asked.process
+        key = process.node.id, process.life, asked.source.connection
+        if process.is_dead or key not in self._waiting or self._waiting[key][0] is not asked:
+            return
+        is_at_work = process.is_awake and not process.clock.frozen and not self._is_saving(process)
+        if is_at_work and _leads_on(asked) and process.clock.ms(self._world.now) >= until_ms + LATE_MS:
+            raise Violation("L05", f"{_who(asked)} was to wait until {until_ms} ms, and has no answer yet")
+        self._look_later(asked, until_ms)
+
+    # DescribeQuorum
+
+    def _described(self, asked: Asked, response: Any) -> None:
+        process = asked.process
+        replica = process.replica
+        book = self._books.get((process.node.id, process.life, replica.epoch), {})
+        now_ms = process.clock.ms(self._world.now)
+        version = asked.requested.version
+        part = response.topics[0].partitions[0]
+        voters = {voter.key.id: voter.key.directory_id for voter in replica.voters}
+        right = []
+        for voter_id in sorted(voters):
+            named = [key for key in book if key[0] == voter_id and voters[voter_id] in {ZERO_UUID, key[1]}]
+            last = max((book[key] for key in named), key=lambda fetched: fetched.at_ms, default=_NEVER)
+            if voter_id == process.node.id:
+                last = Fetched(asked.end, now_ms, asked.end, now_ms)
+            right.append(_state(process, (voter_id, voters[voter_id]), last, version))
+        session_ms = replica.config.observer_session_ms
+        strange = [key for key in book if voters.get(key[0]) not in {ZERO_UUID, key[1]}]
+        seen = [key for key in sorted(strange) if now_ms - book[key].at_ms < session_ms]
+        for key in strange:
+            if key not in seen:
+                del book[key]  # who is not told of is forgotten
+        observers = [_state(process, key, book[key], version) for key in seen]
+        found = ([_shown(state) for state in part.current_voters], [_shown(state) for state in part.observers])
+        if found != (right, observers):
+            raise Violation("S26", f"{_who(asked)} is told of {found}, and it is {(right, observers)}")
+        watermarks = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
+        if part.high_watermark not in watermarks:
+            raise Violation("S26", f"{_who(asked)} is told of the high watermark {part.high_watermark}: {watermarks}")
+        nodes = [(node.node_id, [(end.name, end.host, end.port) for end in node.listeners]) for node in response.nodes]
+        if nodes != [(each, [tuple(endpoint(each))]) for each in sorted(voters) if version >= 2]:
+            raise Violation("S26", f"{_who(asked)} is told of nodes {nodes}")
+
+
+def _asked(process: Process, requested: Requested) -> Asked:
+    replica = process.replica
+    log = replica.log
+    told = expected(replica, requested.request)
+    return Asked(process, requested, told, log.end, replica.high_watermark, log.start)
+
+
+_NEVER = Fetched(-1, -1, -1, -1)
+
+
+def _state(process: Process, key: tuple[int, bytes], last: Fetched, version: int) -> tuple[Any, ...]:
+    offset_ms = process.replica.wall_offset_ms
+    wall = [at_ms if at_ms < 0 else at_ms + offset_ms for at_ms in (last.at_ms, last.caught_up_ms)]
+    return key[0], key[1] if version >= 2 else ZERO_UUID, last.offset, *wall
+
+
+def _shown(state: Any) -> tuple[Any, ...]:
+    times = state.last_fetch_timestamp, state.last_caught_up_timestamp
+    return state.replica_id, state.replica_directory_id, state.log_end_offset, *times
+
+
+def _said(response: Any) -> Told:
+    """What an answer of any kind says of errors and the leader."""
+    top = int(response.error_code)
+    topics = response.responses if hasattr(response, "responses") else response.topics
+    if not topics:
+        return Told(top)
+    part = topics[0].partitions[0]
+    leader = getattr(part, "current_leader", part)
+    return Told(top, part.error_code, leader.leader_epoch, leader.leader_id)
+
+
+def _detail(effect: Any) -> Any:
+    """What else an answer says, in the form of `told`."""
+    response = effect.response
+    if isinstance(effect, do.ReplySnapshot):
+        part = response.topics[0].partitions[0]
+        return part.snapshot_id.end_offset, part.snapshot_id.epoch, part.position, part.size
+    if hasattr(response, "responses"):
+        if not response.responses:
+            return None
+        data = response.responses[0].partitions[0]
+        if data.diverging_epoch.epoch >= 0:
+            return "diverging", data.diverging_epoch.end_offset, data.diverging_epoch.epoch
+        return ("snapshot", *_pair(data.snapshot_id)) if data.snapshot_id.epoch >= 0 else None
+    part = response.topics[0].partitions[0] if response.topics else None
+    return getattr(part, "vote_granted", None)
+
+
+def _pair(snapshot: Any) -> tuple[int, int]:
+    return snapshot.end_offset, snapshot.epoch
+
+
+def _leads_on(asked: Asked) -> bool:
+    """Whether who was asked leads the epoch still in which it was."""
+    role = asked.process.replica.role
+    return role.epoch == asked.told.epoch and isinstance(role, Leader)
+
+
+def _has_news(asked: Asked, replica: Any) -> bool:
+    """Whether more is committed than who asked knew."""
+    known = asked.requested.request.topics[0].partitions[0].high_watermark
+    return replica.high_watermark is not None and known < replica.high_watermark
+
+
+def _who(asked: Asked) -> str:
+    return f"who asked node {asked.process.node.id} {_short(asked.requested.request)}"
+
+
+def _short(request: Any) -> str:
+    text = str(request)
+    return text if len(text) <= 300 else f"{text[:300]}…"
