@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
 
+    from simulations.levels import Level
     from simulations.outcome import Outcome
 
 CPU_S_MAX = 60
@@ -35,9 +36,10 @@ HASH_SEED = "PYTHONHASHSEED"
 
 
 class Task(NamedTuple):
-    """Seeds, or plans in JSON with their names, to be lived through one after the other.
+    """Plans in JSON with their names, then seeds, to be lived through one after the other.
 
-    until_broken: stop at the first that is not well. traced: bring the whole trace of the last.
+    until_broken: stop at the first that is not well; apart: where not 0, in each range of so many seeds by itself.
+    needs: of the first that is not well, find what kinds of faults it takes. traced: bring the whole trace of the last.
     """
 
     seeds: tuple[int, ...]
@@ -46,6 +48,8 @@ class Task(NamedTuple):
     until_broken: bool = False
     plans: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    needs: bool = False
+    apart: int = 0
     traced: bool = False
 
 
@@ -64,25 +68,37 @@ class Row(NamedTuple):
 def perform(task: Task) -> Row:
     """Do a task in this process, which must be a fresh one where the task has a mutant."""
     from simulations.levels import load
+    from simulations.shrinking import needed
 
     begin = time.process_time()
     outcomes: list[Outcome] = []
     trace = bytearray()
+    broken: set[int] = set()
     try:
         level = load(task.level, task.mutant_id)
-        for plan in chain(map(level.draw, task.seeds), map(level.read, task.plans)):
+        for plan in chain(map(level.read, task.plans), map(level.draw, task.seeds)):
+            part = plan.seed // task.apart if task.apart else 0
+            if part in broken:
+                continue
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
             trace.clear()
             outcome, _ = level.play(plan, trace.extend if task.traced else None)
+            if task.needs and not outcome.is_well and not broken:
+                outcome.needs = needed(plan, lambda fewer: _is_well(level, fewer))
             outcomes.append(outcome)
             gc.collect()
             if task.until_broken and not outcome.is_well:
-                break
+                broken.add(part)
     except Exception:  # told to who asked, with all of it
         return Row(task, outcomes, time.process_time() - begin, traceback.format_exc())
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return Row(task, outcomes, time.process_time() - begin, trace=bytes(trace))
+
+
+def _is_well(level: Level, plan: Any) -> bool:
+    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX, 1)
+    return level.play(plan)[0].is_well
 
 
 def guard() -> None:

@@ -6,10 +6,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from simulations.commands import ordinary
+from simulations.commands import first_kills, ordinary
 from simulations.commands.arguments import seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.mutants.tags import TAGS, has_tag
 from simulations.workers import Row, Task
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="these; all where none is named")
     parser.add_argument("--seeds", type=seeds, metavar="A-B", help="through these seeds, not each through its own")
     parser.add_argument("--subject", metavar="WORD", help="those of votes, persistence, watermark, truncation …")
+    parser.add_argument("--tag", choices=TAGS, help="canaries, bugs that projects had, bugs in Kafka's raft")
+    first_kills.add(parser)
     ordinary.add(parser)
     parser.add_argument("--list", action="store_true", help="only print what there is")
     add_crew(parser)
@@ -40,10 +43,15 @@ def execute(args: argparse.Namespace) -> int:
     chosen = [find(each) for each in args.ids] or list(MUTANTS.values())
     if args.subject:
         chosen = [mutant for mutant in chosen if mutant.subject == args.subject]
+    if args.tag:
+        chosen = [mutant for mutant in chosen if has_tag(mutant, args.tag)]
     if args.list:
         for mutant in chosen:
             sys.stdout.write(f"{mutant.id:5} {mutant.subject:12} {mutant.name} ({mutant.origin})\n")
         return 0
+    code = first_kills.execute(args, chosen, crew_of(args))
+    if code is not None:
+        return code
     return 1 if hunt(chosen, crew_of(args), args.seeds) else 0
 
 

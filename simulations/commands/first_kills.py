@@ -1,0 +1,182 @@
+"""First kills, of `mutants`: how soon luck catches each, and what that tells of properties and faults."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from simulations.commands.arguments import positive
+from simulations.commands.progress import Progress
+from simulations.workers import Task
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from simulations.fleet.crew import Crew
+    from simulations.mutants.kills import Kill
+    from simulations.mutants.row import Mutant
+
+GATE_CPU_S = 240.0
+"""What the gate may take: two minutes of two cores."""
+
+GATE_SHARE = 0.9
+_MORE_SEEDS = 20
+"""How far the gate looks for a mutant that its kept seeds do not catch any more."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    from simulations.mutants.kills import RANGES
+
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--hunt", action="store_true", help=f"each through {RANGES} ranges of seeds; the kills are kept")
+    ways.add_argument("--report", action="store_true", help="how soon each was caught, as kept")
+    ways.add_argument("--gate", action="store_true", help="each is caught still: by its kept kills first")
+    ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
+    ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without, as kept")
+    parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
+    parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
+
+
+def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> int | None:
+    """Returns the exit code; None where nothing of this was asked for."""
+    from simulations.mutants import kills
+
+    kept = kills.read()
+    if args.unkept:
+        chosen = [mutant for mutant in chosen if not any(kill.seed for kill in kept.get(mutant.id, ()))]
+    if args.hunt:
+        return _hunt(chosen, crew, args.seeds_max)
+    if args.gate:
+        return 0 if gate(chosen, crew) >= GATE_SHARE else 1
+    if args.report:
+        return _report(chosen, kept)
+    if args.oracles:
+        return _oracles(chosen, kept)
+    if args.faults:
+        return _faults(chosen, kept)
+    return None
+
+
+def _hunt(chosen: Sequence[Mutant], crew: Crew, seeds_max: int) -> int:
+    """Each mutant through all ranges; what is found is written at once, so that a hunt may be broken off."""
+    from simulations.mutants import kills
+
+    tasks = []
+    for mutant in chosen:
+        count = min(seeds_max, mutant.seeds)
+        seeds = tuple(seed for number in range(kills.RANGES) for seed in kills.seeds_of(number, count))
+        tasks.append(Task(seeds, mutant.level, mutant.id, until_broken=True, needs=True, apart=kills.APART))
+    progress = Progress(len(tasks), "mutants")
+    for row in crew(tasks):
+        progress.add(1)
+        progress.clear()
+        name = row.task.mutant_id
+        if row.error:
+            sys.stdout.write(f"{name} cannot be tried: {row.error.strip().splitlines()[-1]}\n")
+            continue
+        kept = kills.read()
+        kept[name] = kills.of_ranges(row.outcomes)
+        kills.write(kept)
+        sys.stdout.write(_line(name, kept[name], f"{row.cpu_s:.1f} s"))
+        sys.stdout.flush()
+    progress.clear()
+    return 0
+
+
+def gate(chosen: Sequence[Mutant], crew: Crew) -> float:
+    """Have each caught again within the CPU time that the gate has; returns the share of them that was."""
+    missed: list[str] = []
+    late: list[str] = []
+    caught, cpu_s, begin = 0, 0.0, time.monotonic()
+    progress = Progress(len(chosen), "mutants")
+    for row in crew(list(_gate_tasks(chosen))):
+        is_late = cpu_s > GATE_CPU_S
+        cpu_s += row.cpu_s
+        progress.add(1)
+        if row.error or not row.outcomes or row.outcomes[-1].is_well:
+            missed.append(row.task.mutant_id)
+        elif is_late:
+            late.append(row.task.mutant_id)
+        else:
+            caught += 1
+    progress.clear()
+    sys.stdout.write(
+        f"{caught} of {len(chosen)} mutants caught within {GATE_CPU_S:.0f} s of CPU;"
+        f" all took {cpu_s:.0f} s of CPU, {time.monotonic() - begin:.0f} s\n"
+    )
+    for what, names in (("later", late), ("not", missed)):
+        if names:
+            sys.stdout.write(f"{what}: {', '.join(names)}\n")
+    sys.stdout.flush()
+    return caught / max(1, len(chosen))
+
+
+def _gate_tasks(chosen: Sequence[Mutant]) -> Iterator[Task]:
+    """Those first that are caught soonest. Of each the shrunk plan of the corpus, its kept seeds, and then others."""
+    from simulations.corpus import entries
+    from simulations.mutants import kills
+
+    kept = kills.read()
+    plans = {entry.mutant_id: entry.plan for entry in entries()}
+
+    def cost(mutant: Mutant) -> int:
+        return min((kill.events for kill in kept.get(mutant.id, ()) if kill.seed), default=1 << 60)
+
+    for mutant in sorted(chosen, key=cost):
+        seeds = dict.fromkeys((*kills.hints(kept.get(mutant.id, [])), *range(1, _MORE_SEEDS + 1)))
+        plan = plans.get(mutant.id)
+        yield Task(tuple(seeds), mutant.level, mutant.id, until_broken=True, plans=() if plan is None else (plan,))
+
+
+def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
+    from simulations.mutants.scores import score
+
+    found = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
+    unhunted = [mutant.id for mutant in chosen if mutant.id not in kept]
+    for mutant in chosen:
+        if mutant.id in found:
+            others = {kill.property_id for kill in found[mutant.id] if kill.seed} - set(mutant.expected)
+            note = f", expected of {'/'.join(mutant.expected)}" if others and mutant.expected else ""
+            sys.stdout.write(_line(mutant.id, found[mutant.id], f"{mutant.name}{note}"))
+    told = score(found)
+    sys.stdout.write(
+        f"{told.mutants} mutants hunted, {told.mutants - len(told.missed)} caught; seeds until then: median"
+        f" {told.seeds_median:g}, 95 of 100 within {told.seeds_p95}, worst {told.seeds_worst}\n"
+    )
+    for what, names in (("not caught", told.missed), ("not in each range", told.lucky), ("not hunted", unhunted)):
+        sys.stdout.write(f"{what}: {', '.join(names) or 'none'}\n")
+    return 1 if told.missed or unhunted else 0
+
+
+def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
+    seeds = " ".join(f"{kill.tried}" if kill.seed else f"-{kill.tried}" for kill in found)
+    by = "/".join(dict.fromkeys(kill.property_id for kill in found if kill.seed))
+    return f"{name:5} {seeds:20} {by or 'MISSED':14} {note}\n"
+
+
+def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
+    from simulations.mutants.scores import by_property
+    from simulations.properties.ids import PROPERTIES
+
+    found = by_property({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, PROPERTIES)
+    for name, mutants in found.items():
+        sys.stdout.write(f"{name:6} {len(mutants):3} {' '.join(mutants) or 'IDLE'}\n")
+    idle = [name for name, mutants in found.items() if not mutants]
+    sys.stdout.write(f"{len(found)} properties, {len(idle)} idle: {', '.join(idle) or 'none'}\n")
+    return 1 if idle else 0
+
+
+def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
+    from simulations.cluster.faults import BROKER_KINDS
+    from simulations.faults.table import KINDS
+    from simulations.mutants.scores import by_fault
+
+    found = by_fault({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, (*KINDS, *BROKER_KINDS))
+    for name, mutants in found.items():
+        sys.stdout.write(f"{name:14} {len(mutants):3} {' '.join(mutants) or 'NONE'}\n")
+    idle = [name for name, mutants in found.items() if not mutants]
+    sys.stdout.write(f"{len(found)} kinds of faults, no mutant needs {len(idle)}: {', '.join(idle) or 'none'}\n")
+    return 1 if idle else 0
