@@ -26,6 +26,9 @@ Answer = FetchResponse.FetchableTopicResponse
 Data = Answer.PartitionData
 
 NOTHING = -1
+# These two say nothing, and are what nearly all answers have.
+NOT_DIVERGING = Data.EpochEndOffset(epoch=-1, end_offset=-1)
+NO_SNAPSHOT = Data.SnapshotId(end_offset=-1, epoch=-1)
 
 
 @dataclass(slots=True)
@@ -231,8 +234,7 @@ def _reply(replica: Replica, requested: Requested, error: Error) -> None:
 def _response(
     replica: Replica, requested: Requested, error: Error, watermark: int, valid: EpochEnd | SnapshotId | None
 ) -> FetchResponse:
-    diverging = Data.EpochEndOffset(epoch=-1, end_offset=-1)
-    snapshot = Data.SnapshotId(end_offset=-1, epoch=-1)
+    diverging, snapshot = NOT_DIVERGING, NO_SNAPSHOT
     if isinstance(valid, EpochEnd):
         diverging = Data.EpochEndOffset(epoch=valid.epoch, end_offset=valid.end_offset)
     elif valid is not None:

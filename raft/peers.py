@@ -46,7 +46,7 @@ class Peers:
     def sent(self, peer: int, request: Any, now_ms: int) -> int:
         """A request leaves; returns its number."""
         self._number += 1
-        book = self._books.setdefault(peer, _Peer())
+        book = self._book(peer)
         book.number = self._number
         book.request = request
         book.until_ms = now_ms + self._request_timeout_ms
@@ -62,7 +62,7 @@ class Peers:
 
     def back_off(self, peer: int, now_ms: int, pause_ms: int | None = None) -> None:
         """Send nothing to this peer for a while."""
-        book = self._books.setdefault(peer, _Peer())
+        book = self._book(peer)
         book.number = 0
         book.request = None
         book.until_ms = now_ms + (self._retry_backoff_ms if pause_ms is None else pause_ms)
@@ -85,7 +85,10 @@ class Peers:
 
     def is_waiting(self, now_ms: int) -> bool:
         """Whether any request is in flight."""
-        return any(book.number and now_ms < book.until_ms for book in self._books.values())
+        for book in self._books.values():
+            if book.number and now_ms < book.until_ms:
+                return True
+        return False
 
     def ready_bootstrap(self, luck: Random, now_ms: int) -> tuple[int, Endpoint] | None:
         """One of the bootstrap servers that are ready, by luck; None while any request is in flight."""
@@ -101,4 +104,14 @@ class Peers:
 
     def next_ms(self, now_ms: int) -> int:
         """When the first of the requests is given up, or of the pauses ends."""
-        return min((book.until_ms for book in self._books.values() if book.until_ms > now_ms), default=NEVER)
+        next_ms = NEVER
+        for book in self._books.values():
+            if now_ms < book.until_ms < next_ms:
+                next_ms = book.until_ms
+        return next_ms
+
+    def _book(self, peer: int) -> _Peer:
+        book = self._books.get(peer)
+        if book is None:
+            book = self._books[peer] = _Peer()
+        return book

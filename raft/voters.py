@@ -87,7 +87,10 @@ class VoterSet:
 def endpoint_of(endpoints: Iterable[Endpoint], listener: str) -> Endpoint | None:
     """The endpoint of a listener; names differ in nothing but case."""
     name = listener.upper()
-    return next((endpoint for endpoint in endpoints if endpoint.listener == name), None)
+    for endpoint in endpoints:
+        if endpoint.listener == name:
+            return endpoint
+    return None
 
 
 def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:

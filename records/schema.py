@@ -174,11 +174,8 @@ class Message:
         type(self).__init__(self, *args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return self.unknown_tags == other.unknown_tags and all(
-            getattr(self, field.name) == getattr(other, field.name) for field in self.__schema__.fields
-        )
+        make_equality(type(self))
+        return type(self).__eq__(self, other)
 
     def __hash__(self) -> int:
         return hash((type(self), *(getattr(self, field.name) for field in self.__schema__.fields)))
@@ -327,3 +324,18 @@ def make_constructor(cls: type) -> None:
     constructor: Any = names["__init__"]
     constructor.__qualname__ = f"{cls.__qualname__}.__init__"  # so that a missing argument is told with the class
     cls.__init__ = constructor  # type: ignore[misc]
+
+
+def make_equality(cls: type) -> None:
+    """Give the class its specialised `__eq__`: an encoder compares tagged structs with their defaults by it."""
+    names = [*(field.name for field in schema_of(cls).fields), "unknown_tags"]
+    same = " and ".join(f"self.{name} == other.{name}" for name in names)
+    source = (
+        "def __eq__(self, other):\n"
+        "    if type(self) is not type(other):\n"
+        "        return NotImplemented\n"
+        f"    return {same}\n"
+    )
+    found: dict[str, Any] = {}
+    exec(source, found)  # noqa: S102 - source made above, of the names of fields
+    cls.__eq__ = found["__eq__"]  # type: ignore[method-assign]

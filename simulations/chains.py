@@ -68,10 +68,11 @@ class Chains:
 
 class ChainedLog:
     """A log as a run of prefixes. start: where it begins, and base: the number of what comes before; ends, numbers,
-    epochs: of each batch, ascending. epoch_starts: (epoch, first offset), of the batches alone.
+    epochs: of each batch, ascending. end, last: where it ends, and the number of the whole. epoch_starts: (epoch, first
+    offset), of the batches alone.
     """
 
-    __slots__ = ("base", "chains", "ends", "epoch_starts", "epochs", "numbers", "start")
+    __slots__ = ("base", "chains", "end", "ends", "epoch_starts", "epochs", "last", "numbers", "start")
 
     def __init__(self, chains: Chains, start: int = 0, base: int = EMPTY) -> None:
         self.chains = chains
@@ -85,15 +86,8 @@ class ChainedLog:
         self.numbers: list[int] = []
         self.epochs: list[int] = []
         self.epoch_starts: list[tuple[int, int]] = []
-
-    @property
-    def end(self) -> int:
-        return self.ends[-1] if self.ends else self.start
-
-    @property
-    def last(self) -> int:
-        """The number of the whole."""
-        return self.numbers[-1] if self.numbers else self.base
+        self.end = start
+        self.last = base
 
     @property
     def last_epoch(self) -> int:
@@ -101,7 +95,8 @@ class ChainedLog:
 
     def add(self, base_offset: int, end_offset: int, epoch: int, batch: bytes) -> int:
         """One more batch; returns the number of the whole."""
-        number = self.chains.follow(self.last, batch)
+        number = self.last = self.chains.follow(self.last, batch)
+        self.end = end_offset
         starts = self.epoch_starts
         if not starts or starts[-1][0] != epoch:
             while starts and starts[-1][1] >= base_offset:
@@ -114,9 +109,9 @@ class ChainedLog:
 
     def at(self, offset: int) -> int | None:
         """The number of the prefix that ends at `offset`; None where no batch ends there."""
+        if offset == self.end:
+            return self.last
         ends = self.ends
-        if ends and ends[-1] == offset:
-            return self.numbers[-1]
         if offset == self.start:
             return self.base
         place = bisect_left(ends, offset)
@@ -138,6 +133,8 @@ class ChainedLog:
             self.ends.pop()
             self.numbers.pop()
             self.epochs.pop()
+        self.end = self.ends[-1] if self.ends else self.start
+        self.last = self.numbers[-1] if self.numbers else self.base
         while self.epoch_starts and self.epoch_starts[-1][1] >= self.end:
             self.epoch_starts.pop()
 
@@ -149,6 +146,8 @@ class ChainedLog:
             self.base = self.numbers[place - 1]
             del self.ends[:place], self.numbers[:place], self.epochs[:place]
         self.start = start
+        if not self.ends:
+            self.end, self.last = start, self.base
         kept = [entry for entry in self.epoch_starts if entry[1] > start]
         before = self.epoch_starts[: len(self.epoch_starts) - len(kept)]
         if before:

@@ -31,7 +31,9 @@ class NodeClock:
 
     def ms(self, now: int) -> int:
         """The same in whole milliseconds, as the cores are told."""
-        return self.micros(now) // MS
+        if self.frozen:
+            return self._shown // MS
+        return (self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION) // MS
 
     def wall_ms(self, now: int) -> int:
         return self.ms(now) + self.wall_offset_ms

@@ -88,12 +88,12 @@ class DurableView:
     @property
     def snapshots(self) -> set[SnapshotId]:
         """Those whose names are on disk."""
-        self._refresh_names()
+        self._look_at_names()
         return self._snapshots
 
     @property
     def election(self) -> DurableElection:
-        self._refresh_names()
+        self._look_at_names()
         inode = self._election_inode
         if inode is not None and inode.version != self._election_version:
             self._election_version = inode.version
@@ -119,7 +119,7 @@ class DurableView:
         return segments[-1].log.end if segments else 0
 
     def _refreshed(self) -> list[_Segment]:
-        self._refresh_names()
+        self._look_at_names()
         if self._disk.settled.count != self._settled:
             self._settled = self._disk.settled.count
             base = end = 0
@@ -130,8 +130,12 @@ class DurableView:
                 base, end = segment.log.last, segment.log.end
         return self._segments
 
-    def _refresh_names(self) -> None:
+    def _look_at_names(self) -> None:
         disk = self._disk
+        if disk.generation != self._generation or len(disk.named) != self._named:
+            self._refresh_names(disk)
+
+    def _refresh_names(self, disk: Disk) -> None:
         if disk.generation != self._generation:
             self._generation = disk.generation
             self._named = 0
@@ -140,8 +144,6 @@ class DurableView:
             self._set_election(None)
             for path, inode in disk.durable.items():
                 self._add_name(path, inode)
-        elif len(disk.named) == self._named:
-            return
         else:
             for change in disk.named[self._named :]:
                 if change.old is not None:

@@ -7,6 +7,7 @@ effect and within any job of its flush thread.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from raft import effects as do
@@ -79,10 +80,11 @@ class Process:
         self._inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._draining = False
         self._timer_at = NEVER
+        self._timer_ms = NEVER  # the deadline for which the timer is set
         self._own: deque[tuple[Callable[[Any], None], Any]] = deque()
         self._armed = node.triggers.armed
         self.flush = SimFlushThread(self.world, lambda death: self.node.died(self, death))
-        self.files = SimFiles(node.disk, self._before_disk, self._sync_pause)
+        self.files = SimFiles(node.disk, partial(node.before_disk, self), self._sync_pause)
 
     @property
     def is_awake(self) -> bool:
@@ -101,7 +103,7 @@ class Process:
         self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
         self.machine = Register(self)
         self.is_listening = True
-        self._act("start", lambda: start(self.replica, self.clock.ms(self.world.now)))
+        self._act("start", None)
         self._tell_machine()
         self._keep_house()
 
@@ -178,8 +180,9 @@ class Process:
         if self.is_dead:
             return
         name = _INPUTS.get(type(event)) or _probe_name(_INPUTS, "input", type(event))
-        self._act(name, lambda: step(self.replica, event, self.clock.ms(self.world.now)), event)
-        self._tell_machine()
+        self._act(name, event)
+        if self._own:
+            self._tell_machine()
 
     def _tell_machine(self) -> None:
         """What the steps had for the state machine, in its turn: after all effects of the step."""
@@ -192,18 +195,20 @@ class Process:
         except DISK_TROUBLE as error:
             self.node.failed(self, error)
 
-    def _act(self, name: str, run: Callable[[], list[Any]], event: Input | None = None) -> None:
+    def _act(self, name: str, event: Input | None) -> None:
+        """One step, by an input or, with None, by the start."""
+        replica = self.replica
         try:
             if name in self._armed:
                 self.node.triggers.reach(name, self)
-            effects = run()
+            now_ms = self.clock.ms(self.world.now)
+            effects = start(replica, now_ms) if event is None else step(replica, event, now_ms)
             self.steps += 1
             self.watch.stepped(self, name, event, effects)
             for effect in effects:
                 self._perform(effect)
-            deadline_ms = self.replica.deadline_ms
-            if deadline_ms < NEVER:
-                self._set_timer(deadline_ms)
+            if replica.deadline_ms < self._timer_ms:
+                self._set_timer(replica.deadline_ms)
             if self.node.triggers.states:
                 self.node.triggers.look(self.watch.ledger, self)
             if self.node.step_us:
@@ -218,13 +223,13 @@ class Process:
             return  # it is set when the clock goes on
         when = max(self.clock.when(deadline_ms), self.world.now + MS)
         if when < self._timer_at:
-            self._timer_at = when
+            self._timer_at, self._timer_ms = when, deadline_ms
             self.world.at(when, self._wake, when)
 
     def _wake(self, when: int) -> None:
         if when != self._timer_at or self.is_dead:
             return
-        self._timer_at = NEVER
+        self._timer_at = self._timer_ms = NEVER
         if self.clock.ms(self.world.now) >= self.replica.deadline_ms:
             self.when_awake(self.handle, Ticked())
         elif self.replica.deadline_ms < NEVER:
@@ -232,7 +237,7 @@ class Process:
 
     def clock_changed(self) -> None:
         """The monotonic clock goes at another rate from now on."""
-        self._timer_at = NEVER
+        self._timer_at = self._timer_ms = NEVER
         if self.is_listening and self.replica.deadline_ms < NEVER:
             self._set_timer(self.replica.deadline_ms)
 
@@ -240,12 +245,15 @@ class Process:
 
     def _perform(self, effect: Any) -> None:
         cls = type(effect)
-        name = _BEFORE.get(cls) or _probe_name(_BEFORE, "before", cls)
-        if name in self._armed:
-            self.node.triggers.reach(name, self)
+        if self._armed:
+            self._reach(_BEFORE.get(cls) or _probe_name(_BEFORE, "before", cls))
         self.watch.performs(self, effect)
         self._PERFORM[cls](self, effect)
-        name = _AFTER.get(cls) or _probe_name(_AFTER, "after", cls)
+        if self._armed:
+            self._reach(_AFTER.get(cls) or _probe_name(_AFTER, "after", cls))
+
+    def _reach(self, name: str) -> None:
+        """The node is at a point. Raises Dead where that is its end."""
         if name in self._armed:
             self.node.triggers.reach(name, self)
 
@@ -315,9 +323,6 @@ class Process:
         """On the thread where it happened; where that is not the caller's, the node is told as soon as can be."""
         if self.flush.is_running():
             self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
-
-    def _before_disk(self, operation: str, kind: str) -> None:
-        self.node.before_disk(self, operation, kind)
 
     def _sync_pause(self) -> None:
         delay = self.node.sync_us()

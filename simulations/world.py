@@ -29,7 +29,7 @@ class World:
     def at(self, when: int, act: Callable[..., None], *args: Any) -> None:
         """Have `act(*args)` called at a moment; one of the past is now."""
         self._order += 1
-        heappush(self._heap, (max(when, self.now), self._order, act, args))
+        heappush(self._heap, (when if when > self.now else self.now, self._order, act, args))  # noqa: FURB136 - no call
 
     def after(self, delay: int, act: Callable[..., None], *args: Any) -> None:
         """The same, so many microseconds from now."""
