@@ -1,6 +1,7 @@
 """The levels of simulation: what is simulated together. Each is one module, imported when it is asked for.
 
-raft: the raft core over its real storage, with registers for a state machine. controller: the whole controller in place
+raft: the raft core over its real storage, with registers for a state machine. raft-long: the same at Kafka's own
+time-outs, and for longer. controller: the whole controller in place
 of the registers, with model brokers and admin clients around it. node: the same, with listeners, frames and channels on
 simulated sockets. A level's module has
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "raft": "simulations.raft_level",
+    "raft-long": "simulations.raft_long_level",
     "controller": "simulations.controller_level",
     "node": "simulations.node_level",
 }

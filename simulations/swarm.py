@@ -14,6 +14,7 @@ from simulations.streams import between, stream
 from simulations.triggers import STATES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from random import Random
 
 # Points of a node at which to strike: around what is saved, sent and told, and within what is written.
@@ -67,17 +68,20 @@ _BRISK = Pace(
 _KAFKAS = Pace({}, (6_000, 20_000), (0, 40, 100, 250, 1000))
 PACES = (_QUICK, _QUICK, _QUICK, _BRISK, _BRISK, _KAFKAS)
 
+# Long lives at Kafka's own time-outs.
+LONG = (Pace({}, (20_000, 45_000), (0, 40, 100, 250, 1000)),)
+
 _STRIKES = ("kill", "power", "power", "pause", "isolate", "hang", "reset", "everybody")
 _ROLES = ("Leader", "Leader", "Follower", "Candidate", "Prospective", "Unattached", "Resigned")
 
 
-def draw(seed: int) -> Plan:
-    """The plan of a seed."""
+def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
+    """The plan of a seed. paces: what its pace is chosen from."""
     luck = stream(seed, "plan")
     plan = Plan(seed)
     plan.voters = weighted(luck, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
     plan.observers = weighted(luck, ((0, 76), (1, 18), (2, 6)))
-    _draw_sizes(luck, plan)
+    _draw_sizes(luck, plan, paces)
     _draw_surroundings(luck, plan)
     scale = Scale(plan.ids, plan.voter_ids, timeouts_ms(plan), plan.chaos_ms)
     if luck.random() >= 0.1:
@@ -97,9 +101,9 @@ def timeouts_ms(plan: Plan) -> list[int]:
     ]  # fmt: skip
 
 
-def _draw_sizes(luck: Random, plan: Plan) -> None:
+def _draw_sizes(luck: Random, plan: Plan, paces: Sequence[Pace]) -> None:
     config = plan.config
-    pace = pick(luck, PACES)
+    pace = pick(luck, paces)
     config.update(pace.config)
     plan.chaos_ms = between(luck, *pace.chaos_ms)
     if luck.random() < 0.3:

@@ -23,7 +23,7 @@ CHUNK = 10
 HASH_SEED_MAX = (1 << 32) - 1
 
 # What each landing must pass: so many seeds in all.
-CI_SEEDS = {"raft": range(1, 171), "controller": range(1, 31)}
+CI_SEEDS = {"raft": range(1, 151), "raft-long": range(1, 11), "controller": range(1, 31), "node": range(1, 11)}
 
 
 class Place(NamedTuple):
