@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
+from simulations.fleet.crew import add_spark
 
 if TYPE_CHECKING:
     import argparse
 
     from simulations.spec.model import Scope
+    from simulations.spec.search import Found
 
 SAYS = "look at every state of a small world"
 STATES_MAX = 3_000_000
@@ -24,12 +26,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
-        "--states-max", type=positive, default=STATES_MAX, metavar="N", help=f"stop after so many ({STATES_MAX})"
+        "--states-max",
+        type=positive,
+        default=STATES_MAX,
+        metavar="N",
+        help=f"stop after so many, of each part in a fleet ({STATES_MAX})",
     )
+    add_spark(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where no state breaks a property, and all of the scope was seen."""
+    if args.spark:
+        return _by_fleet(args)
+    if args.out is not None:
+        raise ValueError("--out keeps what a fleet finds: --spark MASTER is missing")
     if args.mutant:
         from simulations.mutants.hook import install
         from simulations.mutants.table import find
@@ -50,17 +61,39 @@ def execute(args: argparse.Namespace) -> int:
 
         found = search(scope, args.states_max, tell)
         progress.clear()
-        for line in found.path:
-            sys.stdout.write(f"  {line}\n")
-        verdict = found.broken or ("all of them" if found.is_whole else "not all of them")
-        sys.stdout.write(
-            f"{name}: {found.states} states, {found.transitions} transitions, {found.steps} steps of the core,"
-            f" {found.seconds:.0f} s: {verdict}\n"
-        )
-        sys.stdout.flush()
+        _tell(name, found)
         if found.broken or not found.is_whole:
             code = 1
     return code
+
+
+def _by_fleet(args: argparse.Namespace) -> int:
+    from simulations.fleet.exhaustive import parts_of, search_parts
+    from simulations.spec.search import SCOPES
+
+    if args.mutant:
+        raise ValueError("--mutant is put into a process of its own: it goes without --spark")
+    code = 0
+    for name, scope in _scopes(args.scope, SCOPES).items():
+        out = None if args.out is None else args.out / name
+        found = search_parts(scope, args.states_max, master=args.spark, out=out)
+        for part, of_it in zip(parts_of(scope), found.parts, strict=True):
+            what = f"{name}, crash_of={part.crash_of}, lose_of={part.lose_of}"
+            _tell(what, of_it)
+        sys.stdout.write(f"{name}: {found.states} states in {len(found.parts)} parts\n")
+        code |= 0 if found.is_whole else 1
+    return code
+
+
+def _tell(name: str, found: Found) -> None:
+    for line in found.path:
+        sys.stdout.write(f"  {line}\n")
+    verdict = found.broken or ("all of them" if found.is_whole else "not all of them")
+    sys.stdout.write(
+        f"{name}: {found.states} states, {found.transitions} transitions, {found.steps} steps of the core,"
+        f" {found.seconds:.0f} s: {verdict}\n"
+    )
+    sys.stdout.flush()
 
 
 def _scopes(text: str, known: dict[str, Scope]) -> dict[str, Scope]:

@@ -7,6 +7,7 @@ only what is new.
 from __future__ import annotations
 
 from collections import deque
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft import effects as do
@@ -67,22 +68,23 @@ class Reaction(NamedTuple):
 
 
 class Machine:
-    """One node at one moment; never changed. number: of its kind. log: as its process sees it; election, disk_log: what
-    a crash leaves. committed: below this it knows all to be. owed: whose requests wait for an answer; asked: what it
-    waits for, by peer.
+    """One node at one moment; never changed. number: of its kind, in this process; digest: of its kind, in any process.
+    log: as its process sees it; election, disk_log: what a crash leaves. committed: below this it knows all to be.
+    owed: whose requests wait for an answer; asked: what it waits for, by peer.
     """
 
     __slots__ = (
-        "asked", "committed", "disk_log", "election", "epoch", "is_leader", "log", "node", "now_ms", "number", "owed",
-        "replica", "waiting", "waits_for_disk",
+        "asked", "committed", "digest", "disk_log", "election", "epoch", "is_leader", "log", "node", "now_ms", "number",
+        "owed", "replica", "waiting", "waits_for_disk",
     )  # fmt: skip
 
     def __init__(
-        self, number: int, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...],
+        self, number: int, digest: bytes, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...],
         waiting: tuple[Any, ...], log: tuple[Batch, ...], now_ms: int,
     ) -> None:  # fmt: skip
         role = replica.role
         self.number = number
+        self.digest = digest
         self.replica = replica
         self.election = election
         self.disk_log = disk_log
@@ -128,6 +130,11 @@ class Laboratory:
         self._reactions: dict[tuple[int, Event], Reaction] = {}
         self._forms: dict[Any, int] = {}
         self._bodies: list[Any] = []
+        self._digests: list[bytes] = []
+
+    def digest(self, form: int) -> bytes:
+        """Of a message of this form: the same in all processes."""
+        return self._digests[form]
 
     def body(self, form: int) -> Any:
         """A message of this form."""
@@ -244,7 +251,8 @@ class Laboratory:
         machine = self._machines.get(key)
         if machine is None:
             number = len(self._machines)
-            machine = self._machines[key] = Machine(number, replica, election, disk_log, waiting, log, now_ms)
+            machine = Machine(number, digest_of(key), replica, election, disk_log, waiting, log, now_ms)
+            self._machines[key] = machine
         return machine, tuple(sent)
 
     def _form(self, body: Any) -> int:
@@ -253,7 +261,13 @@ class Laboratory:
         if found is None:
             found = self._forms[key] = len(self._bodies)
             self._bodies.append(body)
+            self._digests.append(digest_of(key))
         return found
+
+
+def digest_of(key: Any) -> bytes:
+    """Eight bytes for nested tuples: the same wherever they are made."""
+    return blake2b(repr(key).encode(), digest_size=8).digest()
 
 
 def numbers_of(replica: Replica) -> dict[int, int]:

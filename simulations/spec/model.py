@@ -7,10 +7,11 @@ and a new request to a peer ends the connection of one that is unanswered.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
 
 from records.messages.elections import VoteRequest, VoteResponse
-from simulations.spec.machines import NOBODY, NODES, Batch, Laboratory, Machine
+from simulations.spec.machines import NOBODY, NODES, Batch, Laboratory, Machine, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ class Scope(NamedTuple):
     """How much may happen. epochs: the highest; records: that clients write; ticks: how often time passes at a node;
     losses: of messages; copies: how often a request arrives twice; crashes: of single nodes; in_flight: messages under
     way at one time, above which the oldest is lost. led: whether it begins with node 1 leading, and the others level.
+    crash_of, lose_of: of a part of a scope, the one node that may crash, whose messages may get lost; 0 for any.
     """
 
     epochs: int = 2
@@ -32,6 +34,8 @@ class Scope(NamedTuple):
     crashes: int = 1
     in_flight: int = 4
     led: bool = False
+    crash_of: int = 0
+    lose_of: int = 0
 
 
 class Message(NamedTuple):
@@ -59,11 +63,6 @@ class State(NamedTuple):
     ghost: Ghost
     left: Scope
 
-    def key(self) -> tuple[Any, ...]:
-        """Equal for states that behave alike."""
-        one, two, three = self.machines
-        return one.number, two.number, three.number, tuple(sorted(self.messages)), self.ghost, self.left
-
 
 class Broken(Exception):
     """A property does not hold. property_id: as in the simulation."""
@@ -79,6 +78,7 @@ class World:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.laboratory = Laboratory()
+        self._digests: dict[Message | Ghost, bytes] = {}
         self._actions: dict[str, Callable[[State, int], State]] = {
             "deliver": self._deliver, "copy": self._copy, "lose": self._lose, "tick": self._tick, "wait": self._wait,
             "write": self._write, "flush": self._flush, "crash": self._crash,
@@ -113,6 +113,27 @@ class World:
             return self._deliver(state, 0)
         return self._step(state, NODES[0], ("wait", 0, 0))
 
+    def fingerprint(self, state: State) -> int:
+        """64 bits: equal for states that behave alike, in all processes; for others with a chance of one in 2^64."""
+        one, two, three = state.machines
+        left = state.left
+        parts = [self._digest(message) for message in state.messages]
+        parts.sort()
+        parts += (
+            one.digest, two.digest, three.digest, self._digest(state.ghost),
+            bytes((left.records, left.ticks, left.losses, left.copies, left.crashes)),
+        )  # fmt: skip
+        return int.from_bytes(blake2b(b"".join(parts), digest_size=8).digest(), "big", signed=True)
+
+    def _digest(self, part: Message | Ghost) -> bytes:
+        found = self._digests.get(part)
+        if found is None:
+            said = part
+            if isinstance(part, Message):
+                said = (*part[:3], self.laboratory.digest(part.form))  # type: ignore[assignment]
+            found = self._digests[part] = digest_of(said)
+        return found
+
     def actions(self, state: State) -> Iterator[tuple[str, int]]:
         """All that may happen next: name, and the node or the place of the message."""
         left = state.left
@@ -129,9 +150,11 @@ class World:
                 if machine.is_leader:
                     yield "write", machine.node
         if left.crashes:
-            yield from (("crash", node) for node in NODES)
+            yield from (("crash", node) for node in NODES if left.crash_of in {0, node})
         if left.losses:
-            yield from (("lose", place) for place in range(len(state.messages)))
+            for place, message in enumerate(state.messages):
+                if left.lose_of in {0, message.sender}:
+                    yield "lose", place
         if left.copies:
             for place, message in enumerate(state.messages):
                 if not message.is_answer:

@@ -35,15 +35,23 @@ class Found(NamedTuple):
     path: tuple[str, ...] = ()
 
 
-def search(scope: Scope, states_max: int = 1 << 62, told: Callable[[int], object] | None = None) -> Found:
-    """Look at every state that can be reached. told: called now and then with how many there are so far."""
+def search(
+    scope: Scope,
+    states_max: int = 1 << 62,
+    told: Callable[[int], object] | None = None,
+    seen: set[int] | None = None,
+) -> Found:
+    """Look at every state that can be reached. told: called now and then with how many there are so far; seen: is given
+    the fingerprints of all.
+    """
     begin = time.process_time()
     world = World(scope)
     try:
         state = world.first()
     except (Broken, AssertionError) as error:
         return Found(0, 0, world.laboratory.steps, 0, False, _since(begin), _text(error), ("all goes well",))
-    seen = {state.key()}
+    seen = set() if seen is None else seen
+    seen.add(world.fingerprint(state))
     transitions = depth = 0
     path: list[tuple[State, str, int]] = []
     stack: list[tuple[State, Iterator[tuple[str, int]]]] = [(state, world.actions(state))]
@@ -64,7 +72,7 @@ def search(scope: Scope, states_max: int = 1 << 62, told: Callable[[int], object
             return Found(len(seen), transitions, world.laboratory.steps, depth, False, _since(begin), text, words)
         if following is None:
             continue
-        key = following.key()
+        key = world.fingerprint(following)
         if key in seen:
             continue
         seen.add(key)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simulations.fleet.exhaustive import search_parts
 from simulations.fleet.spark import rows as rows_of_fleet
+from simulations.spec.model import Scope
+from simulations.spec.search import search
 from simulations.workers import Task, rows
 
 if TYPE_CHECKING:
@@ -30,3 +33,12 @@ def test_a_fleet_has_the_rows_that_this_machine_has(tmp_path: Path) -> None:
     assert [len(row.outcomes) for row in fleet[:3]] == [2, 1, 1]
     assert fleet[3].outcomes[-1].property_id == "S07"
     assert list((tmp_path / "rows").glob("*.parquet"))
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_search_in_parts_comes_to_as_many_states_as_one(tmp_path: Path) -> None:
+    scope = Scope(epochs=1, records=1, ticks=0, losses=1, crashes=1, in_flight=2, led=True)
+
+    found = search_parts(scope, 1 << 20, master=MASTER, out=tmp_path / "states")
+
+    assert (found.states, found.is_whole) == (search(scope).states, True)
