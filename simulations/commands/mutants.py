@@ -30,13 +30,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", choices=TAGS, help="canaries, bugs that projects had, bugs in Kafka's raft")
     first_kills.add(parser)
     ordinary.add(parser)
+    parser.add_argument("--surviving", action="store_true", help="those that no world catches, as BOUNDARY.md says")
     parser.add_argument("--list", action="store_true", help="only print what there is")
     add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each was caught."""
-    from simulations.mutants.table import MUTANTS, find
+    """Returns 0 where each was caught; of those that must survive, none."""
+    from simulations.mutants.table import MUTANTS, SURVIVORS, find
 
     if args.generic:
         return ordinary.execute(args)
@@ -49,6 +50,8 @@ def execute(args: argparse.Namespace) -> int:
         for mutant in chosen:
             sys.stdout.write(f"{mutant.id:5} {mutant.subject:12} {mutant.name} ({mutant.origin})\n")
         return 0
+    if args.surviving:
+        return 0 if hunt(list(SURVIVORS.values()), crew_of(args), args.seeds) == len(SURVIVORS) else 1
     code = first_kills.execute(args, chosen, crew_of(args))
     if code is not None:
         return code

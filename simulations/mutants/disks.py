@@ -72,14 +72,6 @@ MUTANTS = (
         (Edit("raft.storage.snapshots", "        self.files.sync_directory(self.directory)\n", ""),),
     ),
     Mutant(
-        "D06", "a snapshot that was fetched is not checked", "snapshots", "KIP-630", ("S17", "ASSERT"),
-        (
-            Edit("raft.storage.snapshots", "                head = check_snapshot(self.files, path)", "                head = read_head(self.files, path)"),
-            Edit("raft.storage.snapshots", "import SnapshotBytes, check_snapshot,", "import SnapshotBytes, read_head,"),
-            Edit("raft.fetch_snapshot", "        or end > data.size\n", "        or end > data.size + 1_000_000\n"),
-        ),
-    ),
-    Mutant(
         "D07", "a start cuts the last batch though it is whole", "persistence", "own", ("S18",),
         (Edit("raft.storage.walk", "            if position + stop > end:", "            if position + stop >= end:"),),
     ),

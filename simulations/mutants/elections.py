@@ -152,10 +152,6 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "X01", "a vote is given where a leader is known", "votes", "KIP-595", ("ASSERT", "S02", "S14", "S18"),
-        (Edit("raft.vote", "    return role.leader_id is None and is_up_to_date", "    return is_up_to_date"),),
-    ),
-    Mutant(
         "X02", "a leader that lost its quorum says so to nobody and forgets that it led", "votes", "own",
         ("S14", "S15", "ASSERT", "S01", "S02"),
         (Edit(
@@ -197,5 +193,13 @@ MUTANTS = (
         (Edit(
             "raft.replica", "            self._effects[self._saving] = SaveElection(self._saves, *form)", "            pass",
         ),),
+    ),
+    Mutant(
+        "X08", "who has another key is asked again at once", "progress", "own", ("L11",),
+        (Edit("raft.discovery", "        return False  # it will say so again", "        return True  # it will say so again"),),
+    ),
+    Mutant(
+        "X09", "a wall clock may not go back", "progress", "own", ("ASSERT",),
+        (Edit("raft.step", "    replica.wall_offset_ms = event.offset_ms\n", "    assert event.offset_ms >= replica.wall_offset_ms, 'a wall clock that goes back'\n    replica.wall_offset_ms = event.offset_ms\n"),),
     ),
 )  # fmt: skip

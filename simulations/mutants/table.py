@@ -1,10 +1,10 @@
-"""All mutants, by id; each is killed by a simulation, as `python -m simulations mutants` shows."""
+"""All mutants, by id; each is killed by a simulation, as `python -m simulations mutants` shows, but those of `beyond`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import clusters, controllers, disks, elections, generic, projects, replication
+from simulations.mutants import beyond, clusters, controllers, disks, elections, generic, projects, replication
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
@@ -15,11 +15,14 @@ MUTANTS: dict[str, Mutant] = {
     for mutant in module.MUTANTS
 }
 
+SURVIVORS: dict[str, Mutant] = {each.mutant.id: each.mutant for each in beyond.SURVIVORS}
+
 
 def find(mutant_id: str) -> Mutant:
     """The mutant of an id; raises ValueError where there is none."""
     if mutant_id.startswith(generic.PREFIX):
         return generic.find(mutant_id)
-    if mutant_id not in MUTANTS:
-        raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join(MUTANTS)}")
-    return MUTANTS[mutant_id]
+    found = MUTANTS.get(mutant_id) or SURVIVORS.get(mutant_id)
+    if found is None:
+        raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join((*MUTANTS, *SURVIVORS))}")
+    return found

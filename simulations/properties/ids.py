@@ -30,6 +30,8 @@ PROPERTIES: dict[str, str] = {
     "S22": "a fetch claims, and a leader counts, what is on disk",
     "S23": "who is confirmed as leader has applied all that was committed",
     "S24": "who is told of its leader knows it",
+    "S25": "answers have the errors, the leader and the place in the log that they should",
+    "S26": "DescribeQuorum says how far all are",
     "C01": "states are what a replay of the log gives",
     "C02": "an answer leaves after its records are committed",
     "C03": "an answer shows what is committed",

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from simulations.mutants import clusters, controllers, disks, elections, projects, replication
 from simulations.mutants.hook import install, mutated
 from simulations.mutants.row import Edit, Mutant
-from simulations.mutants.table import MUTANTS, find
+from simulations.mutants.table import MUTANTS, SURVIVORS, find
 from simulations.workers import Task, rows
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
+@pytest.mark.parametrize("mutant", [*MUTANTS.values(), *SURVIVORS.values()], ids=(*MUTANTS, *SURVIVORS))
 def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None:
     by_module: dict[str, list[Edit]] = {}
     for edit in mutant.edits:
@@ -30,11 +31,12 @@ def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None
 
 
 def test_each_id_is_there_once() -> None:
-    from simulations.mutants import disks, elections, replication
+    modules = (elections, replication, disks, projects, controllers, clusters)
 
-    ids = Counter(mutant.id for mutant in (*elections.MUTANTS, *replication.MUTANTS, *disks.MUTANTS))
+    ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
 
     assert [each for each, count in ids.items() if count > 1] == []
+    assert list(ids) == list(MUTANTS)
 
 
 def test_the_gate_has_two_mutants_and_more_of_each_subject_that_it_must_have() -> None:

@@ -1,0 +1,26 @@
+"""BOUNDARY.md tells of each mutant that lives, with the reason that its row has, and of no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from simulations.mutants.beyond import SURVIVORS
+from simulations.mutants.table import MUTANTS, find
+
+TEXT = (Path(__file__).resolve().parents[3] / "simulations" / "BOUNDARY.md").read_text()
+ROW = re.compile(r"^\| (\w+) \| ([^|]+) \| (equivalent|beyond) \| ([^|]+) \|$", re.MULTILINE)
+
+
+def test_each_mutant_that_lives_is_told_with_the_reason() -> None:
+    told = ROW.findall(TEXT)
+
+    assert told == [
+        (each.mutant.id, each.mutant.name, "equivalent" if each.is_equivalent else "beyond", each.why)
+        for each in SURVIVORS
+    ]
+
+
+def test_a_mutant_that_lives_is_not_among_those_that_must_be_caught() -> None:
+    assert [each.mutant.id for each in SURVIVORS if each.mutant.id in MUTANTS] == []
+    assert [find(each.mutant.id) for each in SURVIVORS] == [each.mutant for each in SURVIVORS]
