@@ -1,16 +1,23 @@
-"""Which versions of the quorum's messages a release speaks; two nodes take the highest that both have."""
+"""What a release speaks and supports: versions of messages, of which two nodes take the highest that both have, and
+levels of features.
+"""
 
 from __future__ import annotations
 
+from controller.features import METADATA_VERSION, supported_features
+from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.elections import (
     BeginQuorumEpochRequest,
     EndQuorumEpochRequest,
     VoteRequest,
 )
+from records.messages.features import UpdateFeaturesRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.reassignments import AlterPartitionReassignmentsRequest
 
 Versions = dict[type, int]
+Levels = dict[str, tuple[int, int]]
 
 
 def _versions(fetch: int, vote: int) -> Versions:
@@ -29,10 +36,48 @@ NEWEST = "4.4"
 RELEASES: dict[str, Versions] = {
     "3.9": _versions(17, 1),
     "4.0": _versions(17, 2),
+    "4.1": _versions(18, 2),
+    "4.2": _versions(18, 2),
+    "4.3": _versions(18, 2),
     NEWEST: _versions(18, 2),
+}
+
+# What a release speaks of the controller's own APIs, where that is less than the newest one does.
+_LESS: dict[str, Versions] = {
+    "3.9": {BrokerHeartbeatRequest: 1, AlterPartitionReassignmentsRequest: 0, UpdateFeaturesRequest: 1},
+    "4.0": {BrokerHeartbeatRequest: 1, AlterPartitionReassignmentsRequest: 0},
+    "4.1": {BrokerHeartbeatRequest: 1},
+    "4.2": {BrokerHeartbeatRequest: 1},
+}
+
+# The features of a release that are not for production are none of it.
+_ALL_OF_4_0 = ("kraft.version", "transaction.version", "group.version", "eligible.leader.replicas.version")
+_FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
+    "3.9": (21, ("kraft.version",)),
+    "4.0": (25, _ALL_OF_4_0),
+    "4.1": (27, (*_ALL_OF_4_0, "share.version")),
+    "4.2": (29, (*_ALL_OF_4_0, "share.version", "streams.version")),
 }
 
 
 def common_versions(one: str, other: str) -> Versions:
     """By request class, the version that two releases speak with each other."""
     return {cls: min(version, RELEASES[other][cls]) for cls, version in RELEASES[one].items()}
+
+
+def common_controller_versions(newest: Versions, one: str, other: str) -> Versions:
+    """The same for the controller's own APIs, of which `newest` has what the newest release speaks."""
+    found = dict(newest)
+    for less in (_LESS.get(one, {}), _LESS.get(other, {})):
+        for cls, version in less.items():
+            found[cls] = min(found[cls], version)
+    return found
+
+
+def levels_of(release: str) -> Levels:
+    """Which levels of each feature a release supports."""
+    known = supported_features()
+    if release not in _FEATURES:
+        return known
+    newest, names = _FEATURES[release]
+    return {METADATA_VERSION: (known[METADATA_VERSION][0], newest), **{name: known[name] for name in names}}

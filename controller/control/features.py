@@ -143,8 +143,10 @@ def _check_metadata_version(current: int, level: int, *, is_unsafe: bool) -> Non
 
 def _reason_unsupported(state: State, env: Env, name: str, level: int) -> str | None:
     """Which node does not support the level, or is not known to; None where all do."""
-    unstable = env.config is not None and env.config.flag("unstable.feature.versions.enable")
-    reason = _outside(f"Local controller {env.node_id}", supported_features(unstable).get(name, DISABLED), level)
+    supported = state.supported_features
+    if supported is None:
+        supported = supported_features(env.config is not None and env.config.flag("unstable.feature.versions.enable"))
+    reason = _outside(f"Local controller {env.node_id}", supported.get(name, DISABLED), level)
     if reason is not None:
         return reason
     for broker_id in sorted(state.brokers):

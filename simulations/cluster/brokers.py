@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.features import supported_features
-from raft.config import METADATA_TOPIC
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
-from records.messages.fetch import FetchRequest
-from records.messages.fetch_snapshot import FetchSnapshotRequest
-from records.messages.partitions import AlterPartitionRequest
-from records.messages.producer_ids import AllocateProducerIdsRequest
-from records.uuids import METADATA_TOPIC_ID
+from simulations.cluster.broker_directories import Directories
+from simulations.cluster.broker_leading import Leading
+from simulations.cluster.broker_log import LogReader
 from simulations.cluster.client import BACKOFF_MS, Client, is_elsewhere
-from simulations.cluster.image import Image, Settling, batches_of, decoded
-from simulations.streams import between
-from simulations.violation import Violation
+from simulations.cluster.image import Image
+from simulations.cluster.judge_members import CORDONED_SINCE, METADATA_VERSION
+from simulations.releases import NEWEST, levels_of
 from simulations.world import MS
 
 if TYPE_CHECKING:
@@ -29,9 +25,9 @@ if TYPE_CHECKING:
     from simulations.histories.operations import Operation
 
 FIRST_ID = 101
-FETCH_TIMEOUT_MS = 2000
 REQUEST_TIMEOUT_MS = 1500
-PART_BYTES = 1 << 20
+# After it was told that its registration is none any more.
+RESTART_MS = 100
 
 
 class BrokerProcess:
@@ -59,17 +55,16 @@ class BrokerProcess:
         self.control, self.fetching, self.leading = (
             Client(self.world, self.run.network, self.luck, self.id, servers) for _ in range(3)
         )
-        self._altering: dict[tuple[bytes, int], int] = {}  # the partition epoch that is waited for
-        self._epochs: dict[int, list[int]] = {}  # by broker: the epochs that it was seen to have
-
-    @property
-    def clients(self) -> tuple[Client, ...]:
-        return self.control, self.fetching, self.leading
+        self.directories = Directories(self)
+        self.clients = [self.control, self.fetching, self.leading, *self.directories.clients]
+        for client in self.clients:
+            client.release = machine.release
 
     def start(self) -> None:
         self._register()
         self.log.fetch()
-        self._later(self.run.plan.lead_every_ms, self._lead)
+        self.later(self.run.plan.lead_every_ms, Leading(self).act)
+        self.directories.start()
 
     def end(self) -> None:
         """It is gone, whatever it was doing."""
@@ -96,10 +91,10 @@ class BrokerProcess:
             listeners=(listener(name="PLAINTEXT", host=f"broker-{self.id}", port=9092, security_protocol=0),),
             features=tuple(
                 feature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in supported_features().items()
+                for name, (low, high) in levels_of(self.machine.release).items()
             ),
             rack=None,
-            log_dirs=(self.machine.directory_id,),
+            log_dirs=tuple(self.directories.online),
             previous_broker_epoch=self._previous_epoch,
         )
         operation = self.run.recorder.ask(f"broker-{self.id}", ("register", self.id, self.incarnation))
@@ -108,137 +103,48 @@ class BrokerProcess:
     def _registered(self, operation: Operation, response: Any) -> None:
         if response is None or is_elsewhere(response.error_code):
             self.control.look_elsewhere()
-            self._later(BACKOFF_MS, self._register)
+            self.later(BACKOFF_MS, self._register)
+        elif response.error_code == Error.UNSUPPORTED_VERSION:  # a feature went up while it was away
+            self.run.recorder.answer(operation, "refused")
+            self.machine.release = NEWEST
+            self.machine.begin_anew(self)
         elif response.error_code != Error.NONE:
             self.run.recorder.answer(operation, "refused")
-            self._later(3 * BACKOFF_MS, self._register)
+            self.later(3 * BACKOFF_MS, self._register)
         else:
             self.run.recorder.answer(operation, response.broker_epoch)
             self.epoch = response.broker_epoch
             self._heartbeat()
 
     def _heartbeat(self) -> None:
+        knows_cordons = self.image.features.get(METADATA_VERSION, 0) >= CORDONED_SINCE
         request = BrokerHeartbeatRequest(
             broker_id=self.id,
             broker_epoch=self.epoch,
             current_metadata_offset=self.image.end_offset - 1,
             want_fence=False,
             want_shut_down=self.wants_out,
+            offline_log_dirs=tuple(self.directories.failed),
+            cordoned_log_dirs=self.machine.cordoned if knows_cordons else None,
         )
         self.control.ask(request, self._heard, self.run.plan.heartbeat_ms)
 
     def _heard(self, response: BrokerHeartbeatResponse | None) -> None:
         if response is None or is_elsewhere(response.error_code):
             self.control.look_elsewhere()
-            self._later(BACKOFF_MS, self._heartbeat)
+            self.later(BACKOFF_MS, self._heartbeat)
             return
         if response.error_code == Error.NONE and response.should_shut_down and self.wants_out:
             self.machine.clean_epoch = self.epoch
             self.machine.left(self)
             return
+        if response.error_code == Error.STALE_BROKER_EPOCH and self.machine.current is self:
+            self.machine.begin_anew(self)  # somebody has unregistered it, or another has its id
+            return
         # Fenced brokers ask more often, until they are let in.
-        self._later(self.run.plan.heartbeat_ms // (4 if response.is_fenced else 1), self._heartbeat)
+        self.later(self.run.plan.heartbeat_ms // (4 if response.is_fenced else 1), self._heartbeat)
 
-    # Leading
-
-    def _lead(self) -> None:
-        self._later(between(self.luck, 1, 2 * self.run.plan.lead_every_ms), self._lead)
-        if self.epoch < 0 or self.leading.is_paused:
-            return
-        if self.luck.random() < 0.1:
-            self._allocate()
-        topics: dict[bytes, list[Any]] = {}
-        operations = []
-        data = AlterPartitionRequest.TopicData.PartitionData
-        for key in self.image.led_by(self.id):
-            wanted = self._wanted_isr(key)
-            found = self.image.partitions[key]
-            if wanted is None or self._altering.get(key, -1) >= found.epoch:
-                continue
-            self._altering[key] = found.epoch
-            members = tuple(data.BrokerState(broker_id=each, broker_epoch=self._epoch_of(each)) for each in wanted)
-            topics.setdefault(key[0], []).append(
-                data(
-                    partition_index=key[1],
-                    leader_epoch=found.leader_epoch,
-                    new_isr_with_epochs=members,
-                    partition_epoch=found.epoch,
-                )
-            )
-            operations.append(self.run.recorder.ask(f"broker-{self.id}", ("alter partition", *key, found.epoch)))
-        if topics:
-            request = AlterPartitionRequest(
-                broker_id=self.id,
-                broker_epoch=self.epoch,
-                topics=tuple(
-                    AlterPartitionRequest.TopicData(topic_id=topic_id, partitions=tuple(asked))
-                    for topic_id, asked in topics.items()
-                ),
-            )
-            self.leading.ask(request, lambda response: self._altered(operations, response), REQUEST_TIMEOUT_MS)
-
-    def _wanted_isr(self, key: tuple[bytes, int]) -> list[int] | None:
-        """Who is in sync, as this leader sees it; None where nothing is to be changed."""
-        found = self.image.partitions[key]
-        known = self.image.brokers
-        others = [each for each in found.replicas if each != self.id]
-        wanted = [self.id]
-        for each in others:
-            is_well = self.run.is_replicating(each)
-            falls_behind = self.luck.random() < self.run.lag
-            # A leader may not have heard yet that a follower is fenced; the controller has to know better.
-            is_let_in = each in known and not (known[each].fenced or known[each].leaving)
-            if each in known and not falls_behind and is_well and (is_let_in or self.luck.random() < 0.5):
-                wanted.append(each)
-        if self.id not in known or set(wanted) == set(found.isr):
-            return None
-        return wanted
-
-    def _epoch_of(self, broker_id: int) -> int:
-        """That by which this leader knows a follower: it was told in a Fetch, and may be that of a former life."""
-        epoch = self.image.brokers[broker_id].epoch
-        known = self._epochs.setdefault(broker_id, [epoch])
-        if epoch != known[-1]:
-            known.append(epoch)
-        return known[-2] if len(known) > 1 and self.luck.random() < 0.1 else epoch
-
-    def _altered(self, operations: list[Operation], response: Any) -> None:
-        self._altering.clear()
-        if response is None or is_elsewhere(response.error_code):
-            self.leading.look_elsewhere()
-            return
-        recorder = self.run.recorder
-        told = {
-            (bytes(topic.topic_id), each.partition_index): each
-            for topic in response.topics
-            for each in topic.partitions
-        }
-        for operation in operations:
-            found = told.get(operation.asked[1:3])
-            if response.error_code != Error.NONE:
-                recorder.answer(operation, "stale")
-            elif found is None or found.error_code in (Error.NOT_CONTROLLER, Error.NEW_LEADER_ELECTED):
-                continue
-            elif found.error_code == Error.NONE:
-                recorder.answer(operation, ("ok", found.partition_epoch))
-            else:
-                recorder.answer(operation, "stale")
-
-    def _allocate(self) -> None:
-        operation = self.run.recorder.ask(f"broker-{self.id}", ("allocate",))
-
-        def done(response: Any) -> None:
-            if response is None or is_elsewhere(response.error_code):
-                self.leading.look_elsewhere()
-            elif response.error_code == Error.NONE:
-                self.run.recorder.answer(operation, response.producer_id_start)
-            else:
-                self.run.recorder.answer(operation, "refused")
-
-        request = AllocateProducerIdsRequest(broker_id=self.id, broker_epoch=self.epoch)
-        self.leading.ask(request, done, REQUEST_TIMEOUT_MS)
-
-    def _later(self, delay_ms: int, act: Any) -> None:
+    def later(self, delay_ms: int, act: Any) -> None:
         self.world.after(delay_ms * MS, self._if_alive, act)
 
     def _if_alive(self, act: Any) -> None:
@@ -246,143 +152,12 @@ class BrokerProcess:
             self.control.when_awake(act)
 
 
-class LogReader:
-    """The observer within a broker: reads the log, applies what is committed, begins anew from snapshots."""
-
-    def __init__(self, process: BrokerProcess) -> None:
-        self._process = process
-        self._client: Client | None = None
-        self._ahead: list[tuple[int, int, int, bytes]] = []  # base, end, epoch of what is not known to be committed
-        self._applied_epoch = -1
-        self._leader_epoch = 0
-        self._snapshot: tuple[int, int] | None = None
-        self._parts = bytearray()
-        self._settling = Settling()
-
-    def fetch(self) -> None:
-        """Ask for what comes next."""
-        process = self._process
-        if process.is_over:
-            return
-        end, epoch = process.image.end_offset, self._applied_epoch
-        if self._ahead:
-            end, epoch = self._ahead[-1][1:3]
-        asked = FetchRequest.FetchTopic.FetchPartition(
-            partition=0, current_leader_epoch=self._leader_epoch, fetch_offset=end, last_fetched_epoch=max(epoch, 0),
-            log_start_offset=-1, partition_max_bytes=0, replica_directory_id=process.machine.directory_id,
-        )  # fmt: skip
-        request = FetchRequest(
-            cluster_id=process.run.cluster_id,
-            replica_state=FetchRequest.ReplicaState(replica_id=process.id, replica_epoch=-1),
-            max_wait_ms=process.run.plan.fetch_wait_ms,
-            min_bytes=0,
-            max_bytes=8 << 20,
-            topics=(FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=(asked,)),),
-        )
-        process.fetching.ask(request, self._fetched, FETCH_TIMEOUT_MS)
-
-    def _fetched(self, response: Any) -> None:
-        process = self._process
-        if response is None or response.error_code != Error.NONE or not response.responses:
-            self._again(BACKOFF_MS)
-            return
-        data = response.responses[0].partitions[0]
-        leader = data.current_leader
-        self._leader_epoch = max(self._leader_epoch, leader.leader_epoch)
-        if data.error_code != Error.NONE:
-            if leader.leader_id in process.run.nodes:
-                process.fetching.target = leader.leader_id
-                process.world.after(BACKOFF_MS * MS // 4, process.fetching.when_awake, self.fetch)
-            else:
-                self._again(BACKOFF_MS)
-            return
-        if data.diverging_epoch.epoch >= 0:
-            self._truncate(data.diverging_epoch.epoch, data.diverging_epoch.end_offset)
-        elif data.snapshot_id.epoch >= 0:
-            self._snapshot = (data.snapshot_id.end_offset, data.snapshot_id.epoch)
-            self._parts.clear()
-            self._fetch_part()
-            return
-        else:
-            self._take(data.records or b"", data.high_watermark)
-        process.world.after(MS, process.fetching.when_awake, self.fetch)
-
-    def _again(self, delay_ms: int) -> None:
-        process = self._process
-        process.fetching.look_elsewhere()
-        process.world.after(delay_ms * MS, process.fetching.when_awake, self.fetch)
-
-    def _take(self, data: bytes, high_watermark: int) -> None:
-        for base, end, batch in batches_of(data):
-            epoch = int.from_bytes(batch[12:16], "big", signed=True)
-            self._ahead.append((base, end, epoch, batch))
-        image = self._process.image
-        while self._ahead and self._ahead[0][1] <= high_watermark:
-            base, end, epoch, batch = self._ahead.pop(0)
-            if base != image.end_offset:
-                raise Violation("L09", f"broker {self._process.id} got {base} where {image.end_offset} was next")
-            for _, record in self._settling.take(batch):
-                image.apply(record)
-            image.end_offset = end
-            self._applied_epoch = epoch
-
-    def _truncate(self, epoch: int, end_offset: int) -> None:
-        image = self._process.image
-        if end_offset < image.end_offset:
-            text = f"broker {self._process.id} has applied {image.end_offset}, and is to go back to {end_offset}"
-            raise Violation("S11", text)
-        while self._ahead and (self._ahead[-1][1] > end_offset or self._ahead[-1][2] > epoch):
-            self._ahead.pop()
-
-    # Snapshots
-
-    def _fetch_part(self) -> None:
-        process = self._process
-        assert self._snapshot is not None
-        asked = FetchSnapshotRequest.TopicSnapshot
-        partition = asked.PartitionSnapshot(
-            partition=0, current_leader_epoch=self._leader_epoch,
-            snapshot_id=asked.PartitionSnapshot.SnapshotId(end_offset=self._snapshot[0], epoch=self._snapshot[1]),
-            position=len(self._parts), replica_directory_id=process.machine.directory_id,
-        )  # fmt: skip
-        request = FetchSnapshotRequest(
-            cluster_id=process.run.cluster_id, replica_id=process.id, max_bytes=PART_BYTES,
-            topics=(asked(name=METADATA_TOPIC, partitions=(partition,)),),
-        )  # fmt: skip
-        process.fetching.ask(request, self._part_came, FETCH_TIMEOUT_MS)
-
-    def _part_came(self, response: Any) -> None:
-        if response is None or response.error_code != Error.NONE or not response.topics:
-            self._again(BACKOFF_MS)
-            return
-        data = response.topics[0].partitions[0]
-        if data.error_code != Error.NONE or data.position != len(self._parts):
-            self._again(BACKOFF_MS)
-            return
-        self._parts += data.unaligned_records
-        if len(self._parts) < data.size:
-            self._fetch_part()
-            return
-        self._load()
-        self.fetch()
-
-    def _load(self) -> None:
-        assert self._snapshot is not None
-        image = self._process.image = Image()
-        for _, _, batch in batches_of(bytes(self._parts)):
-            for _, record in decoded(batch):
-                image.apply(record)
-        image.end_offset, self._applied_epoch = self._snapshot
-        self._settling = Settling()
-        self._ahead.clear()
-        self._parts.clear()
-        self._snapshot = None
-
-
 class BrokerMachine:
     """The machine of a broker, on which its processes live. clean_epoch: what its last clean end left on its disk.
 
     current: the process that was started last; stale: earlier ones that still live. gone_at: when the last one was.
+    directories: ids of its log directories; offline: those that have failed; cordoned: those that are to take no new
+    replicas, None where nobody said so. release: of its software.
     """
 
     def __init__(self, run: ClusterRun, broker_id: int) -> None:
@@ -390,15 +165,25 @@ class BrokerMachine:
         self.id = broker_id
         self.life = 0
         self.clean_epoch = -1
-        self.directory_id = run.stream("directory", broker_id).randbytes(16)
+        self.directories = [run.stream("directory", broker_id).randbytes(16)]
+        for number in range(1, run.plan.directories):
+            self.directories.append(run.stream("directory", broker_id, number).randbytes(16))
+        self.offline: set[bytes] = set()
+        self.cordoned: tuple[bytes, ...] | None = None
+        self.release = run.plan.broker_releases.get(broker_id, NEWEST)
         self.current: BrokerProcess | None = None
         self.stale: list[BrokerProcess] = []
         self.back_after_ms = 0
         self.gone_at = 0
 
+    @property
+    def replica_directory(self) -> bytes:
+        """Where it keeps the metadata log."""
+        return self.directories[0]
+
     def start(self) -> None:
-        """Start a process, where none runs."""
-        if self.current is None:
+        """Start a process, where none runs and a directory is left."""
+        if self.current is None and len(self.offline) < len(self.directories):
             self.life += 1
             self.current = BrokerProcess(self, self.life)
             self.current.start()
@@ -410,6 +195,43 @@ class BrokerMachine:
             self.current.end()
             self.current = None
             self.gone_at = self.run.world.now
+
+    def begin_anew(self, process: BrokerProcess) -> None:
+        """A process that cannot go on ends, and another takes its place."""
+        process.end()
+        if process is self.current:
+            self.current = None
+            self.gone_at = self.run.world.now
+            self.run.world.after(RESTART_MS * MS, self.start)
+
+    def fail(self, directory: bytes) -> None:
+        """A directory is not to be read or written any more; a broker without any ends."""
+        self.offline.add(directory)
+        if self.current is not None:
+            self.current.directories.fail(directory)
+        if len(self.offline) == len(self.directories):
+            self.crash()
+
+    def repair(self) -> None:
+        """All directories are well, and a new process sees that."""
+        if self.offline:
+            self.offline.clear()
+            self.crash()
+            self.run.world.after(RESTART_MS * MS, self.start)
+
+    def double(self) -> BrokerProcess:
+        """Start another process of the same id beside the one that runs."""
+        self.life += 1
+        process = BrokerProcess(self, self.life)
+        self.stale.append(process)
+        process.start()
+        return process
+
+    def end_second(self, process: BrokerProcess) -> None:
+        """Somebody ends it."""
+        process.end()
+        if process in self.stale:
+            self.stale.remove(process)
 
     def leave(self, back_after_ms: int) -> None:
         """Have it leave in good order, and come back a while after."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.roles import Leader
+from records.uuids import UNASSIGNED_DIRECTORY
 from simulations.cluster.image import NOBODY
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
 from simulations.violation import Violation
@@ -86,7 +88,11 @@ class ClusterCalm:
         """Two slips of stock's are kept, as its bytes are (see FINDINGS): a broker both added and removed is never
         done, and one that is eligible without a replica keeps others from leading.
         """
-        for found in self._run.watch.judge.image.partitions.values():
+        image = self._run.watch.judge.image
+        is_known = self._run.plan.directories > 1 and image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
+        for found in image.partitions.values():
+            if is_known and UNASSIGNED_DIRECTORY in found.directories:
+                return False
             if found.leader == NOBODY:
                 if set(found.isr) | (set(found.elr) & set(found.replicas)):
                     return False

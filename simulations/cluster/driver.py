@@ -12,7 +12,7 @@ from controller.config.node import NodeConfig
 from controller.config.resources import knows_config
 from controller.controller import Controller
 from controller.env import Env
-from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION, supported_features
+from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION
 from controller.node import Node as Driver
 from controller.own_registration import OwnRegistration
 from controller.settings import settings_of
@@ -27,6 +27,7 @@ from simulations.channels import Channel
 from simulations.cluster.loop import SimLoop
 from simulations.files import Dead
 from simulations.process import DIRECTORY, DISK_TROUBLE, Process
+from simulations.releases import levels_of
 from simulations.violation import Violation
 from simulations.world import SECOND
 
@@ -77,7 +78,7 @@ class ControllerProcess(Process):
         self.watch.recovered(self, recovered)
         self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
         luck = node.stream("controller", node.life)
-        features = supported_features()
+        features = levels_of(node.release)
         now_ms = self.clock.ms(self.world.now)
         env = Env(node.config.cluster_id, node.id, luck, settings_of(config), config, now_ms=now_ms)
         registration = OwnRegistration(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulations.cluster import upkeep
 from simulations.cluster.wire import NAMES
 from simulations.faults.table import FaultKind, pick
 from simulations.plans import Fault
@@ -151,12 +152,13 @@ BROKER_KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
 def draw_broker_fault(luck: Random, plan: ClusterPlan, kinds: list[str]) -> Fault:
     """One of these kinds, at some time."""
     kind = pick(luck, kinds)
-    return Fault(kind, DRAW[kind](luck, plan), at_ms=between(luck, 200, plan.chaos_ms * 9 // 10))
+    draw = DRAW.get(kind) or upkeep.DRAW[kind]
+    return Fault(kind, draw(luck, plan), at_ms=between(luck, 200, plan.chaos_ms * 9 // 10))
 
 
 def strike(run: ClusterRun, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:
     """Do it; whether there was anything to do it to."""
-    own = BROKER_KINDS.get(fault.kind)
+    own = BROKER_KINDS.get(fault.kind) or upkeep.KINDS.get(fault.kind)
     return own(run, fault.args, struck) if own is not None else kinds[fault.kind].strike(run, fault.args, struck)
 
 
@@ -165,6 +167,9 @@ def mend(run: ClusterRun) -> None:
     for machine in run.brokers:
         machine.end_stale()
         machine.back_after_ms = 0  # who is on its way out goes, and comes back
+        machine.repair()
+        if machine.cordoned:
+            machine.cordoned = ()
         if machine.current is not None:
             machine.current.pause(is_paused=False)
         run.world.after(MS, machine.start)

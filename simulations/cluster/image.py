@@ -4,7 +4,7 @@ controller's own replay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from records.frame import decode_record
 from records.metadata.brokers import (
     BrokerRegistrationChangeRecord,
     RegisterBrokerRecord,
+    RegisterControllerRecord,
     UnregisterBrokerRecord,
 )
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
@@ -25,12 +26,14 @@ from records.metadata.topics import (
     TopicRecord,
 )
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
+from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNCHANGED = -2
 NOBODY = -1
+_NOWHERE = (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY)
 
 
 @lru_cache(maxsize=2048)
@@ -54,15 +57,27 @@ def batches_of(data: bytes) -> list[tuple[int, int, bytes]]:
     ]
 
 
+Levels = dict[str, tuple[int, int]]
+
+
 @dataclass(slots=True)
 class Broker:
-    """A registration."""
+    """A registration. levels: of the features that it supports; directories: that are online; cordoned: that take no
+    new replicas.
+    """
 
     epoch: int
     incarnation: bytes
     fenced: bool
     leaving: bool
     offset: int = -1  # of its registration, where that was seen
+    levels: Levels = field(default_factory=dict)
+    directories: tuple[bytes, ...] = ()
+    cordoned: tuple[bytes, ...] = ()
+
+    def serves(self, directory: bytes) -> bool:
+        """Whether a replica in this directory is online, as far as that is known."""
+        return directory in _NOWHERE or not self.directories or directory in self.directories
 
 
 @dataclass(slots=True)
@@ -78,6 +93,14 @@ class Partition:
     removing: tuple[int, ...]
     elr: tuple[int, ...]
     last_known: tuple[int, ...]
+    directories: tuple[bytes, ...] = ()
+    recovering: bool = False
+
+    def directory_of(self, broker_id: int) -> bytes:
+        """Where a broker has its replica; reserved ids where that is not known, or where it has none."""
+        if broker_id not in self.replicas or len(self.directories) != len(self.replicas):
+            return UNASSIGNED_DIRECTORY
+        return self.directories[self.replicas.index(broker_id)]
 
 
 class Settling:
@@ -112,7 +135,9 @@ class Settling:
 
 
 class Image:
-    """brokers by id; topics: id -> name; names: name -> id; partitions: (topic id, index); configs: (type, name)."""
+    """brokers by id; topics: id -> name; names: name -> id; partitions: (topic id, index); configs: (type, name).
+    controllers: id -> what it supports.
+    """
 
     def __init__(self) -> None:
         self.end_offset = 0
@@ -124,6 +149,7 @@ class Image:
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.next_producer_id = 0
         self.features: dict[str, int] = {}
+        self.controllers: dict[int, Levels] = {}
 
     def apply(self, record: Any) -> None:
         """Take one record in; what is not of this image is passed by."""
@@ -140,11 +166,17 @@ class Image:
             and {key: value for key, value in self.configs.items() if value}
             == {key: value for key, value in other.configs.items() if value}
             and self.next_producer_id == other.next_producer_id
+            and {name: level for name, level in self.features.items() if level}
+            == {name: level for name, level in other.features.items() if level}
+            and self.controllers == other.controllers
         )
 
     def _registered(self) -> dict[int, tuple[Any, ...]]:
         """Without what a snapshot does not tell."""
-        return {each: (b.epoch, b.incarnation, b.fenced, b.leaving) for each, b in self.brokers.items()}
+        return {
+            each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned)
+            for each, b in self.brokers.items()
+        }
 
     def led_by(self, broker_id: int) -> list[tuple[bytes, int]]:
         """The partitions that a broker leads."""
@@ -152,8 +184,10 @@ class Image:
 
     def registers(self, record: RegisterBrokerRecord) -> None:
         self.brokers[record.broker_id] = Broker(
-            record.broker_epoch, bytes(record.incarnation_id), record.fenced, record.in_controlled_shutdown
-        )
+            record.broker_epoch, bytes(record.incarnation_id), record.fenced, record.in_controlled_shutdown,
+            levels=levels_of(record), directories=tuple(sorted(map(bytes, record.log_dirs))),
+            cordoned=tuple(sorted(map(bytes, record.cordoned_log_dirs or ()))),
+        )  # fmt: skip
 
     def unregisters(self, record: UnregisterBrokerRecord) -> None:
         self.brokers.pop(record.broker_id, None)
@@ -164,6 +198,13 @@ class Image:
             broker.fenced = record.fenced > 0
         if record.in_controlled_shutdown:
             broker.leaving = True
+        if record.log_dirs:
+            broker.directories = tuple(sorted(map(bytes, record.log_dirs)))
+        if record.cordoned_log_dirs is not None:
+            broker.cordoned = tuple(sorted(map(bytes, record.cordoned_log_dirs)))
+
+    def registers_controller(self, record: RegisterControllerRecord) -> None:
+        self.controllers[record.controller_id] = levels_of(record)
 
     def makes_topic(self, record: TopicRecord) -> None:
         topic_id = bytes(record.topic_id)
@@ -178,6 +219,7 @@ class Image:
             tuple(record.replicas), tuple(record.isr), record.leader, record.leader_epoch, record.partition_epoch,
             tuple(record.adding_replicas), tuple(record.removing_replicas),
             tuple(record.eligible_leader_replicas or ()), tuple(record.last_known_elr or ()),
+            tuple(map(bytes, record.directories)), record.leader_recovery_state > 0,
         )  # fmt: skip
 
     def changes_partition(self, record: PartitionChangeRecord) -> None:
@@ -189,10 +231,12 @@ class Image:
         for name, value in (
             ("isr", record.isr), ("replicas", record.replicas), ("adding", record.adding_replicas),
             ("removing", record.removing_replicas), ("elr", record.eligible_leader_replicas),
-            ("last_known", record.last_known_elr),
+            ("last_known", record.last_known_elr), ("directories", record.directories),
         ):  # fmt: skip
             if value is not None:
                 setattr(found, name, tuple(value))
+        if record.leader_recovery_state >= 0:
+            found.recovering = record.leader_recovery_state > 0
 
     def removes_topic(self, record: RemoveTopicRecord) -> None:
         topic_id = bytes(record.topic_id)
@@ -235,4 +279,10 @@ APPLY: dict[type, Callable[[Image, Any], None]] = {
     ConfigRecord: Image.configures,
     ProducerIdsRecord: Image.gives_producer_ids,
     FeatureLevelRecord: Image.sets_feature,
+    RegisterControllerRecord: Image.registers_controller,
 }
+
+
+def levels_of(record: Any) -> Levels:
+    """Which levels of each feature a registration says that its node supports."""
+    return {each.name: (each.min_supported_version, each.max_supported_version) for each in record.features}

@@ -1,5 +1,6 @@
 """What the committed log of a cluster may say, record by record, and batch by batch.
 
+Its rules of members, directories and transactions are in `judge_members`; here are
 C06 FencedNotInIsr, C07 IsrSubset, C08 epochs go up, C09 BrokerEpochUnique, C11 ReassignmentSafe, C12
 ProducerIdBlocksDisjoint, C13 AtomicBatches, C14 UncleanElectionOnlyIfEnabled, C15 TopicIdUnique, C16
 CommittedDataSurvives, as far as ISRs tell: they grow only by what a leader says.
@@ -9,28 +10,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
-from records.metadata.configs import ConfigRecord
+from records.metadata.brokers import (
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+    UnregisterBrokerRecord,
+)
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from simulations.cluster import judge_members
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TOPIC = 2
+TOPIC, BROKER = 2, 4
+UNCLEAN = "unclean.leader.election.enable"
 ELR = "eligible.leader.replicas.version"
 BLOCK = 1000
+RECOVERING = 1
 
 
 class Judge:
-    """image: all that is committed. topics_made: ids of all topics that ever were."""
+    """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
+    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered.
+    """
 
     def __init__(self) -> None:
         self.image = Image()
         self.topics_made: set[bytes] = set()
+        self.ended: set[int] = set()
+        self.levels: list[tuple[int, dict[str, int]]] = []
         self._settling = Settling()
+        self._transactions = judge_members.Transactions()
         self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
         self._former: dict[bytes, int] = {}  # incarnation: the epoch of which it said that it had ended well
         self._broker_epoch = -1
@@ -40,11 +54,15 @@ class Judge:
         self._made: set[bytes] = set()
         self._targets: dict[tuple[str, int], list[set[int]]] = {}
         self._wishes: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
+        self._unclean: set[tuple[str, int]] = set()  # partitions for which somebody asked for an unclean election
+        self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
+        self._levels_changed = False
 
     def committed(self, data: bytes, end_offset: int) -> None:
         """One more batch is committed. Raises Violation where its records cannot follow from those before."""
         image = self.image
         for _, _, batch in batches_of(data):
+            self._transactions.take(batch)
             for offset, record in self._settling.take(batch):
                 act = BEFORE.get(type(record))
                 if act is not None:
@@ -75,9 +93,14 @@ class Judge:
         """Somebody asks that a partition be moved."""
         self._targets.setdefault((topic, partition), []).append(replicas)
 
+    def wants_any_leader(self, topic: str, partition: int) -> None:
+        """Somebody asks for an unclean election."""
+        self._unclean.add((topic, partition))
+
     # Before a record is applied
 
     def registers(self, record: RegisterBrokerRecord, offset: int) -> None:
+        judge_members.registers_broker(self.image, record, offset)
         existing = self.image.brokers.get(record.broker_id)
         self._brokers.add(record.broker_id)
         if existing is not None and existing.incarnation == bytes(record.incarnation_id):
@@ -107,6 +130,20 @@ class Judge:
         if record.fenced < 0 and read < found.offset:
             text = f"at {offset} broker {record.broker_id} is let in, which has read up to {read}"
             raise Violation("C06", f"{text}; its registration is at {found.offset}")
+        lost = judge_members.loses_directories(self.image, record)
+        self._lost += [(key, record.broker_id) for key in lost]
+
+    def unregisters(self, record: UnregisterBrokerRecord, offset: int) -> None:
+        judge_members.unregisters(self.image, record, offset)
+        self.ended.add(record.broker_epoch)
+        self._brokers.add(record.broker_id)
+
+    def registers_controller(self, record: RegisterControllerRecord, offset: int) -> None:
+        judge_members.registers_controller(self.image, record, offset)
+
+    def sets_feature(self, record: FeatureLevelRecord, offset: int) -> None:
+        judge_members.sets_feature(self.image, record, offset)
+        self._levels_changed = True
 
     def makes_topic(self, record: TopicRecord, offset: int) -> None:
         topic_id = bytes(record.topic_id)
@@ -129,6 +166,7 @@ class Judge:
             there = self.image.counts.get(topic_id)
             raise Violation("C13", f"at {offset} partition {record.partition_id} is made of a topic that has {there}")
         self._touched[topic_id, record.partition_id] = None
+        judge_members.places(self.image, record, offset)
 
     def changes_partition(self, record: PartitionChangeRecord, offset: int) -> None:
         key = bytes(record.topic_id), record.partition_id
@@ -141,25 +179,37 @@ class Judge:
         self._moves(key, found, record, offset)
 
     def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
-        """Who was not in sync may lead only where that is allowed, and nobody here allows it."""
+        """Who was not in sync may lead only where that is allowed, and is told that it has to recover (KIP-704)."""
+        judge_members.elects(self.image, key, record, offset)
         asked = self._wishes.get(key, {}).get(found.epoch, set())
         brokers = self.image.brokers
         wished = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
         joins = set(record.isr or ()) - set(found.isr)
-        if joins - wished and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known}):
+        leader = record.leader
+        has_all = leader in {*found.isr, *found.elr, *wished}
+        is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) == (leader,)
+        if (
+            not is_unclean
+            and joins - wished
+            and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known})
+        ):
             text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
             raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
-        leader = record.leader
         if leader in (UNCHANGED, NOBODY, found.leader):
             return
-        if leader not in {*found.isr, *found.elr, *found.last_known, *wished}:
-            text = (
-                f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
-            )
+        text = f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
+        if not is_unclean and not has_all and leader not in found.last_known:
             raise Violation("C14", text)
+        if not has_all and record.leader_recovery_state != RECOVERING and not found.recovering:
+            raise Violation("C14", f"{text}; it is not told to recover")
         broker = self.image.brokers.get(leader)
         if broker is None or broker.leaving:
             raise Violation("C06", f"at {offset} {leader} gets to lead {_name(key)}, and is {broker}")
+
+    def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
+        """By the topic's config, or because it was asked for."""
+        name = self.image.topics[key[0]]
+        return self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true" or (name, key[1]) in self._unclean
 
     def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before."""
@@ -181,6 +231,7 @@ class Judge:
             raise Violation("C11", f"{text}; nobody asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:
+        self._levels_changed |= record.resource_type == BROKER
         if record.resource_type == TOPIC and record.resource_name not in self.image.names:
             raise Violation("C13", f"at {offset} a config of topic {record.resource_name} is set, which is not there")
 
@@ -203,6 +254,15 @@ class Judge:
         for broker_id in self._brokers:
             self._is_out(broker_id, end_offset)
         self._brokers.clear()
+        for key, broker_id in self._lost:
+            if key in image.partitions:
+                found = image.partitions[key]
+                judge_members.is_out(found, broker_id, f"before {end_offset} {_name(key)} is {found}")
+        self._lost.clear()
+        if self._levels_changed:
+            self.levels.append((end_offset, dict(image.features)))
+            judge_members.shares_min_isr(image, end_offset)
+            self._levels_changed = False
         self._back.clear()
 
     def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
@@ -254,6 +314,9 @@ def _name(key: tuple[bytes, int]) -> str:
 BEFORE: dict[type, Callable[[Judge, Any, int], None]] = {
     RegisterBrokerRecord: Judge.registers,
     BrokerRegistrationChangeRecord: Judge.changes_broker,
+    UnregisterBrokerRecord: Judge.unregisters,
+    RegisterControllerRecord: Judge.registers_controller,
+    FeatureLevelRecord: Judge.sets_feature,
     TopicRecord: Judge.makes_topic,
     RemoveTopicRecord: Judge.removes_topic,
     PartitionRecord: Judge.makes_partition,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from controller.features import LATEST_PRODUCTION
+from controller.features import LATEST_PRODUCTION, METADATA_VERSION
 from simulations import swarm
+from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.faults.table import Scale, pick
 from simulations.plans import Calm, Fault, Load, Plan
+from simulations.releases import NEWEST, levels_of
 from simulations.streams import between, stream
 
 if TYPE_CHECKING:
     from random import Random
 
 OPERATIONS = ("create", "delete", "grow", "configure", "read", "reassign", "elect")
+
+FIRST_BROKER = 101
+CONTROLLERS_SINCE = 15
 
 # A committed log that is gone is no fault that a controller could bear, and a node that speaks for another cluster
 # tells brokers nothing.
@@ -27,7 +32,8 @@ class ClusterPlan(Plan):
     """brokers, admins: how many. topics: of how many names. operations: what admins ask, each as likely; ask_every_ms:
     how long each waits between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader looks after
     its ISRs, in which a follower falls behind by the chance `lag`. fetch_wait_ms: of brokers. metadata_version: that
-    the log begins with. properties: of every controller, beside what it must have.
+    the log begins with. properties: of every controller, beside what it must have. directories: log directories of
+    each broker. broker_releases: by broker, where it is not the newest.
     """
 
     brokers: int = 3
@@ -42,6 +48,11 @@ class ClusterPlan(Plan):
     fetch_wait_ms: int = 200
     metadata_version: int = LATEST_PRODUCTION
     properties: dict[str, str] = field(default_factory=dict)
+    directories: int = 1
+    broker_releases: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.broker_releases = {int(broker): release for broker, release in self.broker_releases.items()}
 
 
 def draw(seed: int) -> ClusterPlan:
@@ -60,8 +71,56 @@ def draw(seed: int) -> ClusterPlan:
         if luck.random() < 0.8:
             kinds = [kind for kind in BROKER_KINDS if luck.random() < 0.5] or ["broker_crash"]
             plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 8))]
+    _draw_themes(stream(seed, "cluster themes"), plan)
     plan.calm = Calm(list(plan.voter_ids))
     return plan
+
+
+class Theme(NamedTuple):
+    """What some plans have beside the rest. share: in how many; operations and kinds of faults, each in part."""
+
+    share: float
+    operations: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+
+
+THEMES = {
+    "configs": Theme(0.2, ("replace", "configure_brokers", "read_brokers", "levels")),
+    "versions": Theme(0.25, ("set_feature", "see_versions", "set_feature"), ("broker_release", "controller_release")),
+    "directories": Theme(0.2, ("grow",), ("broker_disk", "broker_cordon")),
+    "unclean": Theme(0.15, ("elect_uncleanly", "list_moves")),
+    "registrations": Theme(0.2, ("unregister", "describe"), ("broker_twin",)),
+    "mistakes": Theme(0.2, ("make_a_mistake", "validate")),
+    "storms": Theme(0.1, (), ("storm",)),
+}
+
+
+def _draw_themes(luck: Random, plan: ClusterPlan) -> None:
+    """What only some plans have, drawn apart from the rest."""
+    for name, theme in THEMES.items():
+        if luck.random() >= theme.share:
+            continue
+        plan.operations += [each for each in theme.operations if luck.random() < 0.8]
+        if name == "directories":
+            plan.directories = between(luck, 2, 3)
+        if name == "versions":
+            _draw_releases(luck, plan)
+        if theme.kinds and plan.faults:
+            kinds = list(theme.kinds)
+            plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 4))]
+
+
+def _draw_releases(luck: Random, plan: ClusterPlan) -> None:
+    """Old and new software side by side, at a level that all of them support at first."""
+    plan.metadata_version = pick(luck, (13, 15, 17, 20, 23, 25, 27))
+    known = [each for each in upkeep.ORDER if levels_of(each)[METADATA_VERSION][1] >= plan.metadata_version]
+    if luck.random() < 0.8:
+        ids = range(FIRST_BROKER, FIRST_BROKER + plan.brokers)
+        plan.broker_releases = {each: pick(luck, known) for each in ids if luck.random() < 0.6}
+    # Below 3.7-IV0 controllers do not tell what they support, and nobody could know that a level is too high for one.
+    old = [each for each in upkeep.OLD if each in known]
+    if old and plan.metadata_version >= CONTROLLERS_SINCE and luck.random() < 0.8:
+        plan.releases = {each: pick(luck, (*old, NEWEST)) for each in plan.voter_ids if luck.random() < 0.6}
 
 
 def _draw_quorum(luck: Random, plan: ClusterPlan, base: Plan) -> None:

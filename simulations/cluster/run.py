@@ -14,6 +14,7 @@ from simulations.cluster.wire import ClusterNetwork
 from simulations.faults.table import KINDS
 from simulations.histories.operations import Recorder
 from simulations.links import Latency
+from simulations.releases import NEWEST
 from simulations.runs import CLUSTER, Run
 from simulations.streams import between
 from simulations.violation import Violation
@@ -61,6 +62,8 @@ class ClusterRun(Run):
     def begin(self) -> None:
         super().begin()
         luck = self.stream("begin", "clients")
+        if any(release != NEWEST for release in self.plan.broker_releases.values()):
+            self.network.uses_codec = True
         for place in range(self.plan.brokers):
             machine = BrokerMachine(self, brokers.FIRST_ID + place)
             self.brokers.append(machine)
@@ -91,10 +94,10 @@ class ClusterRun(Run):
                     text = f"broker {machine.id} is gone since {machine.gone_at} us, and not fenced by {leads}"
                     raise Violation("L08", text)
 
-    def is_replicating(self, broker_id: int) -> bool:
-        """Whether a broker fetches from those that lead its partitions, as far as they can tell."""
-        machine = self.brokers[broker_id - brokers.FIRST_ID]
-        return machine.current is not None and not machine.current.control.is_paused
+    def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool:
+        """Whether a broker fetches from who leads a partition, as far as that one can tell."""
+        process = self.brokers[broker_id - brokers.FIRST_ID].current
+        return process is not None and not process.control.is_paused and process.directories.has(key)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
         return faults.strike(self, fault, struck, KINDS)

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any
 from controller import effects as controller_effects
 from controller import inputs
 from records.errors import Error
-from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
+from records.messages.features import UpdateFeaturesRequest
 from records.messages.partitions import AlterPartitionRequest
-from records.messages.reassignments import AlterPartitionReassignmentsRequest
+from records.messages.reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
+)
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.versions import ApiVersionsRequest
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
 from simulations.cluster.reference import is_same, state_digest
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from simulations.world import World
 
 TOPIC = 2
+UNCLEAN = 1
 RAFT = frozenset(NAMES)
 # A standby is compared with the reference once in so many of its steps, an active controller in so many commits.
 COMPARED_EVERY = 40
@@ -180,9 +188,24 @@ class ClusterWatch(Watch):
         key = (process.node.id, process.controller.env.epoch, request.broker_id)
         heard, epoch = self._heard.pop(key, (0, -1))
         # It was decided before it was committed: what took so long is not known here, so half the time is left to it.
+        if epoch in self.judge.ended:
+            return
         if epoch not in (-1, response.broker_epoch) and self.world.now - heard < self.session_ms * 1000 // 2:
             text = f"node {process.node.id} registers broker {request.broker_id} anew"
             raise Violation("C09", f"{text}, {(self.world.now - heard) // 1000} ms after epoch {epoch} was heard of")
+
+    def answers_versions(self, process: ControllerProcess, _request: Any, response: Any) -> None:
+        """Levels are told as of an offset, and were so there."""
+        if response.error_code != Error.NONE:
+            return
+        end = response.finalized_features_epoch + 1
+        if end > self.history.end:
+            text = f"node {process.node.id} tells of the levels as of {end}"
+            raise Violation("C03", f"{text}; {self.history.end} is committed")
+        then: dict[str, int] = next((levels for since, levels in reversed(self.judge.levels) if since <= end), {})
+        told = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
+        if any(told.get(name, 0) != level for name, level in then.items()):
+            raise Violation("C03", f"node {process.node.id} tells of {told} as of {end}, where {then} counted")
 
     def answers_alteration(self, process: ControllerProcess, request: Any, response: Any) -> None:
         told = {
@@ -240,11 +263,19 @@ def _registers(judge: Judge, request: Any) -> None:
     judge.registering(bytes(request.incarnation_id), request.previous_broker_epoch)
 
 
+def _elects(judge: Judge, request: Any) -> None:
+    if request.election_type == UNCLEAN:
+        for topic in request.topic_partitions or ():
+            for partition in topic.partitions:
+                judge.wants_any_leader(topic.topic, partition)
+
+
 WISHES: dict[type, Callable[[Judge, Any], None]] = {
     BrokerHeartbeatRequest: _hears,
     BrokerRegistrationRequest: _registers,
     AlterPartitionRequest: _isr_wishes,
     AlterPartitionReassignmentsRequest: _moves,
+    ElectLeadersRequest: _elects,
 }
 
 
@@ -254,7 +285,13 @@ def _looks_at_configs(state: State, request: Any) -> list[int]:
 
 
 def _looks_at_topics(state: State, request: Any) -> list[int]:
-    return [state.topic_ids.changed_at(each.name) for each in request.topics if each.name]
+    """Of topics that are named once, and not by an id beside it, which is refused unseen."""
+    names = [each.name for each in request.topics if each.name and not any(getattr(each, "topic_id", b""))]
+    return [state.topic_ids.changed_at(name) for name in names if names.count(name) == 1]
+
+
+def _looks_at_partitions(state: State, _request: Any) -> list[int]:
+    return [state.topic_ids.last_change(), state.partitions.last_change()]
 
 
 # What an answer that writes nothing shows: offsets at which it was changed, where that was not committed yet.
@@ -263,6 +300,11 @@ LOOKS: dict[type, Callable[[State, Any], list[int]]] = {
     CreateTopicsRequest: _looks_at_topics,
     DeleteTopicsRequest: _looks_at_topics,
     CreatePartitionsRequest: _looks_at_topics,
+    ListPartitionReassignmentsRequest: _looks_at_partitions,
+    ElectLeadersRequest: _looks_at_partitions,
+    UpdateFeaturesRequest: lambda state, _request: [state.features.last_change()],
+    UnregisterBrokerRequest: lambda state, request: [state.brokers.changed_at(request.broker_id)],
+    DescribeClusterRequest: lambda state, _request: [state.controllers.last_change()],
 }
 
 COMPARED: dict[type, int] = {
@@ -276,4 +318,5 @@ ANSWERED: dict[type, Callable[[ClusterWatch, ControllerProcess, Any, Any], None]
     BrokerHeartbeatRequest: ClusterWatch.answers_heartbeat,
     BrokerRegistrationRequest: ClusterWatch.answers_registration,
     AlterPartitionRequest: ClusterWatch.answers_alteration,
+    ApiVersionsRequest: ClusterWatch.answers_versions,
 }

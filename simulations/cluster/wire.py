@@ -9,7 +9,7 @@ from records.registry import response_class
 from simulations import messages
 from simulations.connections import Network
 from simulations.messages import ANSWERS, KINDS
-from simulations.releases import common_versions
+from simulations.releases import common_controller_versions, common_versions
 
 if TYPE_CHECKING:
     from simulations.connections import Connection
@@ -31,7 +31,7 @@ def _answer_gist(response: Any) -> Gist:
 def _make_known() -> None:
     """Have all APIs of the controller known to the network."""
     for api_key, api in APIS.items():
-        if api.kind in (Kind.RAFT, Kind.ENVELOPE):
+        if api.kind is Kind.ENVELOPE or api.request in KINDS:
             continue
         answer = response_class(api_key)
         assert answer is not None, f"{api.request.__name__} has no answer"
@@ -47,11 +47,11 @@ _make_known()
 
 
 class ClusterNetwork(Network):
-    """Connections on which the controller's own APIs are spoken too, each in its newest version."""
+    """Connections on which the controller's own APIs are spoken too, each in the newest version that both ends have."""
 
     def _ready(self, connection: Connection) -> None:
         if connection.is_wanted and not connection.client.is_dead:
             assert connection.server is not None, "the server has answered"
-            spoken = common_versions(connection.client.node.release, connection.server.node.release)
-            connection.versions = {**spoken, **VERSIONS}
+            releases = connection.client.node.release, connection.server.node.release
+            connection.versions = {**common_versions(*releases), **common_controller_versions(VERSIONS, *releases)}
             connection.client.when_awake(connection.channel.ready, connection)

@@ -8,12 +8,15 @@ Operations, each about one thing; a request about several is written down as sev
 | `("delete", name, topic id or None)` | `ok`, `missing` |
 | `("grow", name, partitions)` | `ok`, `missing`, `too few` |
 | `("configure", name, ((key, value or None), …))` | `ok`, `missing` |
+| `("replace", name, ((key, value), …))` | `ok`, `missing`: all configs of the topic become these |
 | `("read", name)` | the topic's configs as `((key, value), …)` in order, `missing` |
 | `("configure broker", id, ((key, value or None), …))`, `("read broker", id)` | `ok`; the configs |
 | `("allocate",)` | the first id of the block |
 | `("register", broker id, incarnation)` | the broker epoch |
+| `("unregister", broker id)` | `ok`, `missing` |
 | `("alter partition", topic id, partition, partition epoch)` | `("ok", new partition epoch)`, `stale` |
-| `("set feature", name, level)`, `("read feature", name)` | `ok`; the level |
+| `("set feature", name, level, "up" or "down")` | `ok`, `was higher`, `was lower` |
+| `("validate", what is asked)` | as that is told, `ok` without an id; and nothing changes |
 
 `refused` is the answer to what was refused for a reason that this object knows nothing of, as that no broker lives;
 then nothing may have changed. Absent configs have no value; `()` is that of none.
@@ -24,13 +27,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simulations.histories.controller_nodes import allocate, alter_partition, register, set_feature, unregister
 from simulations.histories.models import REFUSED
 from simulations.histories.operations import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-
-BLOCK = 1000
 
 
 class Topic(NamedTuple):
@@ -88,6 +90,12 @@ def configure(state: Topic | None, asked: Any, told: Any) -> Any:
     return state._replace(configs=changed(state.configs, asked[2])) if told in (UNKNOWN, "ok") else REFUSED
 
 
+def replace(state: Topic | None, asked: Any, told: Any) -> Any:
+    if state is None:
+        return state if told in (UNKNOWN, "missing") else REFUSED
+    return state._replace(configs=changed((), asked[2])) if told in (UNKNOWN, "ok") else REFUSED
+
+
 def read(state: Topic | None, _asked: Any, told: Any) -> Any:
     seen = "missing" if state is None else state.configs
     return state if told is UNKNOWN or told == seen else REFUSED
@@ -101,38 +109,13 @@ def read_broker(state: Any, _asked: Any, told: Any) -> Any:
     return state if told is UNKNOWN or told == (state or ()) else REFUSED
 
 
-def allocate(state: int | None, _asked: Any, told: Any) -> Any:
-    """Blocks do not overlap, and go up; those of unanswered requests are skipped."""
+def validate(state: Any, asked: Any, told: Any) -> Any:
+    """What would be answered, were it done."""
     if told is UNKNOWN:
         return state
-    return told + BLOCK if told >= (state or 0) else REFUSED
-
-
-def register(state: tuple[Any, int] | None, asked: Any, told: Any) -> Any:
-    """Each new incarnation of a broker has a greater epoch; one that asks again is told the same."""
-    if told is UNKNOWN:
-        return state
-    incarnation, epoch = state or (None, -1)
-    fits = told == epoch if asked[2] == incarnation else told > epoch
-    return (asked[2], told) if fits else REFUSED
-
-
-def alter_partition(state: int | None, asked: Any, told: Any) -> Any:
-    """Of each partition epoch one change goes out; the controller may raise the epoch by itself at any time."""
-    if told is UNKNOWN or told == "stale":
-        return state
-    expected = asked[3]
-    if (state is not None and expected < state) or told[1] not in (expected, expected + 1):
-        return REFUSED
-    return told[1]
-
-
-def set_feature(_state: int | None, asked: Any, told: Any) -> Any:
-    return asked[2] if told in (UNKNOWN, "ok") else REFUSED
-
-
-def read_feature(state: int | None, _asked: Any, told: Any) -> Any:
-    return state if told is UNKNOWN or told == (state or 0) else REFUSED
+    of_creation = asked[1][0] == "create" and told == "ok"
+    after = STEPS[asked[1][0]](state, asked[1], ("ok", None) if of_creation else told)
+    return REFUSED if after is REFUSED else state
 
 
 def changed(configs: tuple[tuple[str, str], ...], changes: Any) -> tuple[tuple[str, str], ...]:
@@ -161,15 +144,18 @@ STEPS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "allocate": allocate,
     "register": register,
     "alter partition": alter_partition,
+    "replace": replace,
+    "validate": validate,
+    "unregister": unregister,
     "set feature": set_feature,
-    "read feature": read_feature,
 }
 
 KEYS: dict[str, Callable[[Any], Hashable]] = {
-    **dict.fromkeys(("create", "delete", "grow", "configure", "read"), _topic),
+    **dict.fromkeys(("create", "delete", "grow", "configure", "replace", "read"), _topic),
     **dict.fromkeys(("configure broker", "read broker"), lambda asked: ("broker", asked[1])),
     "allocate": lambda _asked: "producer ids",
-    "register": lambda asked: ("registrations of", asked[1]),
+    **dict.fromkeys(("register", "unregister"), lambda asked: ("registrations of", asked[1])),
     "alter partition": lambda asked: ("partition", asked[1], asked[2]),
-    **dict.fromkeys(("set feature", "read feature"), lambda asked: ("feature", asked[1])),
+    "set feature": lambda asked: ("feature", asked[1]),
+    "validate": lambda asked: KEYS[asked[1][0]](asked[1]),
 }

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
-from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.brokers import UnregisterBrokerRequest
+from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.features import UpdateFeaturesRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.schema import replace
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 TIMEOUT_MS = 30_000
 TOPIC, BROKER = 2, 4  # types of config resources
 SET, DELETE = 0, 1
-OF_TOPIC, OF_BROKER = 1, 2  # sources of config values
+OF_TOPIC, OF_BROKER, OF_ALL_BROKERS = 1, 2, 3  # sources of config values
+UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 # After these nobody knows what became of the request.
 OPEN = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
@@ -37,6 +40,9 @@ def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] |
 
 def told_by(asked: Any, answer: Any) -> Any:
     """What an answer says; UNKNOWN where the operation may or may not have happened."""
+    if asked[0] == "validate":
+        told = told_by(asked[1], answer)
+        return "ok" if isinstance(told, tuple) else told
     return ANSWERS[asked[0]](answer)
 
 
@@ -106,6 +112,14 @@ def _configure(resource_type: int) -> Callable[[Any], IncrementalAlterConfigsReq
     return request
 
 
+def _replace(asked: Any) -> AlterConfigsRequest:
+    _, name, configs = asked
+    wanted = AlterConfigsRequest.AlterConfigsResource
+    values = tuple(wanted.AlterableConfig(name=key, value=value) for key, value in configs)
+    resource = wanted(resource_type=TOPIC, resource_name=name, configs=values)
+    return AlterConfigsRequest(resources=(resource,), validate_only=False)
+
+
 def _configured(answer: Any) -> Any:
     return _told(answer.responses[0].error_code, "ok", {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
@@ -119,13 +133,36 @@ def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
     return request
 
 
-def _seen(source: int) -> Callable[[Any], Any]:
+def _seen(*sources: int) -> Callable[[Any], Any]:
     def told(answer: Any) -> Any:
         found = answer.results[0]
-        values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source == source))
+        values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source in sources))
         return _told(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
     return told
+
+
+def _set_feature(asked: Any) -> UpdateFeaturesRequest:
+    _, name, level, way = asked
+    update = UpdateFeaturesRequest.FeatureUpdateKey(
+        feature=name, max_version_level=level, upgrade_type=UPGRADE if way == "up" else SAFE_DOWNGRADE
+    )
+    return UpdateFeaturesRequest(feature_updates=(update,))
+
+
+def _feature_set(answer: Any) -> Any:
+    """Two refusals tell of the level that there was, in words alone."""
+    if answer.error_code == Error.INVALID_UPDATE_VERSION:
+        text = answer.error_message or ""
+        if "Can't downgrade the version of this feature without" in text:
+            return "was higher"
+        if "Can't downgrade to a newer version" in text:
+            return "was lower"
+    return _told(answer.error_code, "ok", {})
+
+
+def _unregistered(answer: Any) -> Any:
+    return _told(answer.error_code, "ok", {Error.BROKER_ID_NOT_REGISTERED: "missing"})
 
 
 def _allocated(answer: Any) -> Any:
@@ -146,8 +183,12 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
     "grow": _grow,
     "configure": _configure(TOPIC),
     "read": _read(TOPIC),
+    "replace": _replace,
+    "validate": lambda asked: replace(REQUESTS[asked[1][0]](asked[1]), validate_only=True),
     "configure broker": _configure(BROKER),
     "read broker": _read(BROKER),
+    "set feature": _set_feature,
+    "unregister": lambda asked: UnregisterBrokerRequest(broker_id=asked[1]),
     # As a broker of this id and epoch: who asks is no part of what is asked.
     "allocate": lambda asked: AllocateProducerIdsRequest(broker_id=asked[1], broker_epoch=asked[2]),
 }
@@ -159,6 +200,9 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "configure": _configured,
     "read": _seen(OF_TOPIC),
     "configure broker": _configured,
-    "read broker": _seen(OF_BROKER),
+    "replace": _configured,
+    "read broker": _seen(OF_BROKER, OF_ALL_BROKERS),
+    "set feature": _feature_set,
+    "unregister": _unregistered,
     "allocate": _allocated,
 }

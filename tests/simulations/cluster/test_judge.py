@@ -21,12 +21,17 @@ from simulations.cluster.judge import Judge
 from simulations.violation import Violation
 
 A, B = b"a" * 16, b"b" * 16
+ELR = "eligible.leader.replicas.version"
+MIN_ISR = ConfigRecord(resource_type=4, resource_name="", name="min.insync.replicas", value="1")
 
 
 def registers(broker, epoch, incarnation=A, fenced=True):
+    feature = RegisterBrokerRecord.BrokerFeature
     return RegisterBrokerRecord(
-        broker_id=broker, incarnation_id=incarnation, broker_epoch=epoch, end_points=(), features=(), rack=None,
-        fenced=fenced,
+        broker_id=broker, incarnation_id=incarnation, broker_epoch=epoch, end_points=(), rack=None, fenced=fenced,
+        features=tuple(
+            feature(name=name, min_supported_version=0, max_supported_version=30) for name in ("metadata.version", ELR)
+        ),
     )  # fmt: skip
 
 
@@ -88,7 +93,10 @@ WRONG = {
     "C07 the leader is not in sync": [[change(isr=(2,))]],
     "C07 nobody is left": [[change(isr=(), leader=-1)]],
     "C07 nobody is left eligible": [
-        [FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1)],
+        [
+            FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR,
+            FeatureLevelRecord(name=ELR, feature_level=1),
+        ],
         [change(isr=(), leader=-1, last_known_elr=(1,))],
     ],
     "C07 in sync and eligible": [[change(eligible_leader_replicas=(2,))]],

@@ -32,6 +32,24 @@ SOUND = {
     "a broker registers, asks again, and starts anew": [
         (("register", 1, "a"), 10), (("register", 1, "a"), 10), (("register", 2, "c"), 5), (("register", 1, "b"), 12),
     ],
+    "a broker is forgotten, and registers anew": [
+        (("register", 1, "a"), 10), (("unregister", 1), "ok"), (("unregister", 1), "missing"),
+        (("register", 1, "a"), 12), (("register", 1, "a"), 12),
+    ],
+    "a registration that was never answered counts": [(("register", 1, "a"), UNKNOWN), (("unregister", 1), "ok")],
+    "a feature goes up and down as is asked": [
+        (("set feature", "f", 2, "up"), "ok"), (("set feature", "f", 1, "up"), "was higher"),
+        (("set feature", "f", 1, "down"), "ok"), (("set feature", "f", 2, "down"), "was lower"),
+    ],
+    "what is only asked for changes nothing": [
+        (("validate", ("create", "a", 1, ())), "ok"), (("create", "a", 1, ()), ("ok", 1)),
+        (("validate", ("create", "a", 1, ())), "exists"), (("validate", ("grow", "a", 3)), "ok"),
+        (("grow", "a", 2), "ok"),
+    ],
+    "all configs of a topic are replaced": [
+        (("create", "a", 1, (("x", "1"),)), ("ok", 1)), (("replace", "a", (("y", "2"),)), "ok"),
+        (("read", "a"), (("y", "2"),)),
+    ],
     "configs of a broker": [
         (("read broker", 1), ()), (("configure broker", 1, (("x", "1"),)), "ok"), (("read broker", 1), (("x", "1"),)),
     ],
@@ -55,7 +73,21 @@ WRONG = {
     "one partition epoch is changed twice": [
         (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), ("ok", 5)),
     ],
-    "a feature that was set is not": [(("set feature", "f", 1), "ok"), (("read feature", "f"), 0)],
+    "a feature that was set is not": [(("set feature", "f", 2, "up"), "ok"), (("set feature", "f", 1, "up"), "ok")],
+    "a feature is told to be higher than it was set": [
+        (("set feature", "f", 2, "up"), "ok"), (("set feature", "f", 2, "up"), "was higher"),
+    ],
+    "a broker is forgotten that was not there": [(("unregister", 1), "ok")],
+    "a broker is forgotten twice": [
+        (("register", 1, "a"), 10), (("unregister", 1), "ok"), (("unregister", 1), "ok"),
+    ],
+    "what is only asked for is done": [
+        (("validate", ("create", "a", 1, ())), "ok"), (("create", "a", 1, ()), "exists"),
+    ],
+    "configs that were replaced are there": [
+        (("create", "a", 1, (("x", "1"),)), ("ok", 1)), (("replace", "a", (("y", "2"),)), "ok"),
+        (("read", "a"), (("x", "1"), ("y", "2"))),
+    ],
 }  # fmt: skip
 
 

@@ -1,0 +1,169 @@
+"""What the committed log may say of members: what they support, where their replicas are, which of its batches belong
+together.
+
+C10 for registrations that end, C13 of metadata transactions, C19 FeaturesSupported, C20 DirectoriesOnline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
+from simulations.cluster.image import NOBODY, UNCHANGED, decoded, levels_of
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from records.metadata.brokers import (
+        BrokerRegistrationChangeRecord,
+        RegisterBrokerRecord,
+        RegisterControllerRecord,
+        UnregisterBrokerRecord,
+    )
+    from records.metadata.configs import FeatureLevelRecord
+    from records.metadata.topics import PartitionChangeRecord, PartitionRecord
+    from simulations.cluster.image import Image, Levels, Partition
+
+METADATA_VERSION = "metadata.version"
+ELR = "eligible.leader.replicas.version"
+MIN_ISR = "min.insync.replicas"
+BROKER = 4
+# From these on: registrations of controllers, directories of replicas, cordoned ones, eligible leader replicas.
+CONTROLLERS_SINCE, DIRECTORIES_SINCE, CORDONED_SINCE, ELR_SINCE = 15, 17, 30, 23
+# Records of these levels hold what a level below has no place for.
+LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30)
+
+
+def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
+    """Who is registered supports the level; metadata.version does not fall below what records of before need."""
+    name, level = record.name, record.feature_level
+    text = f"at {offset} {name} becomes {level}"
+    for broker_id, broker in image.brokers.items():
+        _supports(broker.levels, name, level, f"{text}, and broker {broker_id}")
+    if image.features.get(METADATA_VERSION, 0) >= CONTROLLERS_SINCE:
+        for controller_id, levels in image.controllers.items():
+            _supports(levels, name, level, f"{text}, and controller {controller_id}")
+    now = image.features.get(name, 0)
+    if name == METADATA_VERSION and any(level < lossy <= now for lossy in LOSSY):
+        raise Violation("C19", f"{text}, and was {now}: what there is between them would be lost")
+    if name == ELR and level and image.features.get(METADATA_VERSION, 0) < ELR_SINCE:
+        raise Violation("C19", f"{text} at {image.features}")
+
+
+def shares_min_isr(image: Image, end_offset: int) -> None:
+    """While replicas may be eligible, min.insync.replicas is set for all brokers, and for no single one."""
+    if not image.features.get(ELR, 0):
+        return
+    named = [name for (kind, name), values in image.configs.items() if kind == BROKER and name and MIN_ISR in values]
+    if named or MIN_ISR not in image.configs.get((BROKER, ""), {}):
+        raise Violation("C19", f"before {end_offset} {ELR} counts, and {MIN_ISR} is not one for all: {named}")
+
+
+def registers_broker(image: Image, record: RegisterBrokerRecord, offset: int) -> None:
+    """A broker supports what counts, and no other has its directories."""
+    levels = levels_of(record)
+    for name, level in image.features.items():
+        _supports(levels, name, level, f"at {offset} {name} is {level}, and broker {record.broker_id}")
+    own = set(map(bytes, record.log_dirs))
+    for broker_id, broker in image.brokers.items():
+        if broker_id != record.broker_id and own & set(broker.directories):
+            raise Violation("C20", f"at {offset} broker {record.broker_id} has a directory of broker {broker_id}")
+
+
+def registers_controller(image: Image, record: RegisterControllerRecord, offset: int) -> None:
+    levels = levels_of(record)
+    for name, level in image.features.items():
+        _supports(levels, name, level, f"at {offset} {name} is {level}, and controller {record.controller_id}")
+
+
+def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> None:
+    found = image.brokers.get(record.broker_id)
+    if found is None or found.epoch != record.broker_epoch:
+        text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} is forgotten"
+        raise Violation("C10", f"{text}; it is {found}")
+
+
+def _supports(levels: Levels, name: str, level: int, text: str) -> None:
+    low, high = levels.get(name, (0, 0))
+    if not low <= level <= high:
+        raise Violation("C19", f"{text} supports {low} to {high}")
+
+
+# Directories
+
+
+def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, offset: int) -> None:
+    """Who gets to lead has its replica in a directory that is online."""
+    if record.leader in (UNCHANGED, NOBODY):
+        return
+    found = image.partitions[key]
+    replicas = found.replicas if record.replicas is None else tuple(record.replicas)
+    directories = found.directories if record.directories is None else tuple(map(bytes, record.directories))
+    broker = image.brokers.get(record.leader)
+    if broker is None or len(directories) != len(replicas) or record.leader not in replicas:
+        return
+    if not broker.serves(directories[replicas.index(record.leader)]):
+        text = f"at {offset} {record.leader} gets to lead {key[0].hex()[:8]}-{key[1]}, its replica is offline"
+        raise Violation("C20", f"{text}: of {broker}")
+
+
+def places(image: Image, record: PartitionRecord, offset: int) -> None:
+    """New partitions go to no broker all of whose directories are cordoned, and into directories that are there."""
+    if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
+        return
+    text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is made"
+    if len(record.directories) != len(record.replicas):
+        raise Violation("C20", f"{text} with {len(record.directories)} directories for {len(record.replicas)} replicas")
+    for broker_id, directory in zip(record.replicas, record.directories, strict=True):
+        broker = image.brokers.get(broker_id)
+        if broker is None:
+            continue
+        if not broker.serves(bytes(directory)):
+            raise Violation("C20", f"{text} in a directory that broker {broker_id} does not have")
+        if broker.directories and set(broker.directories) <= set(broker.cordoned):
+            raise Violation("C20", f"{text} on broker {broker_id}, which takes no new replicas")
+
+
+def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> list[tuple[bytes, int]]:
+    """The partitions of which a broker has its replica in a directory that is offline from now on."""
+    if not record.log_dirs:
+        return []
+    gone = set(image.brokers[record.broker_id].directories) - set(map(bytes, record.log_dirs))
+    return [key for key, found in image.partitions.items() if found.directory_of(record.broker_id) in gone]
+
+
+def is_out(found: Partition, broker_id: int, text: str) -> None:
+    """A replica in a directory that was just lost leads nothing, and is in sync only as the last one that was."""
+    if found.leader == broker_id or (broker_id in found.isr and len(found.isr) > 1):
+        raise Violation("C20", f"{text}; the directory of {broker_id} is offline")
+
+
+# Transactions
+
+
+class Transactions:
+    """Batches from a begin to its end belong together (KIP-868): who began may end it, who leads after aborts it."""
+
+    def __init__(self) -> None:
+        self._epoch: int | None = None  # of the batch in which the one that is open was begun
+
+    def take(self, batch: bytes) -> None:
+        """One more committed batch."""
+        epoch = int.from_bytes(batch[12:16], "big", signed=True)
+        for offset, record in decoded(batch):
+            kind = type(record)
+            if kind is BeginTransactionRecord:
+                self._check(self._epoch is None, offset, "a transaction begins within another")
+                self._epoch = epoch
+            elif kind is AbortTransactionRecord:
+                self._check(self._epoch is not None, offset, "a transaction is aborted that is not there")
+                self._epoch = None
+            elif self._epoch is not None:
+                self._check(epoch == self._epoch, offset, f"epoch {epoch} goes on with a transaction of {self._epoch}")
+                if kind is EndTransactionRecord:
+                    self._epoch = None
+            else:
+                self._check(kind is not EndTransactionRecord, offset, "a transaction ends that is not there")
+
+    def _check(self, holds: bool, offset: int, text: str) -> None:
+        if not holds:
+            raise Violation("C13", f"at {offset} {text}")

@@ -1,0 +1,163 @@
+"""What people do to a cluster, and what they see to: other software, failed disks, directories that are to be emptied,
+a second process of one id, clients that lose patience.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster.client import Client
+from simulations.faults import processes
+from simulations.faults.table import pick
+from simulations.faults.targets import find
+from simulations.histories.controller_requests import request_of, told_by
+from simulations.histories.operations import UNKNOWN
+from simulations.releases import NEWEST, RELEASES, levels_of
+from simulations.streams import between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.cluster.run import ClusterRun
+    from simulations.process import Process
+
+    Args = dict[str, Any]
+
+# Machines of the clients of a storm.
+STORM_ID = 301
+STORM_TIMEOUT_MS = 1200
+ORDER = list(RELEASES)
+
+
+def disk_fails(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A directory of a broker fails; a while after its disk is replaced, and the broker started anew."""
+    machine = run.brokers[args["broker"] % len(run.brokers)]
+    directory = machine.directories[args["directory"] % len(machine.directories)]
+    if directory in machine.offline or machine.current is None:
+        return False
+    machine.fail(directory)
+    run.later(args["down_ms"], machine.repair)
+    return True
+
+
+def cordon(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """Directories of a broker are to take no new replicas, for a while (KIP-1066)."""
+    machine = run.brokers[args["broker"] % len(run.brokers)]
+    machine.cordoned = tuple(machine.directories[: args["count"]])
+    run.later(args["for_ms"], setattr, machine, "cordoned", ())
+    return True
+
+
+def upgrade_broker(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """A broker is stopped, and comes back with another software that supports what counts."""
+    machine = run.brokers[args["broker"] % len(run.brokers)]
+    if machine.current is None or not _may_run(run, machine.release, args["release"]):
+        return False
+    machine.release = args["release"]
+    run.network.uses_codec = True
+    machine.leave(args["down_ms"])
+    return True
+
+
+def upgrade_controller(run: ClusterRun, args: Args, struck: Process | None) -> bool:
+    """A controller is stopped, and comes back with another software that supports what counts."""
+    node = find(run, args["whom"], struck)
+    if node is None or not _may_run(run, node.release, args["release"]):
+        return False
+    return processes.release(run, args, struck)
+
+
+def _may_run(run: ClusterRun, now: str, wanted: str) -> bool:
+    """Whether a node may be given this software: an older one where no level can be raised in the meantime."""
+    if now == wanted:
+        return False
+    if ORDER.index(wanted) < ORDER.index(now):
+        known = levels_of(wanted)
+        fits = all(
+            known.get(name, (0, 0))[0] <= level <= known.get(name, (0, 0))[1]
+            for name, level in run.watch.judge.image.features.items()
+        )
+        return fits and "set_feature" not in run.plan.operations
+    return True
+
+
+def double(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """Two processes of one broker id run at once, until somebody sees it."""
+    machine = run.brokers[args["broker"] % len(run.brokers)]
+    if machine.current is None:
+        return False
+    run.later(args["for_ms"], machine.end_second, machine.double())
+    return True
+
+
+def storm(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+    """Many clients ask for one thing at once, of whoever they find, and again when they are sent away."""
+    for number in range(args["clients"]):
+        luck = run.stream("storm", args["number"], number)
+        name = f"storm-{run.world.now}-{number}"
+        client = Client(run.world, run.network, luck, STORM_ID + number, run.plan.voter_ids)
+        _ask(run, client, name, ("create", f"topic-{args['topic'] % run.plan.topics}", 1, ()), args["tries"])
+    return True
+
+
+def _ask(run: ClusterRun, client: Client, name: str, asked: tuple[Any, ...], tries: int) -> None:
+    operation = run.recorder.ask(name, asked)
+
+    def done(response: Any) -> None:
+        told = UNKNOWN if response is None else told_by(asked, response)
+        if told is not UNKNOWN:
+            run.recorder.answer(operation, told)
+        elif tries:
+            client.look_elsewhere()
+            _ask(run, client, name, asked, tries - 1)
+
+    client.ask(request_of(asked, STORM_TIMEOUT_MS), done, STORM_TIMEOUT_MS)
+
+
+def _one(luck: Random, plan: ClusterPlan) -> Args:
+    return {"broker": int(luck.random() * plan.brokers)}
+
+
+def _span(luck: Random, plan: ClusterPlan) -> int:
+    return plan.session_ms * pick(luck, (10, 60, 150, 300)) // 100
+
+
+def _release(luck: Random, plan: ClusterPlan) -> str:
+    """An older one now and then, where that could be given at all."""
+    return NEWEST if luck.random() < 0.7 or plan.metadata_version > OLD_MAX else pick(luck, OLD)
+
+
+# The software of controllers that are not the newest; 4.0 supports metadata.version up to 25.
+OLD = ("4.0", "4.1", "4.2")
+OLD_MAX = 25
+
+DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
+    "broker_disk": lambda luck, plan: {
+        **_one(luck, plan), "directory": int(luck.random() * plan.directories), "down_ms": _span(luck, plan),
+    },
+    "broker_cordon": lambda luck, plan: {
+        **_one(luck, plan), "count": between(luck, 1, plan.directories), "for_ms": _span(luck, plan),
+    },
+    "broker_release": lambda luck, plan: {
+        **_one(luck, plan), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
+    },
+    "controller_release": lambda luck, plan: {
+        "whom": pick(luck, plan.voter_ids), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
+    },
+    "broker_twin": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
+    "storm": lambda luck, _plan: {
+        "clients": pick(luck, (4, 8, 16)), "topic": int(luck.random() * 6), "tries": pick(luck, (1, 3)),
+        "number": int(luck.random() * 1_000_000),
+    },
+}  # fmt: skip
+
+KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
+    "broker_disk": disk_fails,
+    "broker_cordon": cordon,
+    "broker_release": upgrade_broker,
+    "controller_release": upgrade_controller,
+    "broker_twin": double,
+    "storm": storm,
+}
