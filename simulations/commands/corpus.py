@@ -27,7 +27,8 @@ CHUNK = 8
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--verify", action="store_true", help="each also with its mutant, which must break it; the table")
+    what.add_argument("--verify", action="store_true", help="each also with its mutant, which must break it")
+    what.add_argument("--table", action="store_true", help="the same, and write down at which commit each broke")
     what.add_argument("--list", action="store_true", help="only print what there is")
     what.add_argument("--fill", nargs="*", metavar="ID", help="hunt mutants, all that have no entry, and shrink")
     what.add_argument("--pages", type=Path, metavar="DIR", help="write an HTML page of each, with its mutant, there")
@@ -47,16 +48,21 @@ def execute(args: argparse.Namespace) -> int:
         return _fill(args.fill, {entry.mutant_id for entry in found})
     if args.pages is not None:
         return _pages(found, args.pages)
-    return 1 if replay(found, args.jobs, verify=args.verify) else 0
+    broken: dict[str, int] = {}
+    wrong = replay(found, args.jobs, verify=args.verify or args.table, broken=broken)
+    if args.table:
+        _write_table(found, broken)
+    return 1 if wrong else 0
 
 
-def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False) -> int:
-    """Live all through; returns how many are not as they should be. verify: with mutants, too, and write the table."""
+def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: dict[str, int] | None = None) -> int:
+    """Live all through; returns how many are not as they should be. verify: with mutants, too; broken: is given by name
+    the decisions of luck of each that broke as it should.
+    """
     tasks = list(_tasks(found, verify=verify))
     progress = Progress(sum(len(task.plans) for task in tasks), "plans")
     begin = time.monotonic()
     expected = {entry.name: entry.property_id for entry in found}
-    broken: dict[str, int] = {}  # by name, decisions of luck
     wrong = 0
     for row in rows(tasks, jobs):
         progress.add(len(row.task.plans))
@@ -67,7 +73,7 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False) -> int:
         for name, outcome in zip(row.task.names, row.outcomes, strict=False):
             wanted = expected[name] if row.task.mutant_id else ""
             if outcome.property_id == wanted:
-                if wanted:
+                if wanted and broken is not None:
                     broken[name] = outcome.decisions
                 continue
             wrong += 1
@@ -78,8 +84,6 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False) -> int:
     passed_s = time.monotonic() - begin
     sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} not as they should be, in {passed_s:.0f} s\n")
     sys.stdout.flush()
-    if verify:
-        _write_table(found, broken)
     return wrong
 
 

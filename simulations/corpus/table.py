@@ -21,7 +21,8 @@ HEAD = """\
 
 Plans that once broke something, each as small as it could be made. With its bug in the code an entry breaks the
 property; without, it is well. `python -m simulations corpus` lives all through, `run --entry NAME` one of them with its
-bug, `corpus --verify` all of them with theirs, and writes this table: whoever adds an entry runs it.
+bug, `corpus --verify` all of them with theirs, as each landing does; `corpus --table` also writes this table: whoever
+adds an entry runs it.
 
 Faults: before and after shrinking. Luck: decisions about packets and disks that are not the plain ones (`noise.py`).
 Commit: the newest at which the entry was seen to break with its bug.
