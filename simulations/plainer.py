@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from simulations.plans import Plan
 
 # Fields that have a way of their own; any other becomes what it is by itself.
-_OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "load", "calm", "faults"})
+_OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_of", "load", "calm", "faults"})
 
 
 def plainer(plan: Plan) -> Iterator[Plan]:

@@ -68,7 +68,8 @@ class Plan:
     """seed: root of the noise. voters: ids 1 to so many; observers come after. config: of `RaftConfig`, what differs
     from its defaults. latency: of `links.Latency`; pace: of `node.DiskPace`. segment_bytes, cache_bytes: limits of the
     storage. clocks: by node, (what the clock shows at the start in ms, drift in ppm). releases: by node, where it is
-    not the newest. noise_ms: from when to when packets and disks take longer than the least; empty for always.
+    not the newest. noise_ms: from when to when packets and disks take longer than the least; empty for always;
+    noise_of: which of them, as in `noise`; empty for all.
     """
 
     seed: int
@@ -76,6 +77,7 @@ class Plan:
     observers: int = 0
     chaos_ms: int = 10_000
     noise_ms: list[int] = field(default_factory=list)
+    noise_of: list[str] = field(default_factory=list)
     config: dict[str, Any] = field(default_factory=dict)
     latency: list[float] = field(default_factory=lambda: [200, 600, 0.0, 0])
     pace: list[float] = field(default_factory=lambda: [100, 400, 0.0, 0])

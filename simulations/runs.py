@@ -20,7 +20,7 @@ from simulations.ledger import Ledger
 from simulations.links import Latency
 from simulations.load import Clients
 from simulations.node import DiskPace, Node, endpoint
-from simulations.noise import Noise
+from simulations.noise import BEGIN, Noise, disk_name, link_name
 from simulations.outcome import Outcome
 from simulations.process import DIRECTORY, Process
 from simulations.releases import NEWEST
@@ -56,7 +56,7 @@ class Run:
         self.world = World()
         self.trace = Trace(written)
         self.triggers = Triggers()
-        self.noise = Noise(self.world, plan.noise_ms)
+        self.noise = Noise(self.world, plan.noise_ms, plan.noise_of)
         self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
         self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
@@ -83,7 +83,8 @@ class Run:
         return stream(self.plan.seed, *names)
 
     def luck_of_link(self, source: int, target: int) -> Random:
-        return self.noise.of(self.stream("link", source, target))
+        name = link_name(source, target, len(self.plan.ids))
+        return self.noise.of(self.stream("link", source, target), name)
 
     def execute(self) -> Outcome:
         """Live it through."""
@@ -148,7 +149,7 @@ class Run:
         node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
         node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
         node.journal = plan.journal
-        node.disk_luck = self.noise.of(node.disk_luck)
+        node.disk_luck = self.noise.of(node.disk_luck, disk_name(node_id))
         start_ms, ppm = plan.clocks.get(node_id, [0, 0])
         node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]
         if plan.kraft_version:
@@ -172,7 +173,7 @@ class Run:
 
     def begin(self) -> None:
         """Start all nodes, and have the faults strike when they are due."""
-        luck = self.noise.of(self.stream("begin"))
+        luck = self.noise.of(self.stream("begin"), BEGIN)
         for node in self.nodes.values():
             node.start_after(between(luck, 0, _STARTS_WITHIN_MS * MS))
         for place, fault in enumerate(self.plan.faults):

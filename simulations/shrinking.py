@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from simulations.noise import names
 from simulations.world import MS
 
 if TYPE_CHECKING:
@@ -55,12 +56,12 @@ class Shrinker:
         assert self.outcome is not None, "it broke"
         # Then the calm, the longer part of most runs, has nothing to tell.
         self._is_amid_faults = self.outcome.at_us <= plan.chaos_ms * MS
-        plan = self._fewer(self._cut(plan))
+        plan = self._fewer(self._cut(plan), "faults")
         before = None
         while plan != before and not self._is_spent():
             before = plan
             plan = self._quieter(self._cut(plan))
-            plan = self._fewer(self._plain(plan))
+            plan = self._fewer(self._plain(plan), "faults")
         return plan
 
     def _is_spent(self) -> bool:
@@ -86,25 +87,27 @@ class Shrinker:
             shorter = replace(shorter, chaos_ms=end_ms, faults=faults)
         return shorter if shorter != plan and self._holds(shorter) else plan
 
-    def _fewer(self, plan: Any) -> Any:
-        """As few faults as can be."""
-        size = len(plan.faults)
-        while size:
+    def _fewer(self, plan: Any, name: str, least: int = 0) -> Any:
+        """As few faults, or other things of this name, as can be."""
+        held = getattr(plan, name)
+        size = len(held) - least
+        while size > 0:
             at = 0
-            while at < len(plan.faults):
-                fewer = replace(plan, faults=plan.faults[:at] + plan.faults[at + size :])
-                if self._holds(fewer):
-                    plan = fewer
+            while at < len(held):
+                less = held[:at] + held[at + size :]
+                fewer = replace(plan, **{name: less})
+                if len(less) >= least and self._holds(fewer):
+                    plan, held = fewer, less
                 else:
                     at += size
             size //= 2
         return plan
 
     def _quieter(self, plan: Any) -> Any:
-        """As short a time of noise as can be; best none."""
+        """Noise for as short a time and of as little as can be; best none."""
         if not plan.noise_ms or plan.noise_ms == [0, 0]:
             return plan
-        silent = replace(plan, noise_ms=[0, 0])
+        silent = replace(plan, noise_ms=[0, 0], noise_of=[])
         if self._holds(silent):
             return silent
         begin, end = plan.noise_ms
@@ -119,7 +122,7 @@ class Shrinker:
             else:
                 step //= 2
             step = min(step, (end - begin) // 2)
-        return plan
+        return self._fewer(replace(plan, noise_of=plan.noise_of or names(plan.ids)), "noise_of", least=1)
 
     def _plain(self, plan: Any) -> Any:
         """As plain as can be: whatever holds is gone on from."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import add_level, positive, seeds
+from simulations.corpus import Entry, find, write
 from simulations.workers import guard
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=seeds, metavar="N", help="the plan of a seed; of A-B, the first that breaks")
     which.add_argument("--plan", type=Path, metavar="FILE", help="a plan, in JSON")
+    which.add_argument("--entry", metavar="NAME", help="an entry of the corpus, with its mutant, smaller still")
     which.add_argument("--report", action="store_true", help="tell how small the plans of the corpus came out")
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan there; else it is printed")
@@ -43,7 +45,10 @@ def execute(args: argparse.Namespace) -> int:
     from simulations.levels import load
     from simulations.shrinking import Shrinker
 
+    entry = None if args.entry is None else find(args.entry)
     text = args.plan.read_text() if args.plan is not None else None
+    if entry is not None:
+        text, args.level, args.mutant = entry.plan, entry.level, entry.mutant_id
     level = load(args.level, args.mutant)
     guard()
     found = _first(level, args, text)
@@ -52,23 +57,23 @@ def execute(args: argparse.Namespace) -> int:
         return 1
     plan, outcome, where = found
     original = level.show(plan)
+    runs, cpu_before_s = 0, 0.0
+    if entry is not None:
+        original, runs, cpu_before_s, where = entry.original, entry.runs, entry.cpu_s, entry.found
     begin = time.process_time()
     shrinker = Shrinker(lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs, args.seconds)
     small = shrinker.shrink(plan)
-    cpu_s = time.process_time() - begin
+    cpu_s = time.process_time() - begin + cpu_before_s
+    runs += shrinker.runs
     assert shrinker.outcome is not None, "what broke once breaks again"
     sys.stdout.write(
         f"{outcome.property_id} of {where}: {len(plan.faults)} faults came down to {len(small.faults)} and"
-        f" {shrinker.outcome.decisions} decisions of luck, in {shrinker.runs} runs, {cpu_s:.1f} s\n"
+        f" {shrinker.outcome.decisions} decisions of luck, in {runs} runs, {cpu_s:.1f} s\n"
     )
     text = level.show(small)
     if args.corpus:
-        from simulations.corpus import Entry, write
-
-        name = args.mutant or f"{args.level}-{where.replace(' ', '-')}"
-        entry = Entry(
-            name, text, args.level, args.mutant, outcome.property_id, where, original, shrinker.runs, round(cpu_s, 1)
-        )
+        name = args.entry or args.mutant or f"{args.level}-{where.replace(' ', '-')}"
+        entry = Entry(name, text, args.level, args.mutant, outcome.property_id, where, original, runs, round(cpu_s, 1))
         sys.stdout.write(f"{write(entry)}\n")
     elif args.out is not None:
         args.out.write_text(text)
@@ -87,7 +92,7 @@ def _first(level: Level, args: argparse.Namespace, text: str | None) -> tuple[An
     if text is not None:
         plan = level.read(text)
         outcome, _ = level.play(plan)
-        return None if outcome.is_well else (plan, outcome, args.plan.stem)
+        return None if outcome.is_well else (plan, outcome, args.entry or args.plan.stem)
     for seed in args.seed:
         outcome, _ = level.play(level.draw(seed))
         if not outcome.is_well:

@@ -56,6 +56,16 @@ def test_noise_is_left_where_it_takes_noise() -> None:
     small = Shrinker(broken_where(holds), "S01", lambda _plan: ()).shrink(needs())
 
     assert small.noise_ms == [700, 721]
+    assert len(small.noise_of) == 1, "any one will do"
+
+
+def test_noise_is_left_of_what_it_takes_alone() -> None:
+    def holds(plan: Plan) -> bool:
+        return plan.noise_ms != [0, 0] and (not plan.noise_of or {"disk 2", "link 1 3"} <= set(plan.noise_of))
+
+    small = Shrinker(broken_where(holds), "S01", lambda _plan: ()).shrink(needs())
+
+    assert small.noise_of == ["disk 2", "link 1 3"]
 
 
 def test_a_plan_that_breaks_something_else_counts_for_nothing() -> None:
@@ -83,6 +93,7 @@ def test_a_world_without_noise_takes_no_decision_and_one_with_noise_counts_them(
     assert decisions() == -1
     assert decisions(0, 0) == 0
     assert 0 < decisions(0, 200) < decisions(0, 1000)
+    assert 0 < play(Plan(3, chaos_ms=1000, noise_ms=[0, 1000], noise_of=["disk 1"]))[0].decisions < decisions(0, 1000)
 
 
 def test_noise_without_an_end_is_the_same_as_none_that_is_told() -> None:
