@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.fill is not None:
         return _fill(args.fill, {entry.mutant_id for entry in found})
     if args.pages is not None:
-        return _pages(found, args.pages)
+        return write_pages(found, args.pages)
     broken: dict[str, int] = {}
     wrong = replay(found, args.jobs, verify=args.verify or args.table, broken=broken)
     if args.table:
@@ -128,7 +128,7 @@ def _fill(ids: Sequence[str], there: set[str]) -> int:
     return missed
 
 
-def _pages(found: Sequence[Entry], directory: Path) -> int:
+def write_pages(found: Sequence[Entry], directory: Path) -> int:
     """Each by a process of its own, as it has its mutant in it; returns how many there are without a page."""
     directory.mkdir(parents=True, exist_ok=True)
     missing = 0

@@ -6,10 +6,15 @@ import sys
 from statistics import median
 from typing import TYPE_CHECKING
 
+from simulations.corpus import entries
+from simulations.corpus.smallest import SMALLEST
+from simulations.corpus.table import README, faults_of, read_seen
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simulations.corpus import Entry
+    from simulations.corpus.smallest import Smallest
     from simulations.corpus.table import Seen
 
 FAULTS, DECISIONS, CPU_S, TIMES = 5, 40, 60.0, 2.0
@@ -18,9 +23,6 @@ FAULTS, DECISIONS, CPU_S, TIMES = 5, 40, 60.0, 2.0
 
 def report() -> int:
     """Print the figures of what was shrunk; returns 0 where they are what is aimed at."""
-    from simulations.corpus import entries
-    from simulations.corpus.table import README, faults_of, read_seen
-
     found = [entry for entry in entries() if entry.original]
     seen = read_seen(README.read_text())
     lacking = [entry.name for entry in found if entry.name not in seen]
@@ -36,27 +38,22 @@ def report() -> int:
         f" {max(seconds):.0f}; runs {median(entry.runs for entry in found):.0f}\n"
     )
     reached = median(faults) <= FAULTS and median(decisions) <= DECISIONS and max(seconds) <= CPU_S
-    return 0 if _beside_hand_made(found, seen) and reached else 1
+    return 0 if beside_hand_made(found, seen, SMALLEST) and reached else 1
 
 
-def _beside_hand_made(found: Sequence[Entry], seen: dict[str, Seen]) -> bool:
-    """Whether none is more than TIMES as large as the smallest by hand."""
-    from simulations.corpus.smallest import SMALLEST
-    from simulations.corpus.table import faults_of
-
+def beside_hand_made(found: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
+    """Whether none is more than TIMES as large as the smallest by hand, by mutant; each is told."""
     by_mutant = {entry.mutant_id: entry for entry in found}
     sys.stdout.write("\nmutant  faults  luck  by hand  times\n")
     times = []
-    for mutant_id, smallest in SMALLEST.items():
+    for mutant_id, by_hand in smallest.items():
         entry = by_mutant[mutant_id]
         faults, decisions = faults_of(entry.plan), seen[entry.name].decisions
         # A schedule of no step at all counts as one: that it is played.
-        times.append(max(1, faults + decisions) / max(1, smallest.steps))
-        sys.stdout.write(
-            f"{mutant_id:7} {faults:6} {decisions:5} {smallest.steps:8} {times[-1]:6.1f}  {smallest.why}\n"
-        )
+        times.append(max(1, faults + decisions) / max(1, by_hand.steps))
+        sys.stdout.write(f"{mutant_id:7} {faults:6} {decisions:5} {by_hand.steps:8} {times[-1]:6.1f}  {by_hand.why}\n")
     within = sum(each <= TIMES for each in times)
     sys.stdout.write(
         f"{within} of {len(times)} are at most {TIMES:.0f} times as large; {median(times):.1f} times in the median\n"
     )
-    return bool(within == len(times))
+    return within == len(times)

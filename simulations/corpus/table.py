@@ -47,7 +47,7 @@ def render(entries: Iterable[Entry], mutants: Mapping[str, Mutant], seen: Mappin
     for entry in entries:
         mutant = mutants.get(entry.mutant_id)
         before = f"{faults_of(entry.original)} → " if entry.original else ""
-        how = seen.get(entry.name, Seen(0, "never"))
+        how = seen.get(entry.name, Seen(0, "never" if mutant else "–"))
         bug = (mutant.name, mutant.origin) if mutant else ("was in the code", entry.found)
         faults = f"{before}{faults_of(entry.plan)}"
         cells = (entry.name, entry.level, *bug, entry.property_id, faults, how.decisions, how.commit)

@@ -1,0 +1,41 @@
+"""The report on the corpus says how small its plans are, and which are not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.commands.sizes import beside_hand_made
+from simulations.corpus import Entry
+from simulations.corpus.smallest import SMALLEST, Smallest
+from simulations.corpus.table import Seen
+from simulations.mutants.table import MUTANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def entry(mutant_id: str, faults: int) -> Entry:
+    plan = '{"faults": [' + ", ".join(["{}"] * faults) + "]}"
+    return Entry(mutant_id, plan, "raft", mutant_id, "S01", "seed 1", plan)
+
+
+@pytest.mark.parametrize(
+    ("faults", "decisions", "times", "reached"), [(0, 0, 1.0, True), (1, 1, 2.0, True), (2, 3, 5.0, False)]
+)
+def test_a_plan_is_measured_by_its_faults_and_its_luck(
+    faults: int, decisions: int, times: float, reached: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: Sequence[Entry] = [entry("R01", faults)]
+
+    within = beside_hand_made(found, {"R01": Seen(decisions, "0123456ab")}, {"R01": Smallest(1, "two stand")})
+
+    told = capsys.readouterr().out.splitlines()
+    assert within == reached
+    assert told[2].split()[:5] == ["R01", str(faults), str(decisions), "1", str(times)]
+
+
+def test_the_smallest_by_hand_are_of_twenty_mutants_that_there_are() -> None:
+    assert len(SMALLEST) >= 20
+    assert set(SMALLEST) <= set(MUTANTS)
