@@ -69,6 +69,7 @@ class CalmPhase:
         self.caught_up_ms = self._wait("L07", "not all catch up", lambda: self._all_have(end), CATCH_UP_MS)
         self._stay_in_peace()
         self._is_answered()
+        self._is_confirmed()
 
     def _choose_core(self) -> list[Node]:
         """Of the plan's core those that can be well; where they are too few, others too."""
@@ -192,6 +193,17 @@ class CalmPhase:
                 late = run.watch.progress.unanswered(node.process, run.world.now)
                 if late is not None:
                     raise Violation("L05", late)
+
+    def _is_confirmed(self) -> None:
+        """A leader that asks whether it is one is told so."""
+        run = self._run
+        leader = self._leader()
+        if leader is None:
+            return
+        number, epoch = leader.machine.ask(), leader.replica.epoch
+        run.world.run(run.world.now + self._core[0].config.fetch_timeout_ms * MS, run.events_max)
+        if self._leader() is leader and leader.replica.epoch == epoch and run.watch.commits.is_waiting(leader, number):
+            raise Violation("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
 
     def _state(self) -> str:
         """Where all nodes are, for a person."""

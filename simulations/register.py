@@ -187,11 +187,12 @@ class Register:
         else:
             world.at(self._handed_us, self._process.when_awake, self._process.handle, proposal)
 
-    def ask(self) -> None:
-        """Ask whether it leads still."""
+    def ask(self) -> int:
+        """Ask whether it leads still; returns the number of the question."""
         self._questions += 1
         self._process.watch.questioned(self._process, self._questions)
         self._process.handle(ConfirmLeadership(self._questions))
+        return self._questions
 
     def _take_snapshot(self) -> None:
         process = self._process

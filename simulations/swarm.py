@@ -32,6 +32,9 @@ POINTS = (
     "disk:rename:prefix", "disk:sync:prefix",
 )  # fmt: skip
 
+# Kinds that are drawn by themselves: see `_draw_newer`.
+APART = ("odd_answers",)
+
 # Those that decide elections and commits, and so come more often.
 _SHARP = (
     "after:SaveElection", "input:Saved", "after:Append", "input:Flushed", "after:HighWatermark", "after:Reply",
@@ -87,7 +90,7 @@ def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
     if luck.random() >= 0.1:
         plan.faults = draw_faults(luck, scale)
     plan.calm = _draw_calm(luck, plan)
-    _draw_strangers(stream(seed, "plan", "strangers"), plan)
+    _draw_newer(stream(seed, "plan", "newer"), plan, scale)
     return plan
 
 
@@ -137,13 +140,17 @@ def _draw_sizes(luck: Random, plan: Plan, paces: Sequence[Pace]) -> None:
     )
 
 
-def _draw_strangers(luck: Random, plan: Plan) -> None:
-    """Luck of their own: plans of before are else what they were."""
-    if luck.random() < 0.3:
-        return
-    plan.load.strangers_ms = pick(luck, (20, 50, 200))
-    if luck.random() < 0.5:
-        plan.config["observer_session_ms"] = pick(luck, (100, 1000))
+def _draw_newer(luck: Random, plan: Plan, scale: Scale) -> None:
+    """What came later has luck of its own, so that plans are else what they were."""
+    if luck.random() < 0.7:
+        plan.load.strangers_ms = pick(luck, (20, 50, 200))
+        if luck.random() < 0.5:
+            plan.config["observer_session_ms"] = pick(luck, (100, 1000))
+    if plan.faults and luck.random() < 0.25:
+        plan.faults += [
+            Fault(name, KINDS[name].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
+            for name in APART * pick(luck, (1, 2, 4))
+        ]
 
 
 def _draw_surroundings(luck: Random, plan: Plan) -> None:
@@ -178,9 +185,10 @@ def _draw_surroundings(luck: Random, plan: Plan) -> None:
 
 
 def draw_faults(luck: Random, scale: Scale) -> list[Fault]:
-    names = [name for name in KINDS if luck.random() < 0.25]
+    kinds = [name for name in KINDS if name not in APART]
+    names = [name for name in kinds if luck.random() < 0.25]
     if not names:
-        names = [pick(luck, list(KINDS))]
+        names = [pick(luck, kinds)]
     if luck.random() < 0.5 and not {"kill", "power"} & set(names):
         names.append("power")
     weights = [(name, KINDS[name].weight) for name in names]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.properties.answers import Answers
 from simulations.properties.commits import Commits
+from simulations.properties.duties import Duties
 from simulations.properties.elections import Elections
 from simulations.properties.identity import Identity
 from simulations.properties.logs import Logs
@@ -51,6 +52,7 @@ class Watch:
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
+            Duties(ledger, world, self.elections),
         )  # fmt: skip
         self.told: Told | None = None
         self.steps = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from simulations.faults import clocks, disks, network, processes
+from simulations.faults import clocks, confusion, disks, network, processes
 from simulations.messages import NAMES
 from simulations.streams import between
 
@@ -154,6 +154,11 @@ def _cross(luck: Random, scale: Scale) -> Args:
     return {"whom": one, "other": other, "third": third, "for_ms": span(luck, scale)}
 
 
+def _odd_answers(luck: Random, scale: Scale) -> Args:
+    confused = pick(luck, (0, *scale.voter_ids))
+    return {"whom": confused, "of_100": pick(luck, (10, 40, 90)), "for_ms": span(luck, scale)}
+
+
 def _stray(luck: Random, scale: Scale) -> Args:
     return {"whom": pick(luck, scale.voter_ids), "what": pick(luck, ("cluster", "voter")), "for_ms": span(luck, scale)}
 
@@ -258,6 +263,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("lose_answer", network.lose_answer, _lose_answer, 10),
         FaultKind("cross", network.cross, _cross, 4),
         FaultKind("stray", network.stray, _stray, 3),
+        FaultKind("odd_answers", confusion.odd_answers, _odd_answers, 4),
         # processes
         FaultKind("kill", processes.kill, _crash, 22),
         FaultKind("power", processes.power, _crash, 30),

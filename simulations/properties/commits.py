@@ -124,6 +124,10 @@ class Commits:
             )
             raise Violation("S23", text)
 
+    def is_waiting(self, process: Process, number: int) -> bool:
+        """Whether a question has no answer yet."""
+        return (process.node.id, process.life, number) in self._questions
+
     # Fetches
 
     def _sends(self, process: Process, effect: do.Send) -> None:

@@ -32,6 +32,7 @@ PROPERTIES: dict[str, str] = {
     "S24": "who is told of its leader knows it",
     "S25": "answers have the errors, the leader and the place in the log that they should",
     "S26": "DescribeQuorum says how far all are",
+    "S27": "a leader writes first how it came to lead",
     "C01": "states are what a replay of the log gives",
     "C02": "an answer leaves after its records are committed",
     "C03": "an answer shows what is committed",
@@ -69,5 +70,6 @@ PROPERTIES: dict[str, str] = {
     "L10": "partitions come to rest in calm",
     "L11": "no node runs in circles",
     "L13": "a leader tells every voter",
+    "L14": "who failed is asked again after a pause",
     "ASSERT": "the product raises nothing",
 }

@@ -1,0 +1,120 @@
+"""Answers of a peer that is confused: errors that make no sense, other topics, leaders that it no longer names.
+
+It never lies about what it holds, grants or has committed: a quorum of Raft's kind bears no liars.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.codec import decode, encode
+from records.errors import Error
+from records.messages.fetch import FetchResponse
+from records.schema import replace
+from simulations.messages import ANSWERS, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.connections import Connection, Frame
+    from simulations.process import Process
+    from simulations.runs import Run
+
+Args = dict[str, Any]
+
+_ERRORS = (
+    Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE, Error.NOT_LEADER_OR_FOLLOWER,
+    Error.FENCED_LEADER_EPOCH, Error.UNKNOWN_LEADER_EPOCH, Error.INVALID_VOTER_KEY, Error.SNAPSHOT_NOT_FOUND,
+    Error.POSITION_OUT_OF_RANGE, Error.INCONSISTENT_CLUSTER_ID, Error.INCONSISTENT_VOTER_SET,
+)  # fmt: skip
+
+
+def odd_answers(run: Run, args: Args, _struck: Process | None) -> bool:
+    """For a while, of 100 answers so many are odd. whom: who is confused, 0 for all. of_100: how many."""
+    network = run.network
+    luck = run.stream("odd answers", run.world.now)
+
+    def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
+        server = connection.server
+        if not is_answer or server is None or (args["whom"] and server.node.id != args["whom"]):
+            return False
+        if luck.random() * 100 >= args["of_100"]:
+            return False
+        payload = frame.payload
+        response = decode(ANSWERS[connection.asked_class], frame.version, payload) if frame.is_bytes else payload
+        response = confused(luck, response)
+        frame.payload = encode(response, frame.version) if frame.is_bytes else response
+        frame.gist = KINDS[type(response)].gist(response)
+        return False
+
+    network.rules.append(rule)
+
+    def forget() -> None:
+        if rule in network.rules:
+            network.rules.remove(rule)
+
+    run.later(args["for_ms"], forget)
+    return True
+
+
+def confused(luck: Random, response: Any) -> Any:
+    """The answer, with one thing of it wrong."""
+    error = _ERRORS[int(luck.random() * len(_ERRORS))]
+    is_fetch = isinstance(response, FetchResponse)
+    topics = "responses" if is_fetch else "topics"
+    found = getattr(response, topics)
+    if not found or luck.random() < 0.15:
+        return replace(response, error_code=error, **{topics: ()})
+    part = found[0].partitions[0]
+    makers: tuple[Callable[[], dict[str, Any]], ...] = (
+        lambda: _refused(part, error),
+        lambda: _refused(part, error),
+        lambda: _elsewhere(luck, part),
+        lambda: _leaderless(part),
+        lambda: _cut_short(part),
+    )
+    choice = luck.random() * (len(makers) + 2)
+    if choice >= len(makers) + 1:
+        return replace(response, node_endpoints=())
+    if choice >= len(makers):
+        name = {"topic_id": bytes(15) + b"\7"} if is_fetch else {_named(found[0]): "other"}
+        return replace(response, **{topics: (replace(found[0], **name),)})
+    changed = replace(part, **makers[int(choice)]())
+    return replace(response, **{topics: (replace(found[0], partitions=(changed,)),)})
+
+
+def _named(topic: Any) -> str:
+    return "topic_name" if hasattr(topic, "topic_name") else "name"
+
+
+def _refused(part: Any, error: Error) -> dict[str, Any]:
+    """Refused, and nothing given."""
+    given: dict[str, Any] = {"vote_granted": False, "records": b"", "unaligned_records": b""}
+    return {"error_code": error} | {name: value for name, value in given.items() if hasattr(part, name)}
+
+
+def _elsewhere(luck: Random, part: Any) -> dict[str, Any]:
+    """Of another partition, or of an impossible place."""
+    if hasattr(part, "diverging_epoch") and luck.random() < 0.6:
+        if luck.random() < 0.5:
+            return {"diverging_epoch": replace(part.diverging_epoch, epoch=0, end_offset=-5), "records": b""}
+        return {"snapshot_id": replace(part.snapshot_id, epoch=1 << 30, end_offset=3), "records": b""}
+    if hasattr(part, "unaligned_records") and luck.random() < 0.6:
+        return {"position": part.position + 1} if luck.random() < 0.5 else {"size": part.size + 7}
+    return {"index" if hasattr(part, "index") else "partition_index": 1}
+
+
+def _leaderless(part: Any) -> dict[str, Any]:
+    """It names no leader, though it may know one."""
+    if hasattr(part, "current_leader"):
+        return {"current_leader": replace(part.current_leader, leader_id=-1)}
+    return {"leader_id": -1}
+
+
+def _cut_short(part: Any) -> dict[str, Any]:
+    """The last bytes are missing, as where a size is reached."""
+    for name in ("records", "unaligned_records"):
+        if getattr(part, name, None):
+            return {name: bytes(getattr(part, name))[:-1]}
+    return {}

@@ -1,0 +1,36 @@
+"""A confused peer refuses, and names what is not; it never grants or gives what it did not."""
+
+from __future__ import annotations
+
+from random import Random
+
+from records.messages.elections import VoteResponse
+from simulations.faults.confusion import confused
+from simulations.swarm import draw
+from tests.simulations.building import lived
+
+Topic = VoteResponse.TopicData
+
+
+def test_a_vote_that_was_not_given_is_given_by_no_confusion() -> None:
+    part = Topic.PartitionData(partition_index=0, error_code=0, leader_id=-1, leader_epoch=3, vote_granted=False)
+    told = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
+    luck = Random(1)
+
+    answers = [confused(luck, told) for _ in range(300)]
+
+    parts = [each.topics[0].partitions[0] for each in answers if each.topics]
+    assert not any(each.vote_granted for each in parts)
+    assert {each.leader_epoch for each in parts} == {3}
+    assert len({str(each) for each in answers}) > 10
+
+
+def test_a_quorum_with_a_confused_peer_goes_on() -> None:
+    seed = next(seed for seed in range(1, 99) if any(each.kind == "odd_answers" for each in draw(seed).faults))
+    fault = next(each for each in draw(seed).faults if each.kind == "odd_answers")
+    fault.at_ms, fault.on, fault.args = 50, "", {"whom": 0, "of_100": 40, "for_ms": 400}
+
+    run = lived(2000, faults=[fault])
+
+    assert run.fired == {"odd_answers": 1}
+    assert run.ledger.history.end > 20
