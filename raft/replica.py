@@ -42,7 +42,8 @@ EPOCH_MAX = (1 << 31) - 2
 
 
 class Replica:
-    """A voter or observer. key: its own, with its directory id; static_voters: of `controller.quorum.voters`.
+    """A voter or observer. key: its own, with its directory id; static_voters: of `controller.quorum.voters`; voters:
+    the set in force, and is_voter: whether it is in it.
 
     deadline_ms: when it must be stepped at the latest. high_watermark: None where unknown, as in each new leadership.
     told: up to where the state machine was told that it may read; -1 before anything. stopped: shutdown is complete.
@@ -50,9 +51,9 @@ class Replica:
 
     __slots__ = (
         "_effects", "_held", "_leader_told", "_saved", "_saved_as", "_saves", "_saving", "clean_deadline_ms",
-        "cleaning", "config", "deadline_ms", "freezing", "high_watermark", "key", "kraft_versions", "log", "luck",
-        "parts", "peers", "recovered", "role", "shutting_down", "static_voters", "stopped", "told", "voter_sets",
-        "voters", "wall_offset_ms",
+        "cleaning", "config", "deadline_ms", "freezing", "high_watermark", "is_voter", "key", "kraft_versions", "log",
+        "luck", "parts", "peers", "recovered", "role", "shutting_down", "static_voters", "stopped", "told",
+        "voter_sets", "voters", "wall_offset_ms",
     )  # fmt: skip
 
     role: Role
@@ -69,6 +70,7 @@ class Replica:
         self.voter_sets: History[VoterSet] = History(recovered.voter_sets)
         self.kraft_versions: History[int] = History(recovered.kraft_versions)
         self.voters = self._last_voters()
+        self.is_voter = self.voters.holds(key)
         self.peers = Peers(max(config.request_timeout_ms, 1), config.retry_backoff_ms, self._bootstrap())
         self.high_watermark: int | None = None
         self.told = -1
@@ -96,10 +98,6 @@ class Replica:
     @property
     def leader_id(self) -> int | None:
         return self.role.leader_id
-
-    @property
-    def is_voter(self) -> bool:
-        return self.voters.holds(self.key)
 
     @property
     def kraft_version(self) -> int:
@@ -257,6 +255,7 @@ class Replica:
         if voters is self.voters or voters == self.voters:
             return
         self.voters = voters
+        self.is_voter = voters.holds(self.key)
         if isinstance(self.role, Leader):
             self.role.leading.follow(voters)
         self.emit(VotersChanged(tuple(voters)))

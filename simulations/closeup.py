@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from records.batch import read_header
 from simulations.histories.linearizable import points
 from simulations.histories.operations import UNKNOWN
-from simulations.history import written
+from simulations.register import writes_of
 from simulations.trace import OPERATION, RECORDS, Entry
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ def committed_batches(history: History) -> Iterator[tuple[int, int, bytes]]:
 def tell_writes(history: History, told: Told) -> None:
     """The committed batches of a log of writes to registers."""
     for end_offset, epoch, data in committed_batches(history):
-        batch = read_header(data)
-        assert batch is not None, "a chain holds whole batches"
-        writes = [] if batch.is_control else written(data, batch)
-        texts = tuple(f"register {register} = write {number}" for register, number in writes)
+        texts = tuple(f"register {register} = write {number}" for _, register, number in writes_of(data))
         told((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from records.batch import Batch, read_header, records_of
+from typing import TYPE_CHECKING
+
 from simulations.chains import EMPTY, ChainedLog, Chains, parts
-from simulations.register import Replay, State, read_snapshot
+from simulations.register import Replay, State, read_snapshot, writes_of
 from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from records.batch import Batch
 
 
 class History:
@@ -59,27 +63,8 @@ class History:
         return read_snapshot(found) == self.state_at(end_offset)
 
     def _take(self, data: bytes, end_offset: int, epoch: int) -> None:
-        batch = _header(data)
-        if not batch.is_control:
-            before = self._replay.count
-            self._replay.take(data, batch)
-            self._writes += written(data, batch)
-            assert self._replay.count == before + batch.record_count
+        self._replay.take(data)
+        self._writes += [(register, number) for _, register, number in writes_of(data)]
         self.states[end_offset] = (self._replay.count, self._replay.digest)
         self.chain_at[end_offset] = self.log.last
         self.epoch_at[end_offset] = epoch
-
-
-def _header(data: bytes) -> Batch:
-    batch = read_header(data)
-    assert batch is not None, "a chain holds whole batches"
-    return batch
-
-
-def written(data: bytes, batch: Batch) -> list[tuple[int, int]]:
-    """The writes of a batch: (register, number), in order."""
-    found = []
-    for record in records_of(data, batch):
-        value = record.value or b""
-        found.append((int.from_bytes(value[:4], "big", signed=True), int.from_bytes(value[4:12], "big", signed=True)))
-    return found

@@ -7,6 +7,7 @@ who check: the state is a function of the log, so two that have applied as much 
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from raft.config import SnapshotId
 from raft.inputs import ConfirmLeadership, Propose
 from raft.log_view import BOOTSTRAP
 from raft.snapshots import may_take
-from records.batch import Batch, batches, build_batch, records_of
+from records.batch import Batch, batches, build_batch, read_header, records_of
 from records.crc import crc32c
 
 if TYPE_CHECKING:
@@ -50,6 +51,17 @@ def write_number(value: bytes) -> int:
     return int(_WRITE.unpack_from(value)[1])
 
 
+@lru_cache(maxsize=1024)
+def writes_of(batch: bytes) -> tuple[tuple[bytes, int, int], ...]:
+    """The writes of one batch, in order: (the record, register, number). All nodes of a world apply the same ones."""
+    header = read_header(batch)
+    assert header is not None, "a whole batch"
+    if header.is_control:
+        return ()
+    values = [record.value or b"" for record in records_of(batch, header)]
+    return tuple((value, *_WRITE.unpack_from(value)) for value in values)
+
+
 class Replay:
     """A state that goes on with each batch."""
 
@@ -60,12 +72,9 @@ class Replay:
         self.digest = 0
         self.registers: dict[int, int] = {}
 
-    def take(self, data: bytes, batch: Batch) -> None:
-        if batch.is_control:
-            return
-        for record in records_of(data, batch):
-            value = record.value or b""
-            register, number = _WRITE.unpack_from(value)
+    def take(self, batch: bytes) -> None:
+        """The bytes of one batch."""
+        for value, register, number in writes_of(batch):
             self.registers[register] = number
             self.count += 1
             self.digest = crc32c(value, self.digest)
@@ -120,7 +129,7 @@ class Register:
             assert data, f"the log has nothing at {self.offset}, below the high watermark {high_watermark}"
             for batch in batches(data):
                 assert batch.base_offset == self.offset, f"batch {batch} at {self.offset}"
-                self.replay.take(data, batch)
+                self.replay.take(data[batch.position : batch.position + batch.size])
                 self.offset = batch.last_offset + 1
                 self.epoch, self.timestamp_ms = batch.leader_epoch, batch.max_timestamp
         process.watch.applied(process, self.offset, self.epoch, self.replay)

@@ -76,6 +76,7 @@ def perform(task: Task) -> Row:
     broken: set[int] = set()
     try:
         level = load(task.level, task.mutant_id)
+        gc.freeze()  # what is there by now stays, and need not be looked through after each world
         for plan in chain(map(level.read, task.plans), map(level.draw, task.seeds)):
             part = plan.seed // task.apart if task.apart else 0
             if part in broken:
