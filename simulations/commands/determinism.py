@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,8 @@ from simulations.workers import Task, chunks, rows
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
+
+    from simulations.workers import Row
 
 SAYS = "live worlds through twice in one process and again in fresh ones, and hold their traces against each other"
 CHUNK = 10
@@ -43,29 +45,33 @@ def add(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="which (1-50)")
     which.add_argument("--ci", action="store_true", help="what the gate asks: some 200 of all levels")
+    parser.add_argument("--spark", default="", metavar="MASTER", help="and by a fleet, such as local[2]")
     add_jobs(parser)
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where all traces of each seed are one."""
-    return 1 if compare(CI_SEEDS if args.ci else {args.level: args.seeds}, args.jobs) else 0
+    return 1 if compare(CI_SEEDS if args.ci else {args.level: args.seeds}, args.jobs, args.spark) else 0
 
 
-def compare(chosen: Mapping[str, range], jobs: int) -> int:
+def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
     """Live seeds of some levels through four times each; returns how many of them leave different traces.
 
-    Twice in one process with hash seed 0, and once in others with 1, and with one that is drawn.
+    Twice in one process with hash seed 0, and once in others with 1, and with one that is drawn; where a Spark master
+    is given, a fifth time by a fleet.
     """
     begin = time.monotonic()
     hash_seeds = ("0", "1", str(SystemRandom().randrange(2, HASH_SEED_MAX)))
     total = sum(len(numbers) for numbers in chosen.values())
-    progress = Progress(total * (1 + len(hash_seeds)), "runs")
+    times = 1 + len(hash_seeds) + bool(spark)
+    progress = Progress(total * times, "runs")
     first: dict[tuple[str, int], tuple[str, Place]] = {}
     different: dict[tuple[str, int], tuple[Place, Place]] = {}
     cpu_s = 0.0
-    for hash_seed in hash_seeds:
-        for row in rows(_tasks(chosen, times=2 if hash_seed == "0" else 1), jobs, hash_seed):
+    runs = [(each, rows(_tasks(chosen, times=2 if each == "0" else 1), jobs, each)) for each in hash_seeds]
+    for hash_seed, made in chain(runs, _by_fleet(chosen, spark) if spark else ()):
+        for row in made:
             if row.error:
                 raise ValueError(f"seeds {row.task.seeds} could not be lived through: {row.error}")
             cpu_s += row.cpu_s
@@ -80,11 +86,19 @@ def compare(chosen: Mapping[str, range], jobs: int) -> int:
     for (level, seed), places in sorted(different.items()):
         sys.stdout.write(f"seed {seed} of {level} differs\n{_first_difference(*places)}")
     sys.stdout.write(
-        f"{total} seeds, {1 + len(hash_seeds)} times each, under PYTHONHASHSEED {', '.join(hash_seeds)}:"
-        f" {len(different)} differ; {cpu_s:.0f} s of CPU in {time.monotonic() - begin:.0f} s\n"
+        f"{total} seeds, {times} times each, under PYTHONHASHSEED {', '.join(hash_seeds)}"
+        f"{f', and on {spark}' if spark else ''}: {len(different)} differ;"
+        f" {cpu_s:.0f} s of CPU in {time.monotonic() - begin:.0f} s\n"
     )
     sys.stdout.flush()
     return len(different)
+
+
+def _by_fleet(chosen: Mapping[str, range], spark: str) -> Iterator[tuple[str, Iterator[Row]]]:
+    """Spark gives its workers a hash seed that is always the same."""
+    from simulations.fleet.spark import rows as rows_of_fleet
+
+    yield "0", rows_of_fleet(list(_tasks(chosen, times=1)), master=spark, out=None)
 
 
 def _tasks(chosen: Mapping[str, range], *, times: int) -> Iterator[Task]:

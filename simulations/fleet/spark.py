@@ -58,7 +58,7 @@ def performer(tasks: tuple[Task, ...], of_revision: str) -> Callable[[Iterator[A
 def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: Any, directory: Path) -> None:
     """Give the numbers below `count` to `work` in so many parts, and write what it makes to a new directory.
 
-    columns: the Arrow schema of that. Raises ValueError where there is no Spark.
+    columns: the Arrow schema of that. Raises ValueError where there is no Spark, and OSError where it fails.
     """
     from pipeline.session import NoSpark, spark_session
 
@@ -81,7 +81,12 @@ def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: 
     writing.start()
     _tell(session, writing, parts)
     if failed:
-        raise failed[0]
+        raise OSError(f"--spark {master}: {_reason(failed[0])}") from failed[0]
+
+
+def _reason(error: BaseException) -> str:
+    """What Spark says, without the places in its own code."""
+    return "\n".join(line for line in str(error).splitlines() if line and not line.lstrip().startswith("at "))
 
 
 def _tell(session: Any, writing: threading.Thread, parts: int) -> None:
