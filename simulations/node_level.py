@@ -14,6 +14,7 @@ from simulations.sockets.run import SocketRun
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulations.closeup import Told
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
@@ -28,8 +29,11 @@ def read(text: str) -> SocketPlan:
     return plan
 
 
-def play(plan: SocketPlan, written: Callable[[bytes], None] | None = None) -> tuple[Outcome, list[Entry]]:
+def play(
+    plan: SocketPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None
+) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = SocketRun(plan, written)
+    run.watch.told = told
     outcome = run.execute()
     return outcome, run.trace.recent()

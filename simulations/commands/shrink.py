@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -45,10 +46,10 @@ def execute(args: argparse.Namespace) -> int:
     from simulations.levels import load
     from simulations.shrinking import Shrinker
 
-    entry = None if args.entry is None else find(args.entry)
+    before = None if args.entry is None else find(args.entry)
     text = args.plan.read_text() if args.plan is not None else None
-    if entry is not None:
-        text, args.level, args.mutant = entry.plan, entry.level, entry.mutant_id
+    if before is not None:
+        text, args.level, args.mutant = before.plan, before.level, before.mutant_id
     level = load(args.level, args.mutant)
     guard()
     found = _first(level, args, text)
@@ -56,35 +57,38 @@ def execute(args: argparse.Namespace) -> int:
         sys.stdout.write("nothing breaks\n")
         return 1
     plan, outcome, where = found
-    original = level.show(plan)
-    runs, cpu_before_s = 0, 0.0
-    if entry is not None:
-        original, runs, cpu_before_s, where = entry.original, entry.runs, entry.cpu_s, entry.found
     begin = time.process_time()
     shrinker = Shrinker(lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs, args.seconds)
     small = shrinker.shrink(plan)
-    cpu_s = time.process_time() - begin + cpu_before_s
-    runs += shrinker.runs
+    cpu_s = time.process_time() - begin
     assert shrinker.outcome is not None, "what broke once breaks again"
     sys.stdout.write(
         f"{outcome.property_id} of {where}: {len(plan.faults)} faults came down to {len(small.faults)} and"
-        f" {shrinker.outcome.decisions} decisions of luck, in {runs} runs, {cpu_s:.1f} s\n"
+        f" {shrinker.outcome.decisions} decisions of luck, in {shrinker.runs} runs, {cpu_s:.1f} s\n"
     )
-    text = level.show(small)
-    if args.corpus:
-        name = args.entry or args.mutant or f"{args.level}-{where.replace(' ', '-')}"
-        entry = Entry(name, text, args.level, args.mutant, outcome.property_id, where, original, runs, round(cpu_s, 1))
-        sys.stdout.write(f"{write(entry)}\n")
-    elif args.out is not None:
-        args.out.write_text(text)
+    name = args.entry or args.mutant or f"{args.level}-{where.replace(' ', '-')}"
+    entry = Entry(name, level.show(small), args.level, args.mutant, outcome.property_id, where)
+    if before is None:
+        entry = entry._replace(original=level.show(plan), runs=shrinker.runs, cpu_s=round(cpu_s, 1))
     else:
-        sys.stdout.write(text)
+        runs, cpu_s = before.runs + shrinker.runs, round(before.cpu_s + cpu_s, 1)
+        entry = entry._replace(original=before.original or before.plan, found=before.found, runs=runs, cpu_s=cpu_s)
+    _keep(args, entry)
     if args.page is not None:
         from simulations.commands.run import write_page
 
-        again = f"python -m simulations shrink {'--plan' if args.plan else '--seed'} {args.plan or where.split()[1]}"
-        write_page(args.page, level, small, f"{again}{args.mutant and ' --mutant '}{args.mutant}", original)
+        write_page(args.page, level, small, f"python -m simulations {shlex.join(sys.argv[1:])}", entry.original)
     return 0
+
+
+def _keep(args: argparse.Namespace, entry: Entry) -> None:
+    """In the corpus, in a file, or on the screen."""
+    if args.corpus:
+        sys.stdout.write(f"{write(entry)}\n")
+    elif args.out is not None:
+        args.out.write_text(entry.plan)
+    else:
+        sys.stdout.write(entry.plan)
 
 
 def _first(level: Level, args: argparse.Namespace, text: str | None) -> tuple[Any, Outcome, str] | None:
