@@ -31,12 +31,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     from simulations.mutants.kills import RANGES
 
     ways = parser.add_mutually_exclusive_group()
-    ways.add_argument("--hunt", action="store_true", help=f"each through {RANGES} ranges of seeds; the kills are kept")
+    ways.add_argument("--hunt", action="store_true", help="each through ranges of seeds; the kills are kept")
     ways.add_argument("--report", action="store_true", help="how soon each was caught, as kept")
     ways.add_argument("--gate", action="store_true", help="each is caught still: by its kept kills first")
     ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
     ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without, as kept")
     parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
+    parser.add_argument("--ranges", type=positive, default=RANGES, metavar="N", help=f"of seeds, to hunt in ({RANGES})")
     parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
 
 
@@ -48,7 +49,7 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     if args.unkept:
         chosen = [mutant for mutant in chosen if not any(kill.seed for kill in kept.get(mutant.id, ()))]
     if args.hunt:
-        return _hunt(chosen, crew, args.seeds_max)
+        return _hunt(chosen, crew, args.ranges, args.seeds_max)
     if args.gate:
         return 0 if gate(chosen, crew) >= GATE_SHARE else 1
     if args.report:
@@ -60,14 +61,14 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     return None
 
 
-def _hunt(chosen: Sequence[Mutant], crew: Crew, seeds_max: int) -> int:
-    """Each mutant through all ranges; what is found is written at once, so that a hunt may be broken off."""
+def _hunt(chosen: Sequence[Mutant], crew: Crew, ranges: int, seeds_max: int) -> int:
+    """Each mutant through so many ranges; what is found is written at once, so that a hunt may be broken off."""
     from simulations.mutants import kills
 
     tasks = []
     for mutant in chosen:
         count = min(seeds_max, mutant.seeds)
-        seeds = tuple(seed for number in range(kills.RANGES) for seed in kills.seeds_of(number, count))
+        seeds = tuple(seed for number in range(ranges) for seed in kills.seeds_of(number, count))
         tasks.append(Task(seeds, mutant.level, mutant.id, until_broken=True, needs=True, apart=kills.APART))
     progress = Progress(len(tasks), "mutants")
     for row in crew(tasks):
@@ -78,7 +79,7 @@ def _hunt(chosen: Sequence[Mutant], crew: Crew, seeds_max: int) -> int:
             sys.stdout.write(f"{name} cannot be tried: {row.error.strip().splitlines()[-1]}\n")
             continue
         kept = kills.read()
-        kept[name] = kills.of_ranges(row.outcomes)
+        kept[name] = kills.of_ranges(row.outcomes, ranges)
         kills.write(kept)
         sys.stdout.write(_line(name, kept[name], f"{row.cpu_s:.1f} s"))
         sys.stdout.flush()

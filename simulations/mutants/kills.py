@@ -39,9 +39,9 @@ def seeds_of(number: int, count: int) -> range:
     return range(first, first + min(count, APART))
 
 
-def of_ranges(outcomes: Iterable[Outcome]) -> list[Kill]:
-    """What a hunt through all ranges has found, range by range."""
-    found = [Kill(0, 0)] * RANGES
+def of_ranges(outcomes: Iterable[Outcome], count: int = RANGES) -> list[Kill]:
+    """What a hunt through the first ranges has found, range by range."""
+    found = [Kill(0, 0)] * count
     for outcome in outcomes:
         number = outcome.seed // APART
         kill = Kill(0, found[number].tried + 1)
