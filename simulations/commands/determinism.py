@@ -84,7 +84,7 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
                     different.setdefault(key, (then, now))
     progress.clear()
     for (level, seed), places in sorted(different.items()):
-        sys.stdout.write(f"seed {seed} of {level} differs\n{_first_difference(*places)}")
+        sys.stdout.write(f"seed {seed} of {level} differs\n{first_difference(*places)}")
     sys.stdout.write(
         f"{total} seeds, {times} times each, under PYTHONHASHSEED {', '.join(hash_seeds)}"
         f"{f', and on {spark}' if spark else ''}: {len(different)} differ;"
@@ -107,7 +107,7 @@ def _tasks(chosen: Mapping[str, range], *, times: int) -> Iterator[Task]:
             yield task._replace(seeds=task.seeds * times)
 
 
-def _first_difference(one: Place, other: Place) -> str:
+def first_difference(one: Place, other: Place) -> str:
     """The first entries in which two traces are not the same, each made once more."""
     for before, after in zip_longest(_entries(one), _entries(other)):
         if before != after:

@@ -10,7 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Each module has `SAYS`, `add(parser)`, and `execute(args) -> exit code`.
-COMMANDS = ("run", "sweep", "mutants", "shrink", "corpus", "guide", "coverage", "determinism", "search", "bench", "chaos")
+COMMANDS = (
+    "run",
+    "sweep",
+    "mutants",
+    "shrink",
+    "corpus",
+    "guide",
+    "coverage",
+    "determinism",
+    "search",
+    "bench",
+    "chaos",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

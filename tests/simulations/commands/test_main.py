@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulations.commands import sweep
+from simulations.commands.determinism import Place, first_difference
 from simulations.commands.main import main
+from simulations.commands.sweep import Goal
 from simulations.plans import from_json
 from simulations.swarm import draw
 
@@ -50,6 +53,38 @@ def test_a_sweep_that_is_well_ends_with_0(capsys: pytest.CaptureFixture[str]) ->
     assert code == 0
     assert [line.split()[0] for line in told[:3]] == ["11", "12", "13"]
     assert told[-1].startswith("3 seeds, 0 broken: ")
+
+
+def test_a_goal_of_the_gate_is_met_or_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sweep, "CI_SEEDS", {"raft": range(11, 13), "raft-long": range(2, 3)})
+    monkeypatch.setattr(sweep, "GOALS", (Goal(("raft",), 2, 2), Goal(("raft-long",), 2, 1)))
+
+    code = main(["sweep", "--ci", "--jobs", "1"])
+    told = capsys.readouterr().out
+
+    assert code == 1
+    assert "simulated s; 2 and 2 are asked for: met\n" in told
+    assert "simulated s; 2 and 1 are asked for: SHORT OF IT\n" in told
+
+
+def test_worlds_that_are_the_same_each_time_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["determinism", "--seeds", "12", "--jobs", "1"])
+
+    assert code == 0
+    assert "1 seeds, 4 times each, under PYTHONHASHSEED 0, 1, " in capsys.readouterr().out
+
+
+def test_the_first_difference_of_two_traces_is_told() -> None:
+    told = first_difference(Place("0", "raft", (12,)), Place("1", "raft", (11, 13)))
+
+    assert "  PYTHONHASHSEED=0: [" in told
+    assert "  PYTHONHASHSEED=1: [" in told
+
+
+def test_speed_is_measured_against_its_goal(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bench", "raft-idle", "--times", "1"])
+
+    assert capsys.readouterr().out.startswith("raft-idle: ")
 
 
 def test_a_sweep_with_a_mutant_tells_how_to_see_it_again(capsys: pytest.CaptureFixture[str]) -> None:
