@@ -250,6 +250,10 @@ class Network:
     def _syn(self, connection: Connection, target: Node, attempt: int) -> None:
         if not connection.is_wanted or connection.client.is_dead:
             return
+        if self._resolve(connection.client, connection.channel.host) is not target:
+            # The address has been given to another while this was on its way; this machine knows nothing of it.
+            self.links.carry(connection.to_client, 0, self._refused, connection)
+            return
         if not target.is_on:
             delay = SYN_RETRY_US << attempt
             self.links.carry_after(delay, connection.to_server, self._syn, connection, target, attempt + 1)
