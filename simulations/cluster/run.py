@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.closeup import tell_operations, tell_records
 from simulations.cluster import brokers, faults
 from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
 from simulations.cluster.calm import ClusterCalm
 from simulations.cluster.driver import ControllerProcess
+from simulations.cluster.image import decoded
 from simulations.cluster.watch import ClusterWatch
 from simulations.cluster.wire import ClusterNetwork
 from simulations.faults.table import KINDS
+from simulations.histories.controller_api import ControllerApi
 from simulations.histories.operations import Recorder
 from simulations.links import Latency
 from simulations.releases import NEWEST
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
+    from simulations.closeup import Told
     from simulations.cluster.plan import ClusterPlan
     from simulations.node import Node
     from simulations.outcome import Outcome
@@ -43,7 +47,7 @@ class ClusterRun(Run):
     watch: ClusterWatch
 
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
-        self.recorder = Recorder()
+        self.recorder = Recorder(lambda: self.world.now)
         self.brokers: list[BrokerMachine] = []
         self.admins: list[Admin] = []
         self.cluster_id = CLUSTER
@@ -58,6 +62,10 @@ class ClusterRun(Run):
         outcome = super().execute()
         outcome.acknowledged = self.watch.acknowledged_requests
         return outcome
+
+    def _tell_rest(self, told: Told) -> None:
+        tell_records(self.ledger.history, decoded, told)
+        tell_operations(self.recorder, ControllerApi(), told)
 
     def begin(self) -> None:
         super().begin()
@@ -106,8 +114,7 @@ class ClusterRun(Run):
         return ClusterWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
 
     def _make_network(self) -> ClusterNetwork:
-        latency = Latency(*self.plan.latency)  # type: ignore[arg-type]
-        return ClusterNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
+        return ClusterNetwork(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
 
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         node = super()._make_node(node_id, voters)
