@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import beyond, clusters, controllers, disks, elections, generic, projects, replication
+from simulations.mutants import beyond, clusters, controllers, disks, elections, generic, projects, replication, sockets
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
 
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant
-    for module in (elections, replication, disks, projects, controllers, clusters)
+    for module in (elections, replication, disks, projects, controllers, clusters, sockets)
     for mutant in module.MUTANTS
 }
 

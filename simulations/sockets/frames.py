@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
+from controller.apis import APIS
 from records.codec import decode_prefix
 from records.headers import RequestHeader, request_header_version
 from records.registry import request_class
@@ -14,6 +15,8 @@ from simulations.messages import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simulations.sockets.tcp import TcpConnection
 
 SIZE = 4
 FRAME_BYTES_MAX = 100 << 20
@@ -36,9 +39,20 @@ class Asked(Seen):
     its bytes, None before; answer: the frame with which it left.
     """
 
-    __slots__ = ("answer", "body_at", "correlation_id", "message", "place", "response", "said", "taken_at")
+    __slots__ = (
+        "answer",
+        "body_at",
+        "connection",
+        "correlation_id",
+        "message",
+        "place",
+        "response",
+        "said",
+        "taken_at",
+    )
 
-    def __init__(self, data: bytes, place: int) -> None:
+    def __init__(self, connection: TcpConnection, data: bytes, place: int) -> None:
+        self.connection = connection
         self.data = data
         self.place = place
         self.taken_at = -1
@@ -67,6 +81,22 @@ class Asked(Seen):
             raise DecodeError(cls.__name__, version, "", end, "bytes are left")
         self.body_at = at
         return message
+
+
+def is_unsupported(asked: Asked) -> bool:
+    """Whether it asks for versions in one that no server knows, which answers that by itself (KIP-511)."""
+    return (
+        int.from_bytes(asked.data[:2], "big") == API_VERSIONS
+        and not 0 <= asked.version <= APIS[API_VERSIONS].versions[1]
+    )
+
+
+def is_nonsense(asked: Asked) -> bool:
+    """Whether it is no request that is served: no message, or one of an API or a version that is not known here."""
+    if asked.message is None:
+        return True
+    api = APIS.get(int.from_bytes(asked.data[:2], "big"))
+    return api is None or not (api.versions[0] <= asked.version <= api.versions[1] or is_unsupported(asked))
 
 
 class Answer(Seen):

@@ -4,20 +4,19 @@ W01: a request on a wire is what a core asked to be sent, to that peer, in the h
 versions were told, one at a time. W02: a server takes the frames of a connection as they were written, in their order,
 each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its number,
 and say what the node said to it. W04: what a channel hands over for a request is the answer to that very request.
-W05: who connects, or asks for versions, gives up in time. W06: what peers make a server hold stays within its bounds.
+W05 and W06 are of `bounds`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
 from records.codec import encode
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from records.wire import EncodeError
-from simulations.sockets.frames import API_VERSIONS, Answer, Asked
+from simulations.sockets.frames import Answer, Asked, is_nonsense, is_unsupported
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class WireJudge:
     def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
         """A client has written a frame."""
         connection.written += 1
-        frame = Asked(data, connection.written)
+        frame = Asked(connection, data, connection.written)
         frame.sent_at = self._network.world.now
         channels = connection.opening.channels
         if channels is not None:
@@ -104,7 +103,7 @@ class WireJudge:
             raise Violation("W02", f"{who} takes a request of connection {incoming.source.connection}, which is gone")
         place = incoming.source.correlation
         frame: Asked | None = connection.requests.get(place)
-        if frame is None or frame.data != incoming.frame or frame.message is None:
+        if frame is None or frame.data != incoming.frame or is_nonsense(frame):
             raise Violation("W02", f"{who} takes a frame that was not written as number {place} of its connection")
         if connection.taken >= place:
             raise Violation("W02", f"{who} takes frame {place} of a connection after frame {connection.taken}")
@@ -161,14 +160,6 @@ def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
         if served is not None and max(served[0], entry.min_version) <= min(served[1], entry.max_version):
             found[cls] = min(served[1], entry.max_version)
     return found
-
-
-def is_unsupported(asked: Asked) -> bool:
-    """Whether it asks for versions in one that no server knows, which answers that by itself (KIP-511)."""
-    return (
-        int.from_bytes(asked.data[:2], "big") == API_VERSIONS
-        and not 0 <= asked.version <= APIS[API_VERSIONS].versions[1]
-    )
 
 
 def tells_versions(asked: Asked) -> bool:

@@ -12,6 +12,7 @@ from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.cluster.loop import SimLoop
+from simulations.sockets import bounds
 from simulations.sockets.transport import SimTransport
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # How often a name has several addresses, each of which refuses.
 TWO_ADDRESSES = 0.2
+OPENINGS_MAX = 32
 
 
 class Listening(NamedTuple):
@@ -48,7 +50,9 @@ class Listener:
 
 
 class SocketLoop(SimLoop):
-    """listener: what takes connections, None while nothing does. run: runs a callback in a turn of this loop."""
+    """listener: what takes connections, None while nothing does. run: runs a callback in a turn of this loop. openings:
+    what was opened to peers, of all that is not over, and of the last second.
+    """
 
     def __init__(self, process: Any, run: Callable[..., None]) -> None:
         def turn(act: Callable[..., Any], *args: Any) -> None:
@@ -64,6 +68,7 @@ class SocketLoop(SimLoop):
         self.process: Process = process
         self.network: SocketNetwork = process.network
         self.listener: Listener | None = None
+        self.openings: list[Opening] = []
 
     def call_at(self, when: float, act: Callable[..., Any], *args: Any) -> Any:
         """when: seconds, of this loop's clock."""
@@ -90,6 +95,10 @@ class SocketLoop(SimLoop):
     def open(self, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> asyncio.Future[Any]:
         """What `create_connection` does for a channel: a future of the transport and the protocol."""
         opening = Opening(self, factory, host, owner)
+        bounds.count_opening(opening, [each for each in self.openings if each.is_alike(opening)])
+        if len(self.openings) > OPENINGS_MAX:
+            self.openings = [each for each in self.openings if not each.is_over or each.since > self.time() - 1]
+        self.openings.append(opening)
         if host in self.network.hosts:
             opening.connection = self.network.open(self.process, opening)
         else:
@@ -117,7 +126,9 @@ UvloopLoop.__module__ = "uvloop.simulated"
 
 
 class Opening:
-    """A connection that a process makes. channels, peer: whose it is; waiter: done when it is made."""
+    """A connection that a process makes. channels, peer: whose it is; waiter: done when it is made. since: when it
+    began to be made, or was made, by the loop's clock.
+    """
 
     def __init__(self, loop: SocketLoop, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> None:
         self.host = host
@@ -125,14 +136,27 @@ class Opening:
         self.peer = owner.peer
         self.connection: TcpConnection | None = None
         self.loop = loop
+        self.since = loop.time()
+        self.is_made = False
         self._factory = factory
         self.waiter = loop.create_future()
         self.waiter.add_done_callback(self._settled)
+
+    def is_alike(self, other: Opening) -> bool:
+        """Whether it is of the same channel."""
+        return self.channels is other.channels and self.peer == other.peer
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is left."""
+        return self.waiter.done() and (self.connection is None or self.connection.client_end.is_gone)
 
     def accepted(self, connection: TcpConnection) -> None:
         """The connection is made."""
         if self.waiter.done():
             return
+        self.is_made = True
+        self.since = self.loop.time()
         protocol = self._factory()
         server = connection.server
         assert server is not None, "it was accepted"

@@ -102,7 +102,8 @@ class SocketNetwork(ClusterNetwork):
         judge = self.judge
         end = connection.server_end = End(self, connection, server, connection.to_client)
         end.other, connection.client_end.other = connection.client_end, end
-        end.tap = Tap(lambda data: judge.answer_leaves(connection, data), is_answer=True)
+        is_ours = self.hosts.get(connection.opening.host) is server.node or server.node in self.hosts.values()
+        end.tap = Tap(lambda data: judge.answer_leaves(connection, data) if is_ours else None, is_answer=True)
         self._ends.setdefault(server, {})[end] = None
         return end
 

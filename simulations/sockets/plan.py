@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.plan import draw as draw_cluster
 from simulations.faults.table import pick
+from simulations.sockets.faults import draw_fault
 from simulations.sockets.network import SEGMENTS
-from simulations.streams import stream
+from simulations.streams import between, stream
 
 if TYPE_CHECKING:
     from random import Random
+
+# More than all who belong here open to one node.
+CONNECTIONS = 70
 
 
 @dataclass(slots=True)
@@ -32,11 +36,26 @@ def draw(seed: int) -> SocketPlan:
     base = draw_cluster(seed)
     luck = stream(seed, "sockets plan")
     plan = SocketPlan(**{each.name: getattr(base, each.name) for each in fields(base)})
-    _draw_sockets(luck, plan)
-    return plan
-
-
-def _draw_sockets(luck: Random, plan: SocketPlan) -> None:
+    _make_small(luck, plan)
     plan.window = pick(luck, (256 << 10, 256 << 10, 16 << 10, 2 << 10))
     plan.segments = pick(luck, (*SEGMENTS, "torn"))
     plan.like_uvloop = luck.random() < 0.5
+    if luck.random() < 0.5:
+        plan.bounds = {
+            "idle_ms_max": pick(luck, (600_000, 5_000, 2_000)),
+            "held_bytes_max": pick(luck, (32 << 20, 20_000, 4_000)),
+            "unsent_bytes_max": pick(luck, (32 << 20, 150_000)),
+            "connections_max": pick(luck, (1 << 20, CONNECTIONS)),
+        }
+    if base.faults:  # who has none has none
+        plan.faults += [draw_fault(luck, plan) for _ in range(between(luck, 2, 8))]
+    return plan
+
+
+def _make_small(luck: Random, plan: SocketPlan) -> None:
+    """What many brokers do over a long time is of the controller's level; here are more worlds of fewer messages."""
+    before = plan.chaos_ms
+    plan.chaos_ms = between(luck, 1_500, 3_500)
+    for fault in plan.faults:
+        fault.at_ms = fault.at_ms * plan.chaos_ms // before
+    plan.brokers, plan.admins = min(plan.brokers, 2), min(plan.admins, 2)

@@ -26,17 +26,21 @@ if TYPE_CHECKING:
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.tcp import TcpConnection
 
+    Tell = Callable[[Input, Asked | None], None]
+
 
 class SocketProcess(ControllerProcess):
-    """A running controller. server: the product's."""
+    """A running controller. server: the product's; bounds: of it, by the names of its arguments."""
 
     network: SocketNetwork
 
     def __init__(self, node: Node, properties: dict[str, str], metadata_version: int, plan: SocketPlan) -> None:
         super().__init__(node, properties, metadata_version)
         self._plan = plan
+        self.bounds = plan.bounds
         self.loop: SocketLoop = (UvloopLoop if plan.like_uvloop else SocketLoop)(self, self._guard)
         self.server: SocketServer
+        self.channels_of_all: list[SocketChannels] = []
 
     def make_server(self) -> SocketServer:
         self.server = SocketServer(self, self._plan)
@@ -44,10 +48,15 @@ class SocketProcess(ControllerProcess):
         return self.server
 
     def make_channels(self) -> SocketChannels:
-        return SocketChannels(self, self.loop, f"raft-client-{self.node.id}", self._answered, self.note)
+        return self._make_channels(f"raft-client-{self.node.id}", self._answered)
 
     def make_own_channels(self) -> SocketChannels:
-        return SocketChannels(self, self.loop, f"controller-{self.node.id}", self._own_answered, self.note)
+        return self._make_channels(f"controller-{self.node.id}", self._own_answered)
+
+    def _make_channels(self, client_id: str, tell: Tell) -> SocketChannels:
+        made = SocketChannels(self, self.loop, client_id, tell, self.note)
+        self.channels_of_all.append(made)
+        return made
 
     def accept(self, connection: TcpConnection) -> int:  # type: ignore[override]
         self.network.accept(connection)

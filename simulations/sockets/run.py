@@ -6,21 +6,51 @@ from typing import TYPE_CHECKING
 
 from simulations.cluster.run import ClusterRun
 from simulations.links import Latency
+from simulations.sockets import bounds, faults
 from simulations.sockets.judge import WireJudge
 from simulations.sockets.network import SocketNetwork
 from simulations.sockets.process import SocketProcess
+from simulations.world import MS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from raft.voters import VoterSet
     from simulations.node import Node
+    from simulations.plans import Fault
+    from simulations.process import Process
     from simulations.sockets.plan import SocketPlan
+    from simulations.sockets.strangers import Stranger
+
+LOOK_MS = 20
 
 
 class SocketRun(ClusterRun):
-    """The world of one plan."""
+    """The world of one plan. visitors: all strangers that ever came."""
 
     plan: SocketPlan
     network: SocketNetwork
+
+    def __init__(self, plan: SocketPlan, written: Callable[[bytes], None] | None = None) -> None:
+        self.visitors: list[Stranger] = []
+        super().__init__(plan, written)
+        self._look()
+
+    def end_chaos(self) -> None:
+        super().end_chaos()
+        for stranger in self.visitors:
+            stranger.leave()
+
+    def _do(self, fault: Fault, struck: Process | None) -> bool:
+        own = faults.KINDS.get(fault.kind)
+        return super()._do(fault, struck) if own is None else own(self, fault.args, struck)
+
+    def _look(self) -> None:
+        """What peers make servers hold, and how long channels wait."""
+        self.world.after(LOOK_MS * MS, self._look)
+        for node in self.nodes.values():
+            if node.process is not None and node.process.is_listening and node.process.is_awake:
+                bounds.look(node.process)  # type: ignore[arg-type]
 
     def _make_network(self) -> SocketNetwork:
         plan = self.plan

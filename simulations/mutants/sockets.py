@@ -1,0 +1,128 @@
+"""Mutants of what is between the cores and the wire: frames, channels, the listener and its connections."""
+
+from __future__ import annotations
+
+from simulations.mutants.row import Edit, Mutant
+
+CHANNEL, CONNECTION, SERVER = "raft.network.channel", "raft.network.connection", "raft.network.server"
+FRAMER, REQUESTS, VERSIONS = "raft.network.framer", "raft.network.requests", "raft.network.versions"
+
+
+def _row(
+    number: str, name: str, subject: str, expected: tuple[str, ...], *edits: Edit, seeds: int = 60, ci: bool = False
+) -> Mutant:
+    return Mutant(number, name, subject, "own", expected, edits, ci=ci, seeds=seeds, level="node")
+
+
+MUTANTS = (
+    _row(
+        "N01", "an answer is taken whatever its number", "channels", ("W04",),
+        Edit(
+            CHANNEL, "not awaited.is_sent or correlation_id != awaited.correlation_id:", "not awaited.is_sent:",
+        ),
+    ),
+    _row(
+        "N02", "a request leaves where another waits for its answer", "channels", ("W01",),
+        Edit(CHANNEL, "        elif self._asked is not None and self._asked.is_sent:\n", "        elif False:\n"),
+        ci=True,
+    ),
+    _row(
+        "N03", "nobody gives up who is told no versions", "channels", ("W05",),
+        Edit(CHANNEL, "        self._set_timer(VERSIONS_MS_MAX, self._miss_versions)\n", ""),
+    ),
+    _row(
+        "N04", "the versions of a connection are believed of the next", "channels", ("W01",),
+        Edit(CHANNEL, "        self._link = None\n        self.versions = None\n", "        self._link = None\n"),
+    ),
+    _row(
+        "N05", "a channel speaks its own newest version", "versions", ("W01",),
+        Edit(VERSIONS, "    version = min(ours[1], range_[1])\n", "    version = ours[1]\n"),
+    ),
+    _row(
+        "N06", "a lost connection is not told to who waits for an answer", "channels", ("W05",),
+        Edit(
+            CHANNEL, "        self._asking_versions = None\n        self._fail(Error.BROKER_NOT_AVAILABLE)\n",
+            "        self._asking_versions = None\n",
+        ),
+    ),
+    _row(
+        "N07", "a connection that fails is made again at once", "channels", ("W05", "L11"),
+        Edit(CHANNEL, "        wait_ms = min(BACKOFF_MS * (1 << min(self._failures, 10)), BACKOFF_MS_MAX)\n",
+             "        wait_ms = 1\n"),
+    ),
+    _row(
+        "N08", "a connection waits for a byte more than its frame has", "frames", ("L01", "L02", "W06"),
+        Edit(FRAMER, "            if len(self._rest) < self._need:", "            if len(self._rest) <= self._need:"),
+    ),
+    _row(
+        "N09", "a length below nothing is a length", "frames", ("W06", "ASSERT"),
+        Edit(FRAMER, "            if not 0 <= size <= self._bytes_max:", "            if size > self._bytes_max:"),
+    ),
+    _row(
+        "N10", "bytes behind a message are nobody's concern", "frames", ("W02",),
+        Edit(REQUESTS, "    if end != len(frame):\n", "    if False:\n"),
+    ),
+    _row(
+        "N11", "a version is taken that is not served", "versions", ("W02",),
+        Edit(REQUESTS, "    is_served = served[0] <= version <= served[1]\n",
+             "    is_served = served[0] <= version <= served[1] + 1\n"),
+    ),
+    _row(
+        "N12", "answers leave as they are given", "answers", ("W03",),
+        Edit(
+            CONNECTION,
+            "        while slots and slots[0].answer is not None:\n"
+            "            self._out.extend(slots.popleft().answer or ())\n",
+            "        slots.remove(slot)\n        self._out.extend(pieces)\n",
+        ),
+    ),
+    _row(
+        "N13", "an answer has the number of its place, not of its request", "answers", ("W03",),
+        Edit(SERVER, "response_frame(response, slot.version, slot.correlation_id)",
+             "response_frame(response, slot.version, slot.number)"),
+    ),
+    _row(
+        "N14", "an answer leaves on another connection", "answers", ("W03", "ASSERT"),
+        Edit(
+            SERVER, "        slot = None if connection is None else connection.slot(source.correlation)\n",
+            "        connection = next(reversed(self.connections.values()), None)\n"
+            "        slot = None if connection is None else connection.slot(source.correlation)\n",
+        ),
+    ),
+    _row(
+        "N15", "who does not read is answered on and on", "bounds", ("W06",),
+        Edit(CONNECTION, "        self._is_write_paused = True\n", ""),
+    ),
+    _row(
+        "N16", "any number of requests may wait for their answers", "bounds", ("W06",),
+        Edit(CONNECTION, "            or len(self._slots) >= WAITING_MAX\n", ""),
+    ),
+    _row(
+        "N17", "who sends very much is read on", "bounds", ("W06",),
+        Edit(CONNECTION, "                self._transport.pause_reading()\n", "                pass\n"),
+    ),
+    _row(
+        "N18", "who speaks nonsense may go on", "bounds", ("W06", "W02"),
+        Edit(SERVER, "            connection.refuse(str(error))\n            return\n", "            return\n"),
+    ),
+    _row(
+        "N19", "who is silent may stay", "bounds", ("W06",),
+        Edit(SERVER, "            if connection.last_active < oldest:\n", "            if False:\n"),
+    ),
+    _row(
+        "N20", "what a closed connection held is held for ever", "bounds", ("W06",),
+        Edit(
+            CONNECTION, "            change, self.held = -self.held, 0\n            self._on_held(self, change)\n",
+            "            self.held = 0\n",
+        ),
+    ),
+    _row(
+        "N21", "unfinished frames may hold any memory", "bounds", ("W06",),
+        Edit(SERVER, "        if change > 0 and self.held_bytes > self._held_bytes_max:\n", "        if False:\n"),
+    ),
+    _row(
+        "N22", "any number of connections may be open", "bounds", ("W06",),
+        Edit(SERVER, "        if len(self.connections) > self._connections_max:\n", "        if False:\n"),
+        seeds=150,
+    ),
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""How long a channel waits, and how much peers make a server hold.
+
+W05: who connects, or asks for versions, gives up in time, and does not try in a whirl; who has lost a connection knows
+it. W06: a server holds no more of unfinished frames, of answers
+that nobody fetches, of requests without an answer and of connections than it may; who speaks nonsense, and who is
+silent for too long, is let go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.network import channel, connection, server
+from simulations.sockets.frames import is_nonsense
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from simulations.sockets.loop import Opening
+    from simulations.sockets.process import SocketProcess
+    from simulations.sockets.tcp import TcpConnection
+
+# Timers are in whole milliseconds, and a step takes its time.
+SLACK_S = 0.2
+# More than any answer that is asked by many, with what stands around it.
+ANSWER_BYTES = 4_000
+# Room for what may be on top of the mark at which nothing more is taken.
+# Far more attempts of one channel in a second than its backoff lets.
+ATTEMPTS = 40
+# What may be read ahead of what is taken: two reads.
+AHEAD_BYTES = 128 << 10
+UNSENT_BYTES = connection.WRITE_HIGH_BYTES + connection.WAITING_MAX * ANSWER_BYTES
+
+
+def look(process: SocketProcess) -> None:
+    """Raises Violation. The process is awake: whatever was due is done."""
+    _at_channels(process)
+    _at_server(process)
+
+
+def _at_channels(process: SocketProcess) -> None:
+    """W05."""
+    now = process.loop.time()
+    for opening in process.loop.openings:
+        waits_s = now - opening.since
+        if not opening.waiter.done() and waits_s > channel.CONNECT_MS_MAX / 1000 + SLACK_S:
+            text = f"node {process.node.id} connects to {opening.host} for {waits_s:.1f} s"
+            raise Violation("W05", text)
+        made = opening.connection
+        is_waiting = made is not None and opening.is_made and not made.client_end.is_gone and not made.versions
+        if is_waiting and waits_s > channel.VERSIONS_MS_MAX / 1000 + SLACK_S:
+            text = f"node {process.node.id} waits for the versions of {opening.host} for {waits_s:.1f} s"
+            raise Violation("W05", text)
+
+    for channels in process.channels_of_all:
+        for peer, frame in channels.left.items():
+            if frame.connection.client_end.is_gone and frame.answer is None and peer in channels.asked:
+                text = f"node {process.node.id} waits for an answer to its {frame.name} of peer {peer}"
+                raise Violation("W05", f"{text} on a connection that is gone")
+
+
+def count_opening(opening: Opening, others: list[Opening]) -> None:
+    """A channel connects once more; others: its last attempts."""
+    recent = sum(each.since > opening.since - 1 for each in others)
+    if recent > ATTEMPTS:
+        raise Violation("W05", f"a channel to {opening.host} connects {recent} times within a second")
+
+
+def _at_server(process: SocketProcess) -> None:
+    """W06."""
+    ours = process.server
+    who = f"node {process.node.id}"
+    bounds = {"held_bytes_max": server.HELD_BYTES_MAX, "connections_max": server.CONNECTIONS_MAX}
+    bounds |= {"idle_ms_max": server.IDLE_MS_MAX, **process.bounds}
+    held = sum(one.held for one in ours.connections.values())
+    if held != ours.held_bytes or held > bounds["held_bytes_max"]:
+        raise Violation("W06", f"{who} holds {held} bytes of unfinished frames, and counts {ours.held_bytes}")
+    count = sum(not one.is_closing for one in ours.connections.values())
+    if count > bounds["connections_max"]:
+        raise Violation("W06", f"{who} has {count} connections; {bounds['connections_max']} may be")
+    oldest = process.loop.time() - bounds["idle_ms_max"] / 1000 * 1.25 - SLACK_S
+    for one in ours.connections.values():
+        if one.last_active < oldest:
+            raise Violation("W06", f"{who} keeps a connection that is silent since {one.last_active:.1f} s")
+        found: Any = process.connections.get(one.number)
+        if found is not None:
+            _at_connection(who, one, found)
+
+
+def _at_connection(who: str, one: connection.Connection, found: TcpConnection) -> None:
+    waiting = sum(asked.taken_at >= 0 for asked in found.requests.values())
+    if waiting > connection.WAITING_MAX:
+        raise Violation("W06", f"{who} took {waiting} requests of one connection that wait for their answers")
+    untaken = sum(len(asked.data) + 4 for asked in found.requests.values() if asked.taken_at < 0)
+    on_the_way = len(found.server_end.arrived) + len(found.client_end.unsent) + found.client_end.under_way
+    if not found.client_end.is_gone and untaken - on_the_way > AHEAD_BYTES:
+        raise Violation("W06", f"{who} has read {untaken - on_the_way} bytes of requests that it does not take")
+    if one.unsent_bytes > UNSENT_BYTES and found.opening.channels is None:
+        raise Violation("W06", f"{who} holds {one.unsent_bytes} bytes for one that does not fetch them")
+    first = next(iter(found.requests.values()), None)
+    is_read = not (found.server_end.arrived or found.client_end.under_way)
+    if first is not None and is_read and is_nonsense(first) and not one.is_closing:
+        raise Violation("W06", f"{who} was told what is no request, and keeps the connection")

@@ -1,0 +1,77 @@
+"""What goes wrong on sockets beside all that goes wrong on any network: strangers who visit, and impostors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.faults.table import pick
+from simulations.node import endpoint
+from simulations.plans import Fault
+from simulations.sockets.strangers import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
+from simulations.streams import between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.process import Process
+    from simulations.sockets.plan import SocketPlan
+    from simulations.sockets.run import SocketRun
+
+Args = dict[str, Any]
+
+
+def visit(run: SocketRun, args: Args, _struck: Process | None) -> bool:
+    """Strangers come to a node. whom: its id; manner: of MANNERS; times: how many come; size: of what they say."""
+    stranger = Stranger(run.network, FIRST_ID + len(run.visitors), run.stream("stranger", args["number"]))
+    run.visitors.append(stranger)
+    host = endpoint(args["whom"]).host
+    for time in range(args["times"]):
+        run.later(time * args["gap_ms"], Visit, stranger, host, MANNERS[args["manner"]], args["size"])
+    return True
+
+
+def impostor(run: SocketRun, args: Args, _struck: Process | None) -> bool:
+    """For a while somebody else stands where one node looks for another. whom, other: ids; how: of IMPOSTURES."""
+    whom, host = args["whom"], endpoint(args["other"]).host
+    network = run.network
+    found = Impostor(network, FIRST_ID + len(run.visitors), run.stream("stranger", args["number"]), args["how"])
+    run.visitors.append(found)
+    network.crossed[whom, host] = found  # type: ignore[assignment]
+    _break_off(run, whom, host)
+
+    def undo() -> None:
+        current: Any = network.crossed.get((whom, host))
+        if current is found:
+            del network.crossed[whom, host]
+        found.leave()
+
+    run.later(args["for_ms"], undo)
+    return True
+
+
+def _break_off(run: SocketRun, whom: int, host: str) -> None:
+    """The connections there are end, so that new ones are made."""
+    for connection in run.network.open_connections():
+        if connection.client.node.id == whom and connection.channel.host == host:
+            run.network.reset(connection)
+
+
+KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {"visit": visit, "impostor": impostor}
+
+
+def draw_fault(luck: Random, plan: SocketPlan) -> Fault:
+    """One of these, at some time."""
+    number = int(luck.random() * 1_000_000)
+    at_ms = between(luck, 100, plan.chaos_ms * 9 // 10)
+    if luck.random() < 0.3 and len(plan.ids) > 1:
+        whom = pick(luck, tuple(plan.ids))
+        other = pick(luck, tuple(each for each in plan.ids if each != whom))
+        args = {"whom": whom, "other": other, "how": pick(luck, tuple(IMPOSTURES)), "number": number}
+        return Fault("impostor", {**args, "for_ms": pick(luck, (30, 300, 1500, 4000))}, at_ms=at_ms)
+    manner = pick(luck, tuple(MANNERS))
+    args = {"whom": pick(luck, tuple(plan.ids)), "manner": manner, "number": number}
+    many = manner in {"silent", "half", "half_and_gone", "garbage", "unserved"}
+    args |= {"times": pick(luck, (1, 3, 40) if many else (1, 2)), "gap_ms": pick(luck, (1, 5, 40))}
+    args["size"] = pick(luck, (150, 400, 1500) if manner in {"flood", "slow", "deaf"} else (1, 3, 40, 700, 9000))
+    return Fault("visit", args, at_ms=at_ms)
