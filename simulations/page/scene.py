@@ -206,8 +206,10 @@ def _add_details(scene: Scene, details: Iterable[Entry]) -> None:
         operation, what, how = rest
         begin = end = time
         if operation == "sync":
-            begin, end = next((each for each in syncing.get(node, ()) if each[1] == time), (time, time))
-            syncing[node] = [each for each in syncing.get(node, ()) if each[1] > time]
+            # One of the flush thread is told of when it is over; one that the process itself waits for, as it begins.
+            found = next((each for each in syncing.get(node, ()) if time in each), (time, time))
+            syncing[node] = [each for each in syncing.get(node, ()) if each is not found]
+            begin, end = found
         scene.lanes.setdefault(node, Lane()).disk.append(DiskOperation(begin, end, operation, what, how))
     for node, left in syncing.items():
         for begin, end in left:

@@ -13,6 +13,8 @@ from simulations.shrinking import Shrinker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+AMID = Calm(skipped=True)
+
 
 def needs(*kinds: str) -> Plan:
     """A plan of twenty faults, these among them."""
@@ -88,15 +90,16 @@ def test_it_ends_when_its_runs_or_its_time_are_spent() -> None:
 
 def test_a_world_without_noise_takes_no_decision_and_one_with_noise_counts_them() -> None:
     def decisions(*window: int) -> int:
-        return play(Plan(3, chaos_ms=1000, noise_ms=list(window)))[0].decisions
+        return play(Plan(3, chaos_ms=1000, calm=AMID, noise_ms=list(window)))[0].decisions
 
     assert decisions() == -1
     assert decisions(0, 0) == 0
     assert 0 < decisions(0, 200) < decisions(0, 1000)
-    assert 0 < play(Plan(3, chaos_ms=1000, noise_ms=[0, 1000], noise_of=["disk 1"]))[0].decisions < decisions(0, 1000)
+    one_disk = Plan(3, chaos_ms=1000, calm=AMID, noise_ms=[0, 1000], noise_of=["disk 1"])
+    assert 0 < play(one_disk)[0].decisions < decisions(0, 1000)
 
 
 def test_noise_without_an_end_is_the_same_as_none_that_is_told() -> None:
-    hashes = {play(Plan(3, chaos_ms=500, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
+    hashes = {play(Plan(3, chaos_ms=500, calm=AMID, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
 
     assert len(hashes) == 1

@@ -52,13 +52,3 @@ def test_the_command_that_is_printed_repeats_the_run_in_a_fresh_clone(clone: Pat
     assert first == second
     assert any(line.startswith("trace ") for line in first)
     assert (tmp_path / "simulation-raft-4R01.html").stat().st_size > 10_000
-
-
-def test_an_entry_of_the_corpus_breaks_the_same_way_in_a_fresh_clone(clone: Path, tmp_path: Path) -> None:
-    runs = [
-        told(where, seed, tmp_path, "simulations", "run", "--entry", "R02")
-        for where, seed in ((ROOT, "1"), (clone, "2"))
-    ]
-
-    assert runs[0] == runs[1]
-    assert any(line.startswith("trace ") for line in runs[0])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from simulations.page.clients import operations
 from simulations.page.document import page
 from simulations.page.scene import fold, newest
-from simulations.plans import Fault, Load, Plan
+from simulations.plans import Calm, Fault, Load, Plan
 from simulations.raft_level import FIELDS, play, show
 from simulations.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from simulations.trace import Entry
 
 PLAN = Plan(
-    1, chaos_ms=4000, load=Load(every_ms=100),
+    1, chaos_ms=4000, load=Load(every_ms=100), calm=Calm(skipped=True),
     faults=[
         Fault("isolate", {"whom": "leader", "direction": "both", "for_ms": 3000}, at_ms=500),
         Fault("power", {"whom": "follower", "down_ms": 300}, at_ms=1500),
@@ -48,10 +49,11 @@ class Tags(HTMLParser):
             assert self.open.pop() == tag
 
 
-def looked_at(plan: Plan = PLAN) -> tuple[Outcome, list[Entry], list[Entry]]:
+@cache
+def looked_at() -> tuple[Outcome, list[Entry], list[Entry]]:
     """A run with all that is told of it."""
     details: list[Entry] = []
-    outcome, entries = play(plan, told=details.append)
+    outcome, entries = play(PLAN, told=details.append)
     return outcome, entries, details
 
 
@@ -84,7 +86,7 @@ def test_looking_closely_leaves_the_trace_as_it_is() -> None:
 
 
 def test_what_arrived_has_two_ends_and_what_was_lost_one() -> None:
-    _, entries = play(PLAN)
+    _, entries, _ = looked_at()
 
     scene = fold(entries, PLAN.chaos_ms * 1000)
 
@@ -95,7 +97,7 @@ def test_what_arrived_has_two_ends_and_what_was_lost_one() -> None:
 
 
 def test_bands_of_a_lane_follow_each_other_without_a_gap() -> None:
-    _, entries = play(PLAN)
+    _, entries, _ = looked_at()
 
     scene = fold(entries, entries[-1][0])
 
@@ -113,9 +115,9 @@ def test_a_disk_has_all_its_syncs_for_as_long_as_they_took() -> None:
 
     begun = [entry for entry in details if entry[1] == SYNC and entry[0] >= scene.begin]
     done = [entry for entry in details if entry[1] == DISK and entry[3] == "sync" and entry[0] >= scene.begin]
-    assert sum(each.how == "done" for each in syncs) == len(done) > 50
-    assert sum(each.end > each.begin for each in syncs if each.how == "done") > 0.9 * len(done)
-    assert len(begun) - len(done) <= sum(each.how == "never done" for each in syncs) <= 10
+    assert sum(each.how == "done" for each in syncs) == len(done) > 20
+    assert all(each.end > each.begin for each in syncs)
+    assert sum(each.how == "never done" for each in syncs) == len(begun) - len(done)
 
 
 def test_a_write_takes_effect_between_the_asking_and_the_answer() -> None:
@@ -125,7 +127,7 @@ def test_a_write_takes_effect_between_the_asking_and_the_answer() -> None:
 
     told = [each for each in found if each.end is not None]
     acknowledged = sum(len(entry) - 4 for entry in entries if entry[1] == DEED and entry[3] == "acknowledges")
-    assert len(told) == acknowledged > 20
+    assert len(told) == acknowledged > 5
     assert all(each.point is not None and each.begin <= each.point <= (each.end or 0) for each in told)
     assert any(each.end is None for each in found), "who writes to a leader that is cut off waits"
 
@@ -140,7 +142,7 @@ def test_operations_of_one_time_lie_beside_each_other() -> None:
 
 
 def test_cuts_begin_and_end() -> None:
-    _, entries = play(PLAN)
+    _, entries, _ = looked_at()
 
     cuts = fold(entries, entries[-1][0]).cuts
 
