@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simulations.fleet.crew import Crew
     from simulations.mutants.kills import Kill
     from simulations.mutants.row import Mutant
+    from simulations.mutants.witnesses import Witness
 
 GATE_CPU_S = 240.0
 """What the gate may take: two minutes of two cores."""
@@ -35,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     ways.add_argument("--report", action="store_true", help="how soon each was caught, as kept")
     ways.add_argument("--gate", action="store_true", help="each is caught still: by its kept kills first")
     ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
-    ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without, as kept")
+    ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without")
     parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
     parser.add_argument("--ranges", type=positive, default=RANGES, metavar="N", help=f"of seeds, to hunt in ({RANGES})")
     parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
@@ -57,7 +58,7 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     if args.oracles:
         return _oracles(chosen, kept)
     if args.faults:
-        return _faults(chosen, kept)
+        return _faults(chosen, kept, crew)
     return None
 
 
@@ -170,14 +171,28 @@ def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     return 1 if idle else 0
 
 
-def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
-    from simulations.cluster.faults import BROKER_KINDS
-    from simulations.faults.table import KINDS
+def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew) -> int:
+    """By the kept kills; of kinds that none of these needs, by their witnesses, which are lived through again."""
+    from simulations.mutants import witnesses
     from simulations.mutants.scores import by_fault
 
-    found = by_fault({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, (*KINDS, *BROKER_KINDS))
+    kinds = tuple(witnesses.kinds())
+    found = by_fault({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, kinds)
+    for row in crew([_witness_task(each) for each in witnesses.WITNESSES]):
+        if not row.error and row.outcomes[-1].needs == list(row.task.names):
+            found[row.task.names[0]].append(row.task.mutant_id)
     for name, mutants in found.items():
         sys.stdout.write(f"{name:14} {len(mutants):3} {' '.join(mutants) or 'NONE'}\n")
     idle = [name for name, mutants in found.items() if not mutants]
     sys.stdout.write(f"{len(found)} kinds of faults, no mutant needs {len(idle)}: {', '.join(idle) or 'none'}\n")
     return 1 if idle else 0
+
+
+def _witness_task(witness: Witness) -> Task:
+    from simulations.levels import load
+    from simulations.mutants.table import MUTANTS
+    from simulations.mutants.witnesses import plan_of
+
+    level = MUTANTS[witness.mutant_id].level
+    text = load(level).show(plan_of(witness.kind, witness.seed))
+    return Task((), level, witness.mutant_id, plans=(text,), names=(witness.kind,), needs=True)

@@ -202,4 +202,25 @@ MUTANTS = (
         "X09", "a wall clock may not go back", "progress", "own", ("ASSERT",),
         (Edit("raft.step", "    replica.wall_offset_ms = event.offset_ms\n", "    assert event.offset_ms >= replica.wall_offset_ms, 'a wall clock that goes back'\n    replica.wall_offset_ms = event.offset_ms\n"),),
     ),
+    Mutant(
+        "X10", "a candidate that has lost forgets that it voted for itself", "votes", "own", ("S14", "S15", "S02"),
+        (
+            Edit("raft.replica", "        check_change(old, role)\n", ""),
+            Edit(
+                "raft.poll", "    elif now_ms >= role.election_deadline_ms:\n        to_prospective(replica, now_ms)\n    else:\n        # One",
+                "    elif now_ms >= role.election_deadline_ms:\n        to_unattached(replica, role.epoch, None, now_ms)\n    else:\n        # One",
+            ),
+        ),
+    ),
+    Mutant(
+        "X11", "a leader describes its own log by what is committed", "answers", "KIP-836", ("S26",),
+        (Edit(
+            "raft.describe", "        end_offset, fetched_ms, caught_up_ms = replica.log.end, now_ms, now_ms",
+            "        end_offset, fetched_ms, caught_up_ms = replica.log.committed, now_ms, now_ms",
+        ),),
+    ),
+    Mutant(
+        "X12", "a candidate says that its log is longer than it is", "votes", "own", ("S05", "S06", "S01"),
+        (Edit("raft.vote", "        last_offset=replica.log.end,", "        last_offset=replica.log.end + 1000,"),),
+    ),
 )  # fmt: skip

@@ -57,9 +57,13 @@ def read(path: Path = FILE) -> dict[str, list[Kill]]:
         return {}
     try:
         tree = json.loads(path.read_text())
-        return {name: [Kill(*kill[:4], needs=tuple(kill[4])) for kill in kills] for name, kills in tree.items()}
-    except (json.JSONDecodeError, AttributeError, TypeError, IndexError) as error:
+        return {name: [_kill(*each) for each in found] for name, found in tree.items()}
+    except (json.JSONDecodeError, AttributeError, TypeError) as error:
         raise ValueError(f"{path} holds no first kills: {error!r}") from None
+
+
+def _kill(seed: int, tried: int, property_id: str, events: int, needs: list[str]) -> Kill:
+    return Kill(seed, tried, property_id, events, tuple(needs))
 
 
 def write(kills: dict[str, list[Kill]], path: Path = FILE) -> None:

@@ -1,0 +1,58 @@
+"""What each kind of fault is there for: a mutant that is caught in a world with faults of that kind, and not without.
+
+First kills tell that of most kinds (`kills.by_fault`). For the others a world of a few faults of the one kind is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulations import swarm
+from simulations.cluster import plan as cluster
+from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
+from simulations.faults.table import KINDS, Scale
+from simulations.plans import Fault
+from simulations.streams import between, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COUNT = 4
+"""How many faults such a world has."""
+
+
+class Witness(NamedTuple):
+    """The world of `plan_of(kind, seed)` catches the mutant, and the same without faults does not."""
+
+    kind: str
+    mutant_id: str
+    seed: int
+
+
+def plan_of(kind: str, seed: int) -> Any:
+    """The plan of a seed, of raft's level or of the controller's, with faults of one kind alone."""
+    luck = stream(seed, "only", kind)
+    if kind in BROKER_KINDS:
+        of_cluster = cluster.draw(seed)
+        of_cluster.faults = [draw_broker_fault(luck, of_cluster, [kind]) for _ in range(COUNT)]
+        return of_cluster
+    plan = swarm.draw(seed)
+    scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
+    plan.faults = [_fault(kind, luck, scale) for _ in range(COUNT)]
+    return plan
+
+
+def _fault(kind: str, luck: Any, scale: Scale) -> Fault:
+    return Fault(kind, KINDS[kind].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
+
+
+def kinds() -> Iterator[str]:
+    """All kinds of faults, of machines and networks first, then of brokers."""
+    yield from KINDS
+    yield from BROKER_KINDS
+
+
+WITNESSES = (
+    Witness("succession", "R25", 4),
+    Witness("stall", "D03d", 22),
+)
