@@ -10,7 +10,8 @@ class Outcome:
     """property_id: of what broke, empty where nothing did; text: how; at_us: when, in the world's time.
 
     trace_hash: of all that happened. fired: how often each kind of fault found something to strike; notes: how often
-    each event of the core was told of. decisions: of luck that were not the plain ones, where the plan bounds its noise
+    each event of the core was told of. refused: the first step that the specification does not allow, whatever else
+    broke. decisions: of luck that were not the plain ones, where the plan bounds its noise
     (`noise.Noise`), else -1. elected_ms, committed_ms, caught_up_ms: after the calm began; -1 where it did
     not come to that. needs: where that was asked, the kinds of faults without which nothing breaks.
     """
@@ -18,6 +19,7 @@ class Outcome:
     seed: int
     property_id: str = ""
     text: str = ""
+    refused: str = ""
     at_us: int = 0
     trace_hash: str = ""
     events: int = 0

@@ -95,6 +95,7 @@ class Run:
             self.end_chaos()
             if not self.plan.calm.skipped:
                 self.calm.live_through()
+            self.watch.validator.conclude()
         except Violation as violation:
             outcome.property_id, outcome.text = violation.property_id, violation.text
         except TooBusy as busy:
@@ -110,6 +111,7 @@ class Run:
         outcome.decisions = self.noise.decisions
         outcome.epochs = max(self.watch.elections.leaders, default=0)
         outcome.fired, outcome.notes = self.fired, self.watch.notes
+        outcome.refused = self.watch.validator.refused
         if self.watch.told is not None:
             self._tell_rest(self.watch.told)
         calm = self.calm

@@ -14,6 +14,7 @@ from simulations.properties.progress import Progress
 from simulations.properties.recovery import Recovery
 from simulations.properties.roles import Roles
 from simulations.properties.snapshots import Snapshots
+from simulations.spec.validator import Validator
 from simulations.trace import ARRIVAL, ASKED, CUT, DEED, LIFE, MESSAGE, NOTE, STEP
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Watch:
         self.elections = Elections(ledger)
         self.recovery = Recovery(ledger)
         self.progress = Progress(ledger, world)
+        self.validator = Validator(ledger, world)
         self.answers = Answers(ledger, world)
         # Logs first: it keeps the shadows that the others look at.
         properties: tuple[Any, ...] = (
@@ -84,10 +86,12 @@ class Watch:
         self.trace.add(entry)
         for act in self._on_recovered:
             act(process, recovered)
+        self.validator.recovered(process, recovered)
 
     def ended(self, process: Process, how: str) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, how, process.life))
         self.ledger.shadows.pop(process.node.id, None)
+        self.validator.ended(process)
 
     def refused_to_start(self, process: Process, error: Exception) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, "refuses to start", str(error)))
@@ -126,6 +130,7 @@ class Watch:
                 act(process, was, role)
         for act in self._on_stepped:
             act(process)
+        self.validator.stepped(process, name, event, effects)
 
     def performs(self, process: Process, effect: Any) -> None:
         for act in self._on_performs.get(type(effect), ()):

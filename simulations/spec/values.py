@@ -1,11 +1,12 @@
 """What the specification of KRaft speaks of, as plain values: roles, logs, nodes (KIP-595, KIP-630, KIP-996).
 
-Written from the protocol, beside the product's code and not from it; nothing here imports `raft`.
+Written from the protocol, beside the product's code and not from it; nothing here imports `raft`. No value changes: an
+action makes another node of a node.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,8 @@ UNATTACHED, PROSPECTIVE, CANDIDATE = "Unattached", "Prospective", "Candidate"
 LEADER, FOLLOWER, RESIGNED = "Leader", "Follower", "Resigned"
 
 NOBODY = -1
+UNKNOWN = -1
+"""A high watermark, or an end, that is not known."""
 
 
 def _same(old: int, new: int) -> bool:
@@ -41,3 +44,204 @@ FOLLOWS: dict[str, dict[str, Callable[[int, int], bool]]] = {
     RESIGNED: {UNATTACHED: _up, FOLLOWER: _up, PROSPECTIVE: _same},
 }
 """By role, the roles that may follow it, and what the epoch does then."""
+
+
+class NotAllowed(Exception):
+    """A guard of an action does not hold."""
+
+    def __init__(self, action: str, guard: str) -> None:
+        self.action = action
+        self.guard = guard
+        super().__init__(action, guard)
+
+
+class Log(NamedTuple):
+    """start: where it begins, and the epoch of the record before; runs: (epoch, end offset) of each epoch's records,
+    ascending in both. Ends are exclusive.
+    """
+
+    start: int = 0
+    start_epoch: int = 0
+    runs: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def end(self) -> int:
+        return self.runs[-1][1] if self.runs else self.start
+
+    @property
+    def last_epoch(self) -> int:
+        return self.runs[-1][0] if self.runs else self.start_epoch
+
+    def appended(self, epoch: int, end: int) -> Log:
+        """It goes on to `end` with records of one epoch."""
+        runs = self.runs
+        if runs and runs[-1][0] == epoch:
+            return self._replace(runs=(*runs[:-1], (epoch, end)))
+        return self._replace(runs=(*runs, (epoch, end)))
+
+    def cut(self, end: int) -> Log:
+        """What of it is before `end`."""
+        kept = [run for run in self.runs if run[1] <= end]
+        if len(kept) < len(self.runs) and end > (kept[-1][1] if kept else self.start):
+            kept.append((self.runs[len(kept)][0], end))
+        return self._replace(runs=tuple(kept))
+
+    def begun(self, start: int) -> Log:
+        """It begins at `start`: what is before is in a snapshot."""
+        return Log(start, self.epoch_before(start), tuple(run for run in self.runs if run[1] > start))
+
+    def epoch_before(self, offset: int) -> int:
+        """The epoch of the record before an offset that this log has."""
+        last = self.start_epoch
+        begin = self.start
+        for epoch, end in self.runs:
+            if offset <= begin:
+                return last
+            last, begin = epoch, end
+        return last
+
+    def end_of(self, epoch: int) -> tuple[int, int]:
+        """(epoch, end) of the newest epoch here that is not above `epoch`; before all, where the log begins."""
+        if epoch >= self.last_epoch:
+            return self.last_epoch, self.end
+        found = (self.start_epoch, self.start)
+        for run in self.runs:
+            if run[0] > epoch:
+                break
+            found = run
+        return found
+
+    def shares(self, other: Log) -> int:
+        """Up to where both hold the same, by their epochs; UNKNOWN where one begins behind the other's end."""
+        if self is other or self == other:
+            return self.end
+        start, end = max(self.start, other.start), min(self.end, other.end)
+        if start > end or self.epoch_before(start) != other.epoch_before(start):
+            return UNKNOWN
+        shared = start
+        for (own_epoch, own_end), (other_epoch, other_end) in zip(
+            self.begun(start).runs, other.begun(start).runs, strict=False
+        ):
+            if own_epoch != other_epoch:
+                break
+            shared = min(own_end, other_end)
+            if own_end != other_end:
+                break
+        return shared
+
+
+class Election(NamedTuple):
+    """What a node must not forget of elections."""
+
+    epoch: int = 0
+    leader: int = NOBODY
+    voted: int = NOBODY
+
+
+class Disk(NamedTuple):
+    """election, log: what a crash leaves. saving, writing: (number, value) of what is under way, oldest first. asked:
+    the log as all orders so far leave it; said: the newest election that was ordered.
+    """
+
+    election: Election | None = None
+    log: Log = Log()
+    saving: tuple[tuple[int, Election], ...] = ()
+    writing: tuple[tuple[int, Log], ...] = ()
+    asked: Log = Log()
+    said: Election | None = None
+
+    def holds(self, log: Log) -> int:
+        """Up to where `log` would survive a crash now; UNKNOWN for not even its beginning."""
+        durable = self.log
+        end = log.end if durable is log else durable.shares(log)
+        for _, version in self.writing:
+            if version is not log:
+                end = min(end, version.shares(log))
+        return end
+
+
+class Leading(NamedTuple):
+    """start: where the leader's epoch begins. ends: durable ends of the voters that fetched, by id; heard: the voters
+    that did since quorum_ms; proposed: where the log will end with all that was proposed.
+    """
+
+    start: int
+    ends: dict[int, int]
+    heard: frozenset[int]
+    quorum_ms: int
+    proposed: int = UNKNOWN
+
+
+class Download(NamedTuple):
+    """A snapshot on its way: (epoch, end), bytes that are here, and of how many (UNKNOWN before the first)."""
+
+    id: tuple[int, int]
+    position: int = 0
+    size: int = UNKNOWN
+
+
+class Node(NamedTuple):
+    """One replica.
+
+    reaches: whether it knows where its leader is. committed: the highest offset that it ever knew to be, in this life;
+    watermark: as its role knows it. since_ms: when the role began, or a follower last heard of its leader, by the
+    node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of this epoch has
+    served it; released: whether it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the download that is
+    whole. leaving: it is to stop. NOBODY and UNKNOWN where there is none.
+    """
+
+    id: int
+    is_voter: bool
+    role: str
+    epoch: int
+    leader: int
+    voted: int
+    log: Log
+    disk: Disk
+    since_ms: int
+    reaches: bool = False
+    committed: int = 0
+    watermark: int = UNKNOWN
+    granted: frozenset[int] = frozenset()
+    refused: frozenset[int] = frozenset()
+    fetched: bool = False
+    released: bool = False
+    snapshots: tuple[tuple[int, int, int], ...] = ()
+    download: Download | None = None
+    freezing: tuple[int, int] | None = None
+    leading: Leading | None = None
+    leaving: bool = False
+
+    def told(self) -> str:
+        """For people."""
+        parts = [f"{self.role} of epoch {self.epoch}"]
+        if self.leader != NOBODY:
+            parts.append(f"leader {self.leader}")
+        if self.voted != NOBODY:
+            parts.append(f"voted for {self.voted}")
+        log = self.log
+        parts.append(f"log {log.start}-{log.end} of epoch {log.last_epoch}")
+        parts.append(f"committed {self.committed}, watermark {self.watermark}")
+        if self.role in {PROSPECTIVE, CANDIDATE}:
+            parts.append(f"granted by {sorted(self.granted)}, refused by {sorted(self.refused)}")
+        if self.leading is not None:
+            parts.append(f"begins at {self.leading.start}, voters at {self.leading.ends}")
+        return ", ".join(parts)
+
+
+class Rules(NamedTuple):
+    """Of the quorum, the same for all: voters' ids, and time-outs in ms."""
+
+    voters: tuple[int, ...]
+    fetch_ms: int
+    election_ms: int
+    request_ms: int
+
+    @property
+    def majority(self) -> int:
+        return len(self.voters) // 2 + 1
+
+    @property
+    def quorum_ms(self) -> int:
+        """For how long a leader goes on that no majority fetches from (KIP-595)."""
+        return self.fetch_ms * 3 // 2

@@ -1,0 +1,117 @@
+"""What a node makes of each answer that counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crc32c import crc32c
+
+from records.errors import Error
+from records.messages.elections import BeginQuorumEpochResponse, EndQuorumEpochResponse, VoteResponse
+from records.messages.fetch import FetchResponse
+from records.messages.fetch_snapshot import FetchSnapshotResponse
+from simulations.chains import parts
+from simulations.spec import disks, replication
+from simulations.spec.elections import UNAVAILABLE, handle_vote_response, learn_from_answer
+from simulations.spec.forms import is_of_log
+from simulations.spec.values import FOLLOWER, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Answered
+    from simulations.spec.track import Sent, Track
+
+NO_SNAPSHOT = int(Error.SNAPSHOT_NOT_FOUND)
+_CRC_AT = 17
+"""Where in a batch its checksum stands, over all that comes after it."""
+
+
+def _vote(track: Track, event: Answered, sent: Sent, now_ms: int) -> tuple[str, Node]:
+    response = event.response
+    asked = sent.request.topics[0].partitions[0]
+    name = "HandlePreVoteResponse" if asked.pre_vote else "HandleVoteResponse"
+    if response.error_code or not is_of_log(response):
+        return name, track.node
+    said = response.topics[0].partitions[0]
+    node, goes_on = _learn(track, said.error_code, said, response.node_endpoints, now_ms)
+    if goes_on:
+        node = handle_vote_response(node, event.peer, granted=said.vote_granted, pre=asked.pre_vote)
+    return name, node
+
+
+def _of_epoch(name: str) -> Callable[[Track, Answered, Sent, int], tuple[str, Node]]:
+    def handle(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
+        response = event.response
+        if response.error_code or not is_of_log(response):
+            return name, track.node
+        said = response.topics[0].partitions[0]
+        return name, _learn(track, said.error_code, said, response.node_endpoints, now_ms)[0]
+
+    return handle
+
+
+def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
+    name = "HandleFetchResponse"
+    response = event.response
+    if response.error_code or not is_of_log(response):
+        return name, track.node
+    said = response.responses[0].partitions[0]
+    node, goes_on = _learn(track, said.error_code, said.current_leader, response.node_endpoints, now_ms)
+    if not goes_on or node.role != FOLLOWER:
+        return name, node
+    if said.diverging_epoch.epoch >= 0:
+        return name, replication.truncate(node, said.diverging_epoch.epoch, said.diverging_epoch.end_offset, now_ms)
+    if said.snapshot_id.epoch >= 0 or said.snapshot_id.end_offset >= 0:
+        return name, disks.begin_download(node, said.snapshot_id.epoch, said.snapshot_id.end_offset, now_ms)
+    batches, is_whole = _batches(said.records or b"")
+    after = replication.append_fetched(node, batches, said.high_watermark)
+    # A leader that sends what is damaged gives no sign of life.
+    return name, after._replace(since_ms=now_ms, fetched=True) if is_whole else after
+
+
+def _batches(data: bytes | bytearray) -> tuple[list[tuple[int, int, int]], bool]:
+    """(base, end, epoch) of each batch before the first that is damaged; and whether none is."""
+    found: list[tuple[int, int, int]] = []
+    view = memoryview(data)
+    for part in parts(data):
+        crc_at = part.start + _CRC_AT
+        if int.from_bytes(view[crc_at : crc_at + 4]) != crc32c(view[crc_at + 4 : part.stop]):
+            return found, False
+        found.append((part.base_offset, part.end_offset, part.epoch))
+    return found, True
+
+
+def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
+    name = "HandleFetchSnapshotResponse"
+    response = event.response
+    node = track.node
+    if response.error_code or not is_of_log(response):
+        return name, node._replace(download=None) if response.error_code not in {0, UNAVAILABLE} else node
+    said = response.topics[0].partitions[0]
+    node, goes_on = _learn(track, said.error_code, said.current_leader, response.node_endpoints, now_ms)
+    if node.role != FOLLOWER or node.download is None:
+        return name, node
+    snapshot = (said.snapshot_id.epoch, said.snapshot_id.end_offset)
+    if said.error_code == NO_SNAPSHOT or (goes_on and min(snapshot) < 0):
+        return name, node._replace(download=None, since_ms=now_ms, fetched=True)
+    if not goes_on:
+        return name, node
+    length = len(said.unaligned_records)
+    return name, disks.take_part(node, snapshot, said.position, length, said.size, now_ms)
+
+
+def _learn(track: Track, error: int, leader: Any, nodes: Any, now_ms: int) -> tuple[Node, bool]:
+    leader_id = max(leader.leader_id, -1)
+    named = any(each.node_id == leader_id for each in nodes)
+    can_reach = track.reaches(leader_id, named)
+    return learn_from_answer(track.node, error, leader.leader_epoch, leader_id, now_ms, can_reach=can_reach)
+
+
+ANSWERS: dict[type, Callable[[Track, Any, Any, int], tuple[str, Node]]] = {
+    VoteResponse: _vote,
+    BeginQuorumEpochResponse: _of_epoch("HandleBeginQuorumResponse"),
+    EndQuorumEpochResponse: _of_epoch("HandleEndQuorumResponse"),
+    FetchResponse: _fetch,
+    FetchSnapshotResponse: _fetch_snapshot,
+}

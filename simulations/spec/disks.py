@@ -1,0 +1,161 @@
+"""Disks and snapshots, as the specification has them: what is ordered, what is durable, what a crash leaves
+(KIP-595, KIP-630).
+"""
+
+from __future__ import annotations
+
+from simulations.spec.elections import need
+from simulations.spec.values import (
+    CANDIDATE,
+    FOLLOWER,
+    NOBODY,
+    RESIGNED,
+    UNATTACHED,
+    UNKNOWN,
+    Disk,
+    Download,
+    Election,
+    Log,
+    Node,
+)  # fmt: skip
+
+BOOTSTRAP = (0, 0)
+
+
+# Elections
+
+
+def order_save(node: Node, number: int, election: Election) -> Node:
+    """What a node must not forget is on its way to disk."""
+    disk = node.disk
+    return node._replace(disk=disk._replace(saving=(*disk.saving, (number, election)), said=election))
+
+
+def persist_election(node: Node, number: int) -> Node:
+    """PersistElection: it is there, and what was ordered before it."""
+    disk = node.disk
+    election, saving = disk.election, disk.saving
+    while saving and saving[0][0] <= number:
+        election, saving = saving[0][1], saving[1:]
+    return node._replace(disk=disk._replace(election=election, saving=saving))
+
+
+# The log
+
+
+def order_write(node: Node, number: int, log: Log) -> Node:
+    """The log on disk is to become this."""
+    disk = node.disk
+    return node._replace(disk=disk._replace(writing=(*disk.writing, (number, log)), asked=log))
+
+
+def persist_log(node: Node, number: int, end: int) -> Node:
+    """PersistLog: it is there, and what was ordered before it. end: of a cut within a batch, else UNKNOWN."""
+    disk = node.disk
+    log, writing = disk.log, disk.writing
+    while writing and writing[0][0] <= number:
+        log, writing = writing[0][1], writing[1:]
+    node = node._replace(disk=disk._replace(log=log, writing=writing))
+    if 0 <= end < node.log.end and not writing:
+        need(end >= node.committed, "PersistLog", f"the disk keeps what is committed, up to {node.committed}")
+        cut = node.log.cut(end)
+        node = node._replace(log=cut, disk=node.disk._replace(log=cut, asked=cut))
+    return node
+
+
+# A crash, and what comes after
+
+
+def may_survive(disk: Disk, election: Election | None, log: Log) -> str:
+    """What a crash may leave of a disk; why this is not among it, "" where it is."""
+    elections = [disk.election, *(value for _, value in disk.saving)]
+    if election not in elections:
+        return f"its election was {disk.election}, and is {election}"
+    versions = [disk.log, *(version for _, version in disk.writing)]
+    least = min(version.end for version in versions)
+    if log.end < least:
+        return f"its log was durable up to {least}, and ends at {log.end}"
+    # A cut log is a beginning of one of them; where it begins may have moved on with a snapshot.
+    if not any(version.shares(log) == log.end for version in versions if version.end >= log.end):
+        return f"its log was {disk.log}, and is {log}"
+    return ""
+
+
+def restart(
+    node_id: int, election: Election | None, log: Log, snapshots: tuple[tuple[int, int, int], ...], now_ms: int,
+    *, is_voter: bool, can_reach: bool,
+) -> Node:  # fmt: skip
+    """RestartWithState: what it was, as far as that is safe; who led stands no more in its epoch."""
+    found = election
+    if found is None or found.epoch < log.last_epoch:
+        found = Election(log.last_epoch)
+    role, reaches = UNATTACHED, False
+    if found.leader == node_id:
+        role, found = RESIGNED, found._replace(voted=NOBODY)
+    elif found.voted == node_id:
+        role, found = CANDIDATE, found._replace(leader=NOBODY)
+    elif found.leader != NOBODY and can_reach:
+        role, reaches = FOLLOWER, True
+    return Node(
+        node_id, is_voter, role, found.epoch, found.leader, found.voted, log, Disk(election, log, asked=log), now_ms,
+        reaches=reaches, committed=max((snapshot[1] for snapshot in snapshots), default=0), snapshots=snapshots,
+        granted=frozenset((node_id,)) if role == CANDIDATE else frozenset(),
+    )  # fmt: skip
+
+
+# Snapshots
+
+
+def take_snapshot(node: Node, snapshot: tuple[int, int, int]) -> Node:
+    """TakeSnapshot: of what is committed, and ends with a record of the log."""
+    epoch, end, _ = snapshot
+    if end < node.log.start or any(known[:2] == (epoch, end) for known in node.snapshots):
+        return node
+    name = "TakeSnapshot"
+    need(end <= node.committed, name, f"it holds what is committed, up to {node.committed}, and ends at {end}")
+    need(node.log.epoch_before(end) == epoch, name, f"it is of epoch {epoch}, and the log's {node.log} before {end}")
+    return node._replace(snapshots=tuple(sorted((*node.snapshots, snapshot))))
+
+
+def clean_log(node: Node, start: int) -> Node:
+    """CleanLog: the log begins where a snapshot ends, and what is older goes."""
+    name = "CleanLog"
+    kept = tuple(each for each in node.snapshots if each[1] >= start)
+    need(kept and kept[0][1] == start, name, f"a snapshot ends at {start}: {node.snapshots}")
+    need(start <= node.committed, name, f"up to {start} all is committed")
+    need(node.log.start < start <= node.log.end, name, f"the log has {start}")
+    return node._replace(log=node.log.begun(start), snapshots=kept)
+
+
+def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
+    """HandleFetchResponse where the leader says to begin with a snapshot."""
+    is_newer = (epoch, end) > (node.log.last_epoch, node.log.end)
+    is_possible = 0 <= epoch <= node.epoch and end >= node.committed
+    if not is_newer or not is_possible or any(known[:2] == (epoch, end) for known in node.snapshots):
+        return node
+    return node._replace(download=Download((epoch, end)), since_ms=now_ms, fetched=True)
+
+
+def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int, size: int, now_ms: int) -> Node:
+    """HandleFetchSnapshotResponse: the next bytes; any others end the download."""
+    download = node.download
+    if download is None:
+        return node
+    end = position + length
+    is_next = snapshot == download.id and position == download.position and download.size in {UNKNOWN, size}
+    if not is_next or not length or end > size:
+        return node._replace(download=None)
+    return node._replace(download=download._replace(position=end, size=size), since_ms=now_ms, fetched=True)
+
+
+def load_snapshot(node: Node, snapshot: tuple[int, int], size: int) -> Node:
+    """LoadSnapshot: a whole one of the leader's; the log begins at its end. Not for who stands, or has more."""
+    epoch, end = snapshot
+    node = node._replace(freezing=None)
+    is_newer = snapshot > (node.log.last_epoch, node.log.end)
+    if not is_newer or end < node.committed or node.role not in {FOLLOWER, UNATTACHED}:
+        return node
+    return node._replace(
+        log=Log(end, epoch), committed=end, watermark=end,
+        snapshots=(*(each for each in node.snapshots if each[:2] > snapshot), (epoch, end, size)),
+    )  # fmt: skip

@@ -1,0 +1,284 @@
+"""Elections, as the specification has them: time-outs, votes, pre-votes, leaders that begin and end (KIP-595, KIP-996).
+
+Each action is a function of a node that gives the node after it, or raises NotAllowed with the guard that fails. The
+names are those of the TLA+ specification of KIP-996, where it has them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from records.errors import Error
+from simulations.spec.values import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    NOBODY,
+    PROSPECTIVE,
+    RESIGNED,
+    UNATTACHED,
+    UNKNOWN,
+    Leading,
+    Node,
+    NotAllowed,
+    Rules,
+)  # fmt: skip
+
+EPOCH_MAX = (1 << 31) - 2
+NONE_YET: frozenset[int] = frozenset()
+
+# The one-message errors, as numbers.
+FENCED = int(Error.FENCED_LEADER_EPOCH)
+UNKNOWN_EPOCH = int(Error.UNKNOWN_LEADER_EPOCH)
+NOT_LEADER = int(Error.NOT_LEADER_OR_FOLLOWER)
+INVALID = int(Error.INVALID_REQUEST)
+OTHER_KEY = int(Error.INVALID_VOTER_KEY)
+OTHER_SET = int(Error.INCONSISTENT_VOTER_SET)
+UNAVAILABLE = int(Error.BROKER_NOT_AVAILABLE)
+
+
+class Asked(NamedTuple):
+    """A Vote. pre: it only asks whether it could have one."""
+
+    epoch: int
+    candidate: int
+    last_epoch: int
+    end: int
+    pre: bool
+
+
+# What a node learns from others
+
+
+def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
+    """It knows nobody to fetch from."""
+    return node._replace(
+        role=UNATTACHED, epoch=epoch, leader=leader, voted=node.voted if epoch == node.epoch else NOBODY,
+        since_ms=now_ms, reaches=False, granted=NONE_YET, refused=NONE_YET, fetched=False, released=False,
+        download=None, leading=None,
+    )  # fmt: skip
+
+
+def follower(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
+    """It fetches from a leader."""
+    return unattached(node, epoch, leader, now_ms)._replace(role=FOLLOWER, reaches=True)
+
+
+def contradicts(node: Node, epoch: int, leader: int) -> bool:
+    """Whether somebody says what cannot be: two leaders in an epoch, or that this node leads when it does not."""
+    if leader == node.id:
+        return node.leader != leader or node.epoch != epoch
+    return epoch == node.epoch and NOBODY not in (leader, node.leader) and leader != node.leader
+
+
+def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) -> Node:
+    """Somebody tells of an epoch that is not over for this node, and of its leader."""
+    if epoch > EPOCH_MAX or contradicts(node, epoch, leader):
+        return node
+    found = leader != NOBODY and can_reach
+    if epoch > node.epoch:
+        return follower(node, epoch, leader, now_ms) if found else unattached(node, epoch, leader, now_ms)
+    if found and node.leader == NOBODY:
+        return follower(node, epoch, leader, now_ms)
+    return node
+
+
+def learn_from_answer(
+    node: Node, error: int, epoch: int, leader: int, now_ms: int, *, can_reach: bool
+) -> tuple[Node, bool]:
+    """What every answer says before its own; and whether that is to be read still."""
+    if epoch < node.epoch or error == UNKNOWN_EPOCH:
+        return node, False
+    if epoch > node.epoch or error in {FENCED, NOT_LEADER} or contradicts(node, epoch, leader):
+        return learn(node, epoch, leader, now_ms, can_reach=can_reach), False
+    if leader != NOBODY and node.leader == NOBODY:
+        learned = learn(node, epoch, leader, now_ms, can_reach=can_reach)
+        return learned, learned is not node and error == 0
+    return node, error == 0
+
+
+# Requests of voters
+
+
+def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool) -> tuple[Node, tuple[int, ...]]:
+    """HandleVoteRequest, HandlePreVoteRequest: one vote an epoch, to a log that is as good; a pre-vote changes nothing.
+
+    Returns what is answered: error, epoch, leader, whether it is granted.
+    """
+    if asked.end < 0 or not 0 <= asked.last_epoch <= (asked.epoch if asked.pre else asked.epoch - 1):
+        return node, (INVALID, node.epoch, node.leader, 0)
+    if asked.epoch < node.epoch:
+        return node, (FENCED, node.epoch, node.leader, 0)
+    if asked.candidate < 0 or asked.epoch > EPOCH_MAX:
+        return node, (INVALID, node.epoch, node.leader, 0)
+    if asked.epoch > node.epoch:
+        node = unattached(node, asked.epoch, NOBODY, now_ms)
+    if not is_meant:
+        return node, (OTHER_KEY, node.epoch, node.leader, 0)
+    granted = asked.candidate != node.id and _grants(node, asked)
+    if granted and not asked.pre and node.voted == NOBODY:
+        node = node._replace(voted=asked.candidate, since_ms=now_ms)
+        if node.role == PROSPECTIVE:
+            node = node._replace(granted=frozenset((node.id,)), refused=NONE_YET)
+    return node, (0, node.epoch, node.leader, int(granted))
+
+
+def _grants(node: Node, asked: Asked) -> bool:
+    is_as_good = (asked.last_epoch, asked.end) >= (node.log.last_epoch, node.log.end)
+    if asked.pre:
+        serves = node.role == LEADER or (node.role == FOLLOWER and node.fetched)
+        return is_as_good and not serves
+    if node.role not in {UNATTACHED, PROSPECTIVE}:
+        return False
+    if node.voted != NOBODY:
+        return node.voted == asked.candidate
+    return node.leader == NOBODY and is_as_good
+
+
+def handle_begin_request(
+    node: Node, epoch: int, leader: int, now_ms: int, *, is_meant: bool, can_reach: bool
+) -> tuple[Node, tuple[int, ...]]:
+    """AcceptBeginQuorumRequest, or its refusal; returns what is answered: error, epoch, leader."""
+    node, error = _hear_of_leader(node, epoch, leader, now_ms, can_reach=can_reach)
+    if error == 0 and not is_meant:
+        error = OTHER_KEY
+    return node, (error, node.epoch, node.leader)
+
+
+def handle_end_request(
+    node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool
+) -> tuple[Node, tuple[int, ...]]:
+    """AcceptEndQuorumRequest, or its refusal: who follows that leader waits for it no more."""
+    node, error = _hear_of_leader(node, epoch, leader, now_ms, can_reach=can_reach)
+    if error == 0 and node.role == FOLLOWER and node.leader == leader:
+        node = node._replace(released=True, fetched=False)
+    return node, (error, node.epoch, node.leader)
+
+
+def _hear_of_leader(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) -> tuple[Node, int]:
+    if epoch < node.epoch:
+        return node, FENCED
+    if leader < 0 or epoch > EPOCH_MAX:
+        return node, INVALID
+    if contradicts(node, epoch, leader):
+        return node, OTHER_SET
+    return learn(node, epoch, leader, now_ms, can_reach=can_reach), 0
+
+
+# Answers to voters
+
+
+def handle_vote_response(node: Node, voter: int, *, granted: bool, pre: bool) -> Node:
+    """HandleVoteResponse, HandlePreVoteResponse: it counts where it was asked for in this candidacy."""
+    if node.role != (PROSPECTIVE if pre else CANDIDATE):
+        return node
+    if granted:
+        return node._replace(granted=node.granted | {voter})
+    if pre:
+        return node._replace(refused=node.refused | {voter})
+    return node if voter in node.granted else node._replace(refused=node.refused | {voter})
+
+
+# What a node does by itself
+
+
+def voter_fetch_timeout(node: Node, rules: Rules, now_ms: int, *, is_refused: bool) -> Node:
+    """VoterFetchTimeout: the leader was not heard for too long, resigned, or refuses connections."""
+    name = "VoterFetchTimeout"
+    need(node.role == FOLLOWER, name, "it follows")
+    need(node.is_voter, name, "it votes")
+    waited = now_ms - node.since_ms
+    need(
+        is_refused or node.released or waited >= rules.fetch_ms, name,
+        f"the leader was silent for {rules.fetch_ms} ms (for {waited} now), resigned, or its process is gone",
+    )  # fmt: skip
+    return prospective(node, now_ms)
+
+
+def voter_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
+    """VoterElectionTimeout: nobody was elected for too long."""
+    name = "VoterElectionTimeout"
+    need(node.role in {UNATTACHED, CANDIDATE}, name, "it knows no leader to fetch from")
+    need(node.is_voter, name, "it votes")
+    waited = now_ms - node.since_ms
+    need(node.role == UNATTACHED or waited >= rules.election_ms, name, f"its candidacy is {waited} ms old")
+    return prospective(node, now_ms)
+
+
+def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
+    """VoterElectionTimeout of a sole voter that starts: nobody else is to be waited for."""
+    name = "VoterElectionTimeout"
+    need(rules.voters == (node.id,) and node.is_voter, name, "it is the only voter")
+    need(node.role != CANDIDATE, name, "it does not stand yet")
+    return prospective(node, now_ms)
+
+
+def prospective(node: Node, now_ms: int) -> Node:
+    """It asks whether it could win; what is saved stays."""
+    return node._replace(
+        role=PROSPECTIVE, since_ms=now_ms, granted=frozenset((node.id,)), refused=NONE_YET, fetched=False,
+        released=False, download=None,
+    )  # fmt: skip
+
+
+def win_pre_vote(node: Node, rules: Rules, now_ms: int, *, may_skip: bool) -> Node:
+    """ConcludePreVote, where a majority would vote for it, or somebody knows no pre-votes: it stands."""
+    name = "ConcludePreVote"
+    need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
+    need(node.is_voter, name, "it votes")
+    need(may_skip or len(node.granted) >= rules.majority, name, f"a majority granted it: {sorted(node.granted)}")
+    return node._replace(
+        role=CANDIDATE, epoch=node.epoch + 1, leader=NOBODY, voted=node.id, reaches=False, since_ms=now_ms,
+        granted=frozenset((node.id,)), refused=NONE_YET,
+    )  # fmt: skip
+
+
+def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
+    """ConcludePreVote, where no majority would, or not in time: back to the leader that it knew, or to nobody."""
+    name = "ConcludePreVote"
+    need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
+    waited = now_ms - node.since_ms
+    is_lost = len(rules.voters) - len(node.refused) < rules.majority
+    need(is_lost or waited >= rules.election_ms, name, f"refused by {sorted(node.refused)}, after {waited} ms")
+    if node.leader != NOBODY and node.reaches:
+        return follower(node, node.epoch, node.leader, now_ms)
+    return unattached(node, node.epoch, node.leader, now_ms)
+
+
+def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
+    """BecomeLeader: a majority voted for it. Its log goes on with a record of the epoch, which `append` adds."""
+    name = "BecomeLeader"
+    need(node.role == CANDIDATE, name, "it stands")
+    need(len(node.granted) >= rules.majority, name, f"a majority voted for it: {sorted(node.granted)}")
+    return node._replace(
+        role=LEADER, leader=node.id, voted=NOBODY, since_ms=now_ms, watermark=UNKNOWN,
+        leading=Leading(node.log.end, {}, NONE_YET, now_ms),
+    )  # fmt: skip
+
+
+def check_quorum_resign(node: Node, rules: Rules, now_ms: int, *, is_asked: bool) -> Node:
+    """CheckQuorumResign: no majority fetched for too long; or Resign: it was asked to, or leaves."""
+    name = "CheckQuorumResign"
+    need(node.role == LEADER, name, "it leads")
+    assert node.leading is not None, "a leader keeps books"
+    waited = now_ms - node.leading.quorum_ms
+    if not is_asked:
+        need(len(rules.voters) > 1, name, "there are other voters")
+        need(waited >= rules.quorum_ms, name, f"no majority fetched for {rules.quorum_ms} ms (it did {waited} ago)")
+    return node._replace(role=RESIGNED, since_ms=now_ms, watermark=UNKNOWN, leading=None)
+
+
+def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
+    """ResignedElectionTimeout: who led an epoch stands in the next."""
+    name = "ResignedElectionTimeout"
+    need(node.role == RESIGNED, name, "it resigned")
+    need(node.is_voter, name, "it votes")
+    waited = now_ms - node.since_ms
+    need(waited >= rules.election_ms, name, f"it resigned {waited} ms ago")
+    return unattached(node, node.epoch + 1, NOBODY, now_ms)
+
+
+def need(condition: object, action: str, guard: str) -> None:
+    """Raise NotAllowed where a guard does not hold."""
+    if not condition:
+        raise NotAllowed(action, guard)

@@ -1,0 +1,139 @@
+"""What a replica is told, as actions of the specification: for each kind of input, what a node may be after it.
+
+Each function gives (action, node) pairs, the likeliest first. There are several only where it cannot be seen whether an
+answer came in time. What a request is to be answered is noted in the track.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import (
+    Answered,
+    ConfirmLeadership,
+    Failed,
+    Flushed,
+    Propose,
+    Requested,
+    Saved,
+    ShutDown,
+    SnapshotStored,
+    SnapshotTaken,
+)  # fmt: skip
+from simulations.messages import ANSWERS as MESSAGES
+from simulations.spec import disks
+from simulations.spec.answers import ANSWERS
+from simulations.spec.elections import UNAVAILABLE
+from simulations.spec.requests import REQUESTS
+from simulations.spec.values import LEADER, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.spec.track import Sent, Track
+
+Outcomes = list[tuple[str, Node]]
+
+LIVE, DEAD, UNSURE = range(3)
+
+
+def _requested(track: Track, event: Requested, now_ms: int) -> Outcomes:
+    handler = REQUESTS.get(type(event.request))
+    return [("", track.node)] if handler is None else [handler(track, event, now_ms)]
+
+
+def _answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
+    sent, is_live = _taken(track, event.peer, event.number, now_ms)
+    ignored = ("", track.node)
+    if sent is None or is_live == DEAD:
+        return [ignored]
+    kind = type(event.response)
+    if kind is not MESSAGES[type(sent.request)]:
+        return [ignored]
+    said = ANSWERS[kind](track, event, sent, now_ms)
+    return [said] if is_live == LIVE else [said, ignored]
+
+
+def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
+    sent, is_live = _taken(track, event.peer, event.number, now_ms)
+    if sent is None or is_live == DEAD:
+        return [("", track.node)]
+    node = track.node
+    if (
+        node.download is not None
+        and type(sent.request).__name__ == "FetchSnapshotRequest"
+        and event.error != UNAVAILABLE
+    ):
+        node = node._replace(download=None)
+    return [("", node)]
+
+
+def _taken(track: Track, peer: int, number: int, now_ms: int) -> tuple[Sent | None, int]:
+    """The request that an answer is of, and whether the answer counts: it came in time, to who asked in this role."""
+    sent = track.sent.get(peer)
+    if sent is None or sent.number != number:
+        return None, DEAD
+    del track.sent[peer]
+    waited = now_ms - sent.at_ms
+    if sent.token != track.token or waited >= track.rules.request_ms:
+        return sent, DEAD
+    return sent, LIVE if sent.is_exact else UNSURE
+
+
+def _saved(track: Track, event: Saved, _now_ms: int) -> Outcomes:
+    return [("PersistElection", disks.persist_election(track.node, event.number))]
+
+
+def _flushed(track: Track, event: Flushed, _now_ms: int) -> Outcomes:
+    return [("PersistLog", disks.persist_log(track.node, event.number, event.end_offset))]
+
+
+def _proposed(track: Track, event: Propose, _now_ms: int) -> Outcomes:
+    node = track.node
+    leading = node.leading
+    if leading is None or event.epoch != node.epoch or node.leaving:
+        return [("", node)]
+    expected = max(leading.proposed, node.log.end)
+    if event.base_offset != expected:
+        return [("", node)]
+    return [("", node._replace(leading=leading._replace(proposed=event.last_offset + 1)))]
+
+
+def _asks_whether_it_leads(track: Track, event: ConfirmLeadership, _now_ms: int) -> Outcomes:
+    if track.node.role == LEADER:
+        track.questions[event.number] = {track.node.id}
+    return [("", track.node)]
+
+
+def _took_snapshot(track: Track, event: SnapshotTaken, _now_ms: int) -> Outcomes:
+    snapshot = (event.id.epoch, event.id.end_offset, event.size)
+    return [("TakeSnapshot", disks.take_snapshot(track.node, snapshot))]
+
+
+def _stored(track: Track, event: SnapshotStored, _now_ms: int) -> Outcomes:
+    node = track.node
+    snapshot = track.freezes.pop(event.number, None)
+    if snapshot is None or node.freezing != snapshot:
+        return [("", node)]
+    if event.refused:
+        return [("", node._replace(freezing=None))]
+    after = disks.load_snapshot(node, snapshot, event.size)
+    return [("LoadSnapshot" if after.log is not node.log else "", after)]
+
+
+def _shuts_down(track: Track, _event: ShutDown, _now_ms: int) -> Outcomes:
+    return [("", track.node._replace(leaving=True))]
+
+
+INPUTS: dict[type, Callable[[Track, Any, int], Outcomes]] = {
+    Requested: _requested,
+    Answered: _answered,
+    Failed: _failed,
+    Saved: _saved,
+    Flushed: _flushed,
+    Propose: _proposed,
+    ConfirmLeadership: _asks_whether_it_leads,
+    SnapshotTaken: _took_snapshot,
+    SnapshotStored: _stored,
+    ShutDown: _shuts_down,
+}

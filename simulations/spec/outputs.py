@@ -1,0 +1,259 @@
+"""What a replica orders, as the specification allows it: saves, writes, requests, answers, words to its state machine.
+
+An order may wait until what it rests on is saved; so it is held against the node as it is, as it was during the step,
+and as it was while a save was under way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from simulations.messages import KINDS
+from simulations.spec import disks, replication
+from simulations.spec.elections import NOT_LEADER, need
+from simulations.spec.track import Sent, election_of
+from simulations.spec.values import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    NOBODY,
+    PROSPECTIVE,
+    RESIGNED,
+    UNATTACHED,
+    Election,
+    Log,
+    Node,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulations.spec.track import Track
+
+
+def perform(track: Track, node: Node, effect: Any, states: Sequence[Node], now_ms: int) -> Node:
+    """The node after an order was given. states: what it may be of, the newest first."""
+    act = EFFECTS.get(type(effect))
+    return node if act is None else act(track, node, effect, states, now_ms)
+
+
+# Disks
+
+
+def _save(_track: Track, node: Node, effect: do.SaveElection, _states: Sequence[Node], _now_ms: int) -> Node:
+    voted = NOBODY if effect.voted is None else effect.voted.id
+    election = Election(effect.epoch, NOBODY if effect.leader_id is None else effect.leader_id, voted)
+    need(election == election_of(node), "PersistElection", f"it saves what it is, {election_of(node)}, not {election}")
+    return disks.order_save(node, effect.number, election)
+
+
+def _append(_track: Track, node: Node, effect: do.Append, _states: Sequence[Node], _now_ms: int) -> Node:
+    asked = node.disk.asked
+    need(effect.base_offset == asked.end, "PersistLog", f"an append at {effect.base_offset} to a log of {asked.end}")
+    return disks.order_write(node, effect.number, asked.appended(effect.epoch, effect.end_offset))
+
+
+def _truncate(_track: Track, node: Node, effect: do.Truncate, _states: Sequence[Node], _now_ms: int) -> Node:
+    return disks.order_write(node, effect.number, node.disk.asked.cut(effect.end_offset))
+
+
+def _reset(_track: Track, node: Node, effect: do.ResetLog, _states: Sequence[Node], _now_ms: int) -> Node:
+    return disks.order_write(node, effect.number, Log(effect.id.end_offset, effect.id.epoch))
+
+
+def _advance(_track: Track, node: Node, effect: do.AdvanceLogStart, _states: Sequence[Node], _now_ms: int) -> Node:
+    return disks.order_write(node, effect.number, node.disk.asked.begun(effect.start_offset))
+
+
+def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, _states: Sequence[Node], _now_ms: int) -> Node:
+    snapshot = (effect.id.epoch, effect.id.end_offset)
+    download = node.download
+    is_whole = download is not None and download.id == snapshot and download.position == download.size
+    need(is_whole, "LoadSnapshot", f"all of {snapshot} is here: {download}")
+    track.freezes[effect.number] = snapshot
+    return node._replace(download=None, freezing=snapshot)
+
+
+# The state machine
+
+
+def _commits(track: Track, node: Node, effect: do.HighWatermark, _states: Sequence[Node], _now_ms: int) -> Node:
+    name = "AdvanceHighWatermark"
+    need(track.told < effect.offset, name, f"it was told of {track.told} before, and now of {effect.offset}")
+    need(effect.offset <= node.committed, name, f"{effect.offset} is committed, as far as it knows: {node.committed}")
+    track.told = effect.offset
+    return node
+
+
+def _loads(track: Track, node: Node, effect: do.LoadSnapshot, _states: Sequence[Node], _now_ms: int) -> Node:
+    track.told = effect.id.end_offset
+    return node
+
+
+def _leader_changed(_track: Track, node: Node, effect: do.LeaderChanged, states: Sequence[Node], _now_ms: int) -> Node:
+    if effect.leader_id == node.id:
+        knows = any(
+            each.role == LEADER and each.epoch == effect.epoch and each.watermark == each.log.end == effect.end_offset
+            for each in states
+        )
+        need(knows, "BecomeLeader", f"the state machine has all, up to {effect.end_offset}, before it leads")
+    return node
+
+
+def _confirmed(track: Track, node: Node, effect: do.LeadershipConfirmed, states: Sequence[Node], _now_ms: int) -> Node:
+    voters = track.questions.pop(effect.number, set())
+    name = "ConfirmLeadership"
+    need(any(each.role == LEADER and each.epoch == effect.epoch for each in states), name, "it leads")
+    need(len(voters) >= track.rules.majority, name, f"a majority fetched since it asked: {sorted(voters)}")
+    return node
+
+
+# Requests
+
+
+def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now_ms: int) -> Node:
+    kind = KINDS[type(effect.request)]
+    gist = kind.gist(effect.request)
+    fits = REQUESTS[kind.name]
+    place = next((place for place, each in enumerate(states) if fits(track, each, effect.peer, gist)), None)
+    need(place is not None, f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
+    assert place is not None, "it fits"
+    _knows(node, kind.name, gist[0])
+    is_exact = place == 0 and not track.was_saving
+    track.sent[effect.peer] = Sent(effect.number, now_ms, track.token, is_exact, effect.request)
+    return node
+
+
+def _knows(node: Node, name: str, epoch: int) -> None:
+    """Nothing leaves that tells of an epoch which the sender could forget."""
+    election = node.disk.election
+    durable = -1 if election is None else election.epoch
+    need(epoch <= durable, f"Send{name}", f"epoch {epoch} is on disk before anybody is told; there is {election}")
+
+
+def _sends_vote(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    epoch, candidate, last_epoch, end, pre = gist
+    return (
+        node.role == (PROSPECTIVE if pre else CANDIDATE)
+        and (epoch, candidate) == (node.epoch, node.id)
+        and (last_epoch, end) == (node.log.last_epoch, node.log.end)
+        and peer in track.rules.voters
+    )
+
+
+def _sends_begin(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return node.role == LEADER and gist == (node.epoch, node.id) and peer in track.rules.voters
+
+
+def _sends_end(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return node.role == RESIGNED and gist[:2] == (node.epoch, node.id) and peer in track.rules.voters
+
+
+def _sends_fetch(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    epoch, offset, last_epoch, watermark = gist
+    return (
+        (node.role == UNATTACHED or (node.role == FOLLOWER and (peer != node.leader or node.download is None)))
+        and epoch == node.epoch
+        and offset == node.log.end == node.disk.holds(node.log)
+        and not node.disk.writing
+        and last_epoch == node.log.last_epoch
+        and watermark == node.watermark
+    )
+
+
+def _sends_fetch_snapshot(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    epoch, end, of_epoch, position = gist
+    download = node.download
+    return (
+        node.role == FOLLOWER
+        and (epoch, peer) == (node.epoch, node.leader)
+        and download is not None
+        and (download.id, download.position) == ((of_epoch, end), position)
+    )
+
+
+REQUESTS: dict[str, Callable[[Track, Node, int, tuple[Any, ...]], bool]] = {
+    "Vote": _sends_vote,
+    "Begin": _sends_begin,
+    "End": _sends_end,
+    "Fetch": _sends_fetch,
+    "FetchSnapshot": _sends_fetch_snapshot,
+}
+
+
+# Answers
+
+
+def _reply(track: Track, node: Node, effect: Any, states: Sequence[Node], _now_ms: int) -> Node:
+    owed = track.owed.pop(effect.source, None)
+    if owed is None:
+        return node
+    name, gist_of, _ = KINDS[type(effect.response)]
+    gist = gist_of(effect.response)
+    if owed.exact is not None:
+        size = len(owed.exact)
+        need(gist[:size] == owed.exact, name, f"the answer is {owed.exact}, and not {gist}")
+    else:
+        _answers_fetch(owed.fetch, gist, effect, states)
+    if len(gist) > 2:
+        _knows(node, name, gist[1])
+        election = node.disk.election
+        if gist[2] == node.id and election is not None and election.epoch == gist[1]:
+            need(election.leader == node.id, name, f"that it leads is on disk before anybody is told: {election}")
+        if name == "VoteAnswer" and gist[3]:
+            _gives_vote(owed, node, gist)
+    return node
+
+
+def _gives_vote(owed: Any, node: Node, gist: tuple[Any, ...]) -> None:
+    """A vote is on disk before it is given."""
+    election = node.disk.election
+    candidate = owed.candidate
+    if candidate is None or election is None or election.epoch != gist[1]:
+        return
+    need(election.voted == candidate, "HandleVoteRequest", f"the vote for {candidate} is on disk: {election}")
+
+
+def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, states: Sequence[Node]) -> None:
+    """A Fetch that was not refused at once."""
+    asked, found = fetch
+    epoch, leader = gist[1:3]
+    if gist[0]:
+        is_over = gist[0] == NOT_LEADER and any(
+            each.role != LEADER and (each.epoch, each.leader) == (epoch, leader) for each in states
+        )
+        need(is_over, "RejectFetchRequest", f"it leads epoch {asked.epoch} no more, where it answers {gist}")
+        return
+    now = next((each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch), None)
+    need(now is not None, found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
+    assert now is not None, "it leads"
+    need(gist[3] <= now.watermark, found.kind, f"{now.watermark} is committed, and it tells of {gist[3]}")
+    found = replication.place(now, asked)
+    if found.kind == replication.DIVERGING:
+        need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, told is {gist}")
+    elif found.kind == replication.SNAPSHOT:
+        need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, told is {gist}")
+    else:
+        need(len(gist) == 5, found.kind, f"the logs agree up to {asked.offset}, and told is {gist}")
+        if isinstance(effect, do.ReplyRecords):
+            is_next = effect.start_offset == asked.offset and effect.end_offset <= now.log.end
+            need(is_next, found.kind, f"records from {effect.start_offset} to {effect.end_offset} of {now.log}")
+
+
+EFFECTS: dict[type, Callable[[Track, Node, Any, Sequence[Node], int], Node]] = {
+    do.SaveElection: _save,
+    do.Append: _append,
+    do.Truncate: _truncate,
+    do.ResetLog: _reset,
+    do.AdvanceLogStart: _advance,
+    do.FreezeSnapshot: _freeze,
+    do.HighWatermark: _commits,
+    do.LoadSnapshot: _loads,
+    do.LeaderChanged: _leader_changed,
+    do.LeadershipConfirmed: _confirmed,
+    do.Send: _send,
+    do.Reply: _reply,
+    do.ReplyRecords: _reply,
+    do.ReplySnapshot: _reply,
+}

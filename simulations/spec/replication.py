@@ -1,0 +1,152 @@
+"""The log, as the specification has it: appending, fetching, committing (KIP-595; Raft 5.3, 5.4.2).
+
+Each action is a function of a node that gives the node after it, or raises NotAllowed with the guard that fails.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNAVAILABLE, UNKNOWN_EPOCH, need
+from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ACCEPTED, DIVERGING, SNAPSHOT = "AcceptFetchRequest", "DivergingFetchRequest", "SnapshotFetchRequest"
+
+
+class Fetched(NamedTuple):
+    """A Fetch: all before `offset` is on the sender's disk, and the last of it is of last_epoch."""
+
+    epoch: int
+    offset: int
+    last_epoch: int
+
+
+class Place(NamedTuple):
+    """Where a leader finds a fetch in its log. kind: ACCEPTED, DIVERGING (epoch, end: the newest that may be common),
+    SNAPSHOT (epoch, end of it).
+    """
+
+    kind: str
+    epoch: int = UNKNOWN
+    end: int = UNKNOWN
+
+
+# The leader
+
+
+def client_request(node: Node, end: int) -> Node:
+    """HandleClientRequest: who leads appends records of its own epoch."""
+    name = "HandleClientRequest"
+    leading = node.leading
+    need(node.role == LEADER and leading is not None, name, "it leads")
+    assert leading is not None, "a leader keeps books"
+    need(end > node.log.end, name, f"the log grows, from {node.log.end} to {end}")
+    is_first = node.log.end == leading.start
+    need(is_first or end == leading.proposed, name, f"up to {leading.proposed} was proposed, the log goes to {end}")
+    return node._replace(log=node.log.appended(node.epoch, end))
+
+
+def refusal(node: Node, epoch: int) -> int:
+    """RejectFetchRequest: why a request to the leader of an epoch is not for this node; 0 where it is."""
+    if epoch < node.epoch:
+        return FENCED
+    if epoch > node.epoch:
+        return UNKNOWN_EPOCH
+    if node.role != LEADER:
+        return NOT_LEADER
+    return UNAVAILABLE if node.leaving else 0
+
+
+def malformed(asked: Fetched) -> int:
+    """Why nobody serves a fetch; 0 where somebody may."""
+    return 0 if asked.offset >= 0 and 0 <= asked.last_epoch <= asked.epoch else INVALID
+
+
+def place(node: Node, asked: Fetched) -> Place:
+    """AcceptFetchRequest, DivergingFetchRequest, or that the sender is to begin with a snapshot."""
+    log, snapshots = node.log, node.snapshots
+    latest = snapshots[-1] if snapshots else None
+    if asked.offset == 0 and latest is not None and latest[:2] != (0, 0):
+        return Place(SNAPSHOT, latest[0], latest[1])
+    if log.start == 0 and asked.offset == 0:
+        return Place(ACCEPTED)
+    if latest is not None:
+        earliest = snapshots[0]
+        is_before = asked.offset < log.start or asked.last_epoch < earliest[0]
+        if is_before or (asked.offset == log.start and asked.last_epoch != earliest[0]):
+            return Place(SNAPSHOT, latest[0], latest[1])
+    epoch, end = log.end_of(asked.last_epoch)
+    if latest is None and end == 0:
+        epoch = asked.last_epoch  # nothing says what was before
+    if epoch == asked.last_epoch and asked.offset <= end:
+        return Place(ACCEPTED)
+    return Place(DIVERGING, epoch, end)
+
+
+def hear_of_voter(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
+    """A voter fetched: with a majority of them, the leader may go on for another while."""
+    assert node.leading is not None, "a leader keeps books"
+    return node._replace(leading=_heard(node.leading, voter, rules, now_ms))
+
+
+def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int) -> Node:
+    """AcceptFetchRequest of a voter: it has everything before an offset on its disk, and follows."""
+    leading = node.leading
+    assert leading is not None, "a leader keeps books"
+    if leading.ends.get(voter) != offset:
+        start, ends, heard, quorum_ms, proposed = leading
+        leading = Leading(start, {**ends, voter: offset}, heard, quorum_ms, proposed)
+    return node._replace(leading=_heard(leading, voter, rules, now_ms))
+
+
+def _heard(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
+    start, ends, heard, _, proposed = leading
+    if len(heard) + (voter not in heard) >= rules.majority - 1:
+        return Leading(start, ends, frozenset(), now_ms, proposed)
+    return leading if voter in heard else leading._replace(heard=heard | {voter})
+
+
+def advance_high_watermark(node: Node, rules: Rules) -> Node:
+    """AdvanceHighWatermark: what a majority has on disk, if a record of the leader's own epoch is among it."""
+    leading = node.leading
+    assert leading is not None, "a leader keeps books"
+    ends = {**leading.ends, node.id: node.disk.holds(node.log)}
+    held = sorted([ends.get(voter, UNKNOWN) for voter in rules.voters])[len(rules.voters) - rules.majority]
+    if held <= leading.start or held <= node.watermark:
+        return node
+    return node._replace(watermark=held, committed=max(node.committed, held))
+
+
+# The follower
+
+
+def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermark: int) -> Node:
+    """HandleFetchResponse with records, or none: (base, end, epoch) of each batch; the watermark is the leader's."""
+    name = "HandleFetchResponse"
+    log = node.log
+    for base, end, epoch in batches:
+        need(base == log.end, name, f"a batch of {base} where the log ends at {log.end}")
+        need(log.last_epoch <= epoch <= node.epoch, name, f"records of epoch {epoch} after {log.last_epoch}")
+        log = log.appended(epoch, end)
+    committed, known = node.committed, node.watermark
+    reached = min(watermark, log.end)
+    if watermark >= 0 and reached >= committed and reached > known:
+        committed = known = reached
+    return node._replace(log=log, committed=committed, watermark=known)
+
+
+def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
+    """HandleFetchResponse where the leader's log went another way: back to what both may have."""
+    if end < 0:
+        return node
+    own_epoch, own_end = node.log.end_of(epoch)
+    if epoch == 0:
+        target = min(end, node.log.end)
+    else:
+        target = min(own_end, end) if own_epoch == epoch else own_end
+    if target < node.committed:
+        return node  # no leader may ask for that
+    return node._replace(log=node.log.cut(target), since_ms=now_ms, fetched=True)

@@ -1,0 +1,158 @@
+"""What a node makes of each request, and what it owes for an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
+from records.messages.fetch import FetchRequest
+from records.messages.fetch_snapshot import FetchSnapshotRequest
+from simulations.spec import replication
+from simulations.spec.elections import INVALID, Asked, handle_begin_request, handle_end_request, handle_vote_request
+from simulations.spec.forms import LOG, is_of_log, is_of_one
+from simulations.spec.replication import Fetched
+from simulations.spec.track import Owed
+from simulations.spec.values import NOBODY, UNKNOWN, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Requested
+    from simulations.spec.track import Track
+
+OTHER_CLUSTER = int(Error.INCONSISTENT_CLUSTER_ID)
+NO_SNAPSHOT = int(Error.SNAPSHOT_NOT_FOUND)
+NO_SUCH_POSITION = int(Error.POSITION_OUT_OF_RANGE)
+OTHER_LOG = int(Error.UNKNOWN_TOPIC_OR_PARTITION)
+OWN_ID = int(Error.UNKNOWN_SERVER_ERROR)
+
+
+def _is_ours(track: Track, requested: Requested) -> bool:
+    """Whether a request is of this cluster; if not, that is the answer."""
+    cluster_id = requested.request.cluster_id
+    if cluster_id is None or cluster_id == track.process.node.config.cluster_id:
+        return True
+    track.owed[requested.source] = Owed((OTHER_CLUSTER,))
+    return False
+
+
+def _is_of_log(track: Track, requested: Requested) -> bool:
+    """Whether a request is for the log of the quorum, and no other; if not, that is the answer."""
+    if is_of_log(requested.request):
+        return True
+    track.owed[requested.source] = Owed((INVALID,))
+    return False
+
+
+def _is_meant(track: Track, voter_id: int, directory_id: bytes) -> bool:
+    """Whether a voter's request is for this one; older senders do not say."""
+    own = track.process.node.key
+    is_same_disk = directory_id == own.directory_id or not any(directory_id) or not any(own.directory_id)
+    return voter_id < 0 or (voter_id == own.id and is_same_disk)
+
+
+def _vote(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    if not _is_ours(track, requested) or not _is_of_log(track, requested):
+        return "", track.node
+    said = request.topics[0].partitions[0]
+    asked = Asked(said.replica_epoch, said.replica_id, said.last_offset_epoch, said.last_offset, said.pre_vote)
+    is_meant = _is_meant(track, request.voter_id, said.voter_directory_id)
+    node, answer = handle_vote_request(track.node, asked, now_ms, is_meant=is_meant)
+    track.owed[requested.source] = Owed(answer, candidate=None if asked.pre else asked.candidate)
+    return "HandlePreVoteRequest" if asked.pre else "HandleVoteRequest", node
+
+
+def _begin(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    if not _is_ours(track, requested) or not _is_of_log(track, requested):
+        return "", track.node
+    said = request.topics[0].partitions[0]
+    is_meant = _is_meant(track, request.voter_id, said.voter_directory_id)
+    can_reach = track.reaches(said.leader_id, request.leader_endpoints)
+    node, answer = handle_begin_request(
+        track.node, said.leader_epoch, said.leader_id, now_ms, is_meant=is_meant, can_reach=can_reach
+    )
+    track.owed[requested.source] = Owed(answer)
+    return "AcceptBeginQuorumRequest" if answer[0] == 0 else "RejectBeginQuorumRequest", node
+
+
+def _end(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    if not _is_ours(track, requested) or not _is_of_log(track, requested):
+        return "", track.node
+    said = request.topics[0].partitions[0]
+    can_reach = track.reaches(said.leader_id, request.leader_endpoints)
+    node, answer = handle_end_request(track.node, said.leader_epoch, said.leader_id, now_ms, can_reach=can_reach)
+    track.owed[requested.source] = Owed(answer)
+    return "AcceptEndQuorumRequest" if answer[0] == 0 else "RejectEndQuorumRequest", node
+
+
+def _fetch(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    if not _is_ours(track, requested) or not _is_of_log(track, requested):
+        return "", track.node
+    node = track.node
+    said = request.topics[0].partitions[0]
+    asked = Fetched(said.current_leader_epoch, said.fetch_offset, said.last_fetched_epoch)
+    error = replication.malformed(asked) or (INVALID if request.max_wait_ms < 0 else 0)
+    error = error or replication.refusal(node, asked.epoch)
+    sender = request.replica_id if request.replica_id != NOBODY else request.replica_state.replica_id
+    found = None if error else replication.place(node, asked)
+    if found is not None and found.kind == replication.ACCEPTED and sender == node.id:
+        error = OWN_ID
+    if error or found is None:
+        track.owed[requested.source] = Owed((error, node.epoch, node.leader, UNKNOWN))
+        return "RejectFetchRequest", node
+    track.owed[requested.source] = Owed(None, (asked, found))
+    if _is_voter(track, sender, said.replica_directory_id):
+        for voters in track.questions.values():
+            voters.add(sender)
+        if found.kind == replication.ACCEPTED:
+            node = replication.accept_fetch(node, sender, asked.offset, track.rules, now_ms)
+    return found.kind, node
+
+
+def _is_voter(track: Track, sender: int, directory_id: bytes) -> bool:
+    known = track.directories.get(sender, b"")
+    return sender in track.rules.voters and (directory_id == known or not any(known) or not any(directory_id))
+
+
+def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request = requested.request
+    if not _is_ours(track, requested):
+        return "", track.node
+    if not is_of_one(request.topics):
+        track.owed[requested.source] = Owed((INVALID,))
+        return "", track.node
+    node = track.node
+    said = request.topics[0].partitions[0]
+    if request.topics[0].name != LOG or said.partition:
+        track.owed[requested.source] = Owed((OTHER_LOG, 0, 0))
+        return "", node
+    error = replication.refusal(node, said.current_leader_epoch)
+    if not error:
+        wanted = (said.snapshot_id.epoch, said.snapshot_id.end_offset)
+        size = next((each[2] for each in node.snapshots if each[:2] == wanted and any(wanted)), UNKNOWN)
+        if size == UNKNOWN:
+            error = NO_SNAPSHOT
+        elif not 0 <= said.position < size:
+            error = NO_SUCH_POSITION
+        elif request.replica_id == node.id:
+            error = OWN_ID
+    track.owed[requested.source] = Owed((error, node.epoch, node.leader))
+    if error:
+        return "RejectFetchSnapshotRequest", node
+    if _is_voter(track, request.replica_id, said.replica_directory_id):
+        node = replication.hear_of_voter(node, request.replica_id, track.rules, now_ms)
+    return "AcceptFetchSnapshotRequest", node
+
+
+REQUESTS: dict[type, Callable[[Track, Any, int], tuple[str, Node]]] = {
+    VoteRequest: _vote,
+    BeginQuorumEpochRequest: _begin,
+    EndQuorumEpochRequest: _end,
+    FetchRequest: _fetch,
+    FetchSnapshotRequest: _fetch_snapshot,
+}

@@ -1,0 +1,116 @@
+"""What the validator remembers of one life of a replica, beside the specification's node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raft.roles import Follower
+from simulations.spec.values import FOLLOWER, NOBODY, UNKNOWN, Election, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Source
+    from raft.replica import Replica
+    from simulations.process import Process
+    from simulations.spec.values import Rules
+
+
+class Seen(NamedTuple):
+    """What can be seen of a replica after a step, in the words of `Node`. durable: of its log's end."""
+
+    role: str
+    epoch: int
+    leader: int
+    voted: int
+    start: int
+    end: int
+    last_epoch: int
+    durable: int
+    watermark: int
+    committed: int
+    fetched: bool
+
+
+def see(replica: Replica) -> Seen:
+    """Look at a replica."""
+    role, log = replica.role, replica.log
+    leader_id, voted, watermark = role.leader_id, role.voted, replica.high_watermark
+    return Seen(
+        type(role).__name__, role.epoch, NOBODY if leader_id is None else leader_id,
+        NOBODY if voted is None else voted.id, log.start, log.end, log.last_epoch, log.durable_end,
+        UNKNOWN if watermark is None else watermark, log.committed,
+        isinstance(role, Follower) and role.following.has_fetched,
+    )  # fmt: skip
+
+
+def expected(node: Node) -> Seen:
+    """What would be seen of a node of the specification."""
+    log = node.log
+    return Seen(
+        node.role, node.epoch, node.leader, node.voted, log.start, log.end, log.last_epoch, node.disk.holds(log),
+        node.watermark, node.committed, node.role == FOLLOWER and node.fetched,
+    )  # fmt: skip
+
+
+def election_of(node: Node) -> Election:
+    """What a node must not forget, as it is."""
+    return Election(node.epoch, node.leader, node.voted)
+
+
+class Sent(NamedTuple):
+    """A request that is not answered. token: the role it was asked in; is_exact: whether it left as it was asked."""
+
+    number: int
+    at_ms: int
+    token: int
+    is_exact: bool
+    request: Any
+
+
+class Owed(NamedTuple):
+    """An answer that somebody waits for. exact: what it must say; None for a Fetch that may wait, then `fetch` is what
+    was asked, and where that was found. candidate: of a Vote that is none of a pre-vote.
+    """
+
+    exact: tuple[Any, ...] | None
+    fetch: Any = None
+    candidate: int | None = None
+
+
+class Track:
+    """node: as the specification has it now; seen, role: as the replica was seen last.
+
+    owed: answers, by whom they go to; sent: the newest request to each peer; token: counts roles; earlier: nodes of
+    which something may wait still for a save. told: up to where the state machine was told. questions: voters that
+    fetched since each question whether this node leads. directories: of the voters, by id, where they count.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        rules: Rules,
+        node: Node,
+        can_reach: Callable[[int], bool],
+        directories: dict[int, bytes],
+    ) -> None:
+        self.process = process
+        self.rules = rules
+        self.node = node
+        self.can_reach = can_reach
+        self.directories = directories
+        self.seen: Seen | None = None
+        self.role: Any = None
+        self.owed: dict[Source, Owed] = {}
+        self.sent: dict[int, Sent] = {}
+        self.token = 0
+        self.was_saving = False
+        self.earlier: list[Node] = []
+        self.told = UNKNOWN
+        self.questions: dict[int, set[int]] = {}
+        self.freezes: dict[int, tuple[int, int]] = {}
+        self.last_action = ""
+
+    def reaches(self, leader: int, named: Any) -> bool:
+        """Whether a leader can be reached: the message that names it says where, or the voter set does."""
+        return leader != NOBODY and (bool(named) or self.can_reach(leader))

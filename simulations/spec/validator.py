@@ -1,0 +1,275 @@
+"""Each step of each replica, held against the specification as it is taken: T01 StepAllowed.
+
+A step of the core is one input and what is due after it; in the specification that is one action, or several. Which
+follows from the input, from the role after the step, and from what was ordered. The guards of each must hold, the node
+that they make must be the one that is seen, and each order and answer one that the specification gives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import Failed, Refused, Requested, Resign
+from records.errors import Error
+from simulations.spec import disks, elections, replication
+from simulations.spec.inputs import INPUTS
+from simulations.spec.outputs import perform
+from simulations.spec.paths import Moment, Step, check_time, path
+from simulations.spec.track import Seen, Track, election_of, expected, see
+from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Log, Node, NotAllowed, Rules
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.recovered import Recovered
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.world import World
+
+_NO_PRE_VOTES = int(Error.UNSUPPORTED_VERSION)
+
+
+class Validator:
+    """actions: how often each action was taken; pairs: how often one after another, by the same node. refusal: the
+    first step that no action allows; after it nothing is judged any more.
+
+    It is raised when the run is over (`conclude`), so that the property which says best what is wrong has the word.
+    """
+
+    def __init__(self, ledger: Ledger, world: World) -> None:
+        self._ledger = ledger
+        self._world = world
+        self._tracks: dict[int, Track] = {}
+        self._left: dict[int, tuple[int, Node]] = {}  # by node id: how often it forgot, and what it was at its end
+        self._directories: dict[int, bytes] = {}
+        self._leaders: dict[int, int] = {}
+        self.refusal: Violation | None = None
+        self.actions: dict[str, int] = {}
+        self.pairs: dict[tuple[str, str], int] = {}
+
+    def conclude(self) -> None:
+        """The run is over. Raises Violation where a step was not allowed."""
+        if self.refusal is not None:
+            raise self.refusal
+
+    @property
+    def refused(self) -> str:
+        """What `refusal` says; empty where there is none."""
+        return "" if self.refusal is None else self.refusal.text
+
+    # Lives
+
+    def recovered(self, process: Process, recovered: Recovered) -> None:
+        """RestartWithState: what is there is what a crash may have left."""
+        if self.refusal is not None:
+            return
+        node = process.node
+        if not node.static_voters.ids:  # with static voters it is the id alone that counts
+            self._directories.setdefault(node.id, node.key.directory_id)
+        self._leave(node.id)
+        election = _election(recovered)
+        log = _log(recovered)
+        forgot, before = self._left.get(node.id, (0, None))
+        if before is not None and forgot == node.forgot and node.id not in self._ledger.damaged:
+            wrong = disks.may_survive(before.disk, election, log)
+            if wrong:
+                text = f"node {node.id}, {before.told()}; started; RestartWithState is not allowed: {wrong}"
+                self.refusal = Violation("T01", text)
+        snapshots = tuple((each.id.epoch, each.id.end_offset, each.size) for each in recovered.snapshots)
+        is_voter = node.id in self._ledger.voter_ids and node.id not in self._ledger.gone
+        voters = recovered.voter_sets[-1][1] if recovered.voter_sets else node.static_voters
+        now_ms = process.clock.ms(self._world.now)
+        known = election is not None and bool(voters.endpoints(election.leader))
+        found = disks.restart(node.id, election, log, snapshots, now_ms, is_voter=is_voter, can_reach=known)
+        config = node.config
+        rules = Rules(
+            self._ledger.voter_ids, config.fetch_timeout_ms, max(config.election_timeout_ms, 1),
+            max(config.request_timeout_ms, 1),
+        )  # fmt: skip
+        self._tracks[node.id] = Track(process, rules, found, _reach(process), self._directories)
+
+    def ended(self, process: Process) -> None:
+        """A process is gone, and with it what was not on disk."""
+        self._leave(process.node.id)
+
+    def _leave(self, node_id: int) -> None:
+        track = self._tracks.pop(node_id, None)
+        if track is not None:
+            self._count(track, "Crash")
+            self._left[node_id] = (track.process.node.forgot, track.node)
+
+    # Steps
+
+    def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
+        """A step was taken."""
+        if self.refusal is not None:
+            return
+        track = self._tracks[process.node.id]
+        replica = process.replica
+        seen = see(replica)
+        act = INPUTS.get(type(event))
+        now_ms = process.clock.ms(self._world.now)
+        try:
+            if act is None and not effects and seen == track.seen and replica.role is track.role:
+                check_time(track.node, track.rules, now_ms)
+                return
+            self._take(track, event, effects, seen, now_ms)
+        except NotAllowed as refusal:
+            was = track.node.told()
+            text = f"node {process.node.id}, {was}; took {name}; {refusal.action} is not allowed: {refusal.guard}"
+            self.refusal = Violation("T01", f"{text}; now it is {_told(seen)}, at {self._world.now} us")
+
+    def _take(self, track: Track, event: Any, effects: list[Any], seen: Seen, now_ms: int) -> None:
+        before = track.node
+        track.was_saving = bool(before.disk.saving)
+        act = INPUTS.get(type(event))
+        if act is None:
+            outcomes = [("RestartWithState" if event is None else "", before)]
+        else:
+            outcomes = act(track, event, now_ms)
+        role = track.process.replica.role
+        if seen == track.seen and role is track.role and outcomes[0][1] is before:
+            steps = [outcomes[0]]
+        else:
+            steps = self._explain(track, event, outcomes, seen, _moment(track, event, now_ms))
+        node = steps[-1][1]
+        if role is not track.role:
+            self._note_roles(track, before, node, steps)
+        if effects:
+            states = [step[1] for step in reversed(steps)]
+            states.append(before)
+            states += track.earlier
+            for effect in effects:
+                node = perform(track, node, effect, states, now_ms)
+        if node is not before or effects:
+            self._is_ordered(node)
+        for step in steps:
+            if step[0]:
+                self._count(track, step[0])
+        track.node, track.seen = node, seen
+        track.role = role
+        if node.disk.saving:
+            track.earlier = [*(step[1] for step in reversed(steps)), before, *track.earlier]
+        elif track.earlier:
+            track.earlier = []
+        check_time(node, track.rules, now_ms)
+
+    def _explain(self, track: Track, event: Any, outcomes: list[Step], seen: Seen, moment: Moment) -> list[Step]:
+        """The actions of a step, and the nodes that they make. Raises NotAllowed where there are none."""
+        first: NotAllowed | None = None
+        for outcome in outcomes:
+            try:
+                return self._lead_on(track, event, outcome, seen, moment)
+            except NotAllowed as refusal:
+                first = first or refusal
+        assert first is not None, "there is an outcome at least"
+        raise first
+
+    def _lead_on(self, track: Track, event: Any, outcome: Step, seen: Seen, moment: Moment) -> list[Step]:
+        node = outcome[1]
+        steps = [outcome]
+        if _stands_anew(track, node, event, seen):
+            node = elections.lose_pre_vote(node, moment.rules, moment.now_ms)
+            steps.append(("ConcludePreVote", node))
+        own = path(node, seen, moment)
+        if own:
+            steps += own
+            node = steps[-1][1]
+        if node.role == LEADER:
+            if node is not track.node:
+                after = replication.advance_high_watermark(node, moment.rules)
+                if after is not node:
+                    node = after
+                    steps.append(("AdvanceHighWatermark", node))
+            if seen.end > node.log.end:
+                node = replication.client_request(node, seen.end)
+                steps.append(("HandleClientRequest", node))
+        if seen.start > node.log.start:
+            node = disks.clean_log(node, seen.start)
+            steps.append(("CleanLog", node))
+        wanted = expected(node)
+        if wanted != seen:
+            raise NotAllowed(outcome[0] or "step", f"it makes {_difference(wanted, seen)}")
+        return steps
+
+    def _note_roles(self, track: Track, before: Node, node: Node, steps: list[Step]) -> None:
+        roles = {(step[1].role, step[1].epoch, step[1].leader) for step in steps}
+        if len(roles) > 1 or (before.role, before.epoch, before.leader) not in roles:
+            track.token += 1
+            if node.role == LEADER:
+                first = self._leaders.setdefault(node.epoch, node.id)
+                elections.need(first == node.id, "BecomeLeader", f"nobody else leads epoch {node.epoch}: node {first}")
+                track.questions.clear()
+        else:
+            track.sent = {peer: sent._replace(is_exact=False) for peer, sent in track.sent.items()}
+
+    def _is_ordered(self, node: Node) -> None:
+        """What must be durable is on its way there."""
+        disk = node.disk
+        said = disk.said
+        if said is None or (said[0] != node.epoch or said[1] != node.leader or said[2] != node.voted):
+            raise NotAllowed("PersistElection", f"{election_of(node)} is saved; {said} is")
+        if disk.asked is not node.log and not disk.saving and disk.asked != node.log:
+            raise NotAllowed("PersistLog", f"{node.log} is written; {disk.asked} is")
+
+    def _count(self, track: Track, action: str) -> None:
+        self.actions[action] = self.actions.get(action, 0) + 1
+        pair = (track.last_action, action)
+        self.pairs[pair] = self.pairs.get(pair, 0) + 1
+        track.last_action = action
+
+
+def _moment(track: Track, event: Any, now_ms: int) -> Moment:
+    kind, node = type(event), track.node
+    return Moment(
+        track.rules,
+        now_ms,
+        is_refused=kind is Refused and event.peer == node.leader,
+        may_skip=kind is Failed and event.error == _NO_PRE_VOTES,
+        is_asked=kind is Resign and event.epoch == node.epoch,
+        starts=event is None,
+    )
+
+
+def _stands_anew(track: Track, node: Node, event: Any, seen: Seen) -> bool:
+    """Whether a Prospective lost and asks again, all in one step."""
+    return (
+        node.role == PROSPECTIVE == seen.role
+        and node is track.node
+        and track.process.replica.role is not track.role
+        and type(event) is not Requested
+    )
+
+
+def _reach(process: Process) -> Callable[[int], bool]:
+    return lambda leader: bool(process.replica.voters.endpoints(leader))
+
+
+def _election(recovered: Recovered) -> Election | None:
+    found = recovered.election
+    if found is None:
+        return None
+    voted = NOBODY if found.voted is None else found.voted.id
+    return Election(found.epoch, NOBODY if found.leader_id is None else found.leader_id, voted)
+
+
+def _log(recovered: Recovered) -> Log:
+    """The log by the epochs' starts."""
+    epochs = [entry for entry in recovered.epochs if entry[1] < recovered.log_end]
+    ends = [*(start for _, start in epochs[1:]), recovered.log_end]
+    runs = tuple((epoch, end) for (epoch, _), end in zip(epochs, ends, strict=False))
+    below = [each.id.epoch for each in recovered.snapshots if each.id.end_offset <= recovered.log_start]
+    return Log(recovered.log_start, below[-1] if below and recovered.log_start else 0, runs)
+
+
+def _difference(wanted: Seen, seen: Seen) -> str:
+    return ", ".join(
+        f"{name} {one} where {other} is seen"
+        for name, one, other in zip(Seen._fields, wanted, seen, strict=True)
+        if one != other
+    )
+
+
+def _told(seen: Seen) -> str:
+    return ", ".join(f"{name} {value}" for name, value in zip(Seen._fields, seen, strict=True))
