@@ -30,7 +30,7 @@ APP = "simulations"
 
 
 def rows(tasks: Sequence[Task], *, master: str, out: Path | None) -> Iterator[Row]:
-    """Have tasks done by a fleet, and yield what comes of each, in their order, when all are done.
+    """Have tasks done by a fleet, and yield what comes of each, when all are done.
 
     out: where the table is kept, a directory that is not there yet. Raises ValueError where there is no Spark.
     """

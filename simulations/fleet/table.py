@@ -13,13 +13,15 @@ from simulations.outcome import Outcome
 from simulations.workers import Row, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
     import pyarrow as pa
 
 FILE = "part-00000.parquet"
+# Of a task of plans that could not be done.
+NO_SEED = -1
 # Columns that are not of the outcome: which task it belongs to, of what, why it could not be lived through, a share of
 # what its task took, and the commit of the code.
 OWN = {"task": int, "level": str, "mutant": str, "error": str, "cpu_s": float, "revision": str}
@@ -43,7 +45,7 @@ def records(number: int, row: Row, revision: str) -> list[dict[str, Any]]:
     task = row.task
     outcomes = [(outcome, "") for outcome in row.outcomes]
     if row.error:
-        outcomes += [(Outcome(seed), row.error) for seed in task.seeds[len(row.outcomes) :]]
+        outcomes += [(Outcome(seed), row.error) for seed in task.seeds[len(row.outcomes) :] or (NO_SEED,)]
     own = {"task": number, "level": task.level, "mutant": task.mutant_id, "revision": revision}
     own["cpu_s"] = row.cpu_s / max(len(outcomes), 1)
     return [{**own, "error": error, **asdict(outcome)} for outcome, error in outcomes]
@@ -56,20 +58,21 @@ def batch_of(number: int, row: Row, revision: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(records(number, row, revision), schema=schema())
 
 
-def rows_of(directory: Path, tasks: Sequence[Task]) -> list[Row]:
-    """What came of tasks, from the table that was made of it, in the order of the tasks."""
+def rows_of(directory: Path, tasks: Sequence[Task]) -> Iterator[Row]:
+    """What came of tasks, from the table that was made of it, one file after the other: a task's rows are of one."""
     import pyarrow.dataset
 
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for record in (
-        pyarrow.dataset.dataset(str(directory), schema=schema()).to_table().to_pylist(maps_as_pydicts="strict")
-    ):
-        found[record["task"]].append(record)
-    return [_row(task, found[number]) for number, task in enumerate(tasks)]
+    left = set(range(len(tasks)))
+    for part in pyarrow.dataset.dataset(str(directory), schema=schema()).get_fragments():
+        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for record in part.to_table(schema=schema()).to_pylist(maps_as_pydicts="strict"):
+            found[record["task"]].append(record)
+        left -= found.keys()
+        yield from (_row(tasks[number], records) for number, records in found.items())
+    yield from (Row(tasks[number], [], 0.0, "the fleet told nothing of it") for number in sorted(left))
 
 
 def _row(task: Task, records: list[dict[str, Any]]) -> Row:
-    # A task's are of one part of the table, one behind the other.
     names = [each.name for each in fields(Outcome)]
     outcomes = [Outcome(**{name: record[name] for name in names}) for record in records if not record["error"]]
     error = next((record["error"] for record in records if record["error"]), "")

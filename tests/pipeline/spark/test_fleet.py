@@ -27,7 +27,8 @@ def test_a_fleet_has_the_rows_that_this_machine_has(tmp_path: Path) -> None:
 
     here = sorted(rows(TASKS, 2), key=lambda row: TASKS.index(row.task))
 
-    fleet = list(rows_of_fleet(TASKS, master=MASTER, out=tmp_path / "rows"))
+    made = rows_of_fleet(TASKS, master=MASTER, out=tmp_path / "rows")
+    fleet = sorted(made, key=lambda row: TASKS.index(row.task))
 
     assert [told(row) for row in fleet] == [told(row) for row in here]
     assert [len(row.outcomes) for row in fleet[:3]] == [2, 1, 1]

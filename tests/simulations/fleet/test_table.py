@@ -37,7 +37,19 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
         for number, row in reversed(list(enumerate(rows))):
             table.add(number, row)
 
-    assert rows_of(tmp_path / "rows", [WELL, BROKEN]) == rows
+    assert list(rows_of(tmp_path / "rows", [WELL, BROKEN])) == [rows[1], rows[0]]
+
+
+def test_a_task_of_which_nothing_is_told_was_not_done(tmp_path: Path) -> None:
+    plans = Task((), plans=("{}",))
+    with Table(tmp_path / "rows") as table:
+        table.add(1, Row(plans, [], 0.0, "the worker ended with -9"))
+
+    found = list(rows_of(tmp_path / "rows", [WELL, plans]))
+
+    assert found == [
+        Row(plans, [], 0.0, "the worker ended with -9"), Row(WELL, [], 0.0, "the fleet told nothing of it"),
+    ]  # fmt: skip
 
 
 def test_each_seed_of_a_task_that_could_not_be_done_has_a_row(tmp_path: Path) -> None:
