@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TOPIC = "__cluster_metadata"
 FIRST_ID = 900
-"""Ids of strangers that say who they are are from here on."""
+"""Ids of strangers that say who they are are from here on; one says that it is 0, the least there is."""
 
 Fetched = FetchRequest.FetchTopic.FetchPartition
 Part = FetchSnapshotRequest.TopicSnapshot.PartitionSnapshot
@@ -198,7 +198,7 @@ def _fetch(luck: Random, process: Process) -> FetchRequest:
     offset = int(_choose(luck, log.end, log.end, log.end, log.start, 0, between(luck, 0, log.end + 2), *starts))
     last = max((other for other, start in log.epochs if start < offset), default=log.last_epoch if offset else 0)
     watermark = -1 if replica.high_watermark is None else replica.high_watermark
-    sender = int(_choose(luck, -1, -1, FIRST_ID, FIRST_ID + 1, process.node.id))
+    sender = int(_choose(luck, -1, -1, 0, FIRST_ID, FIRST_ID + 1, process.node.id))
     asked = Fetched(
         partition=0,
         current_leader_epoch=epoch,

@@ -11,6 +11,7 @@ from simulations.properties.elections import Elections
 from simulations.properties.identity import Identity
 from simulations.properties.logs import Logs
 from simulations.properties.progress import Progress
+from simulations.properties.promptness import Promptness
 from simulations.properties.recovery import Recovery
 from simulations.properties.roles import Roles
 from simulations.properties.snapshots import Snapshots
@@ -54,7 +55,7 @@ class Watch:
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            Duties(ledger, world, self.elections),
+            Duties(ledger, world, self.elections), Promptness(ledger, world),
         )  # fmt: skip
         self.told: Told | None = None
         self.steps = 0

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Args = dict[str, Any]
 
+CHECKED_FROM = 21
+"""The byte of a batch from which on its checksum covers it."""
+
 _ERRORS = (
     Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE, Error.NOT_LEADER_OR_FOLLOWER,
     Error.FENCED_LEADER_EPOCH, Error.UNKNOWN_LEADER_EPOCH, Error.INVALID_VOTER_KEY, Error.SNAPSHOT_NOT_FOUND,
@@ -73,6 +76,7 @@ def confused(luck: Random, response: Any) -> Any:
         lambda: _elsewhere(luck, part),
         lambda: _leaderless(part),
         lambda: _cut_short(part),
+        lambda: _rotten(luck, part),
     )
     choice = luck.random() * (len(makers) + 2)
     if choice >= len(makers) + 1:
@@ -82,6 +86,15 @@ def confused(luck: Random, response: Any) -> Any:
         return replace(response, **{topics: (replace(found[0], **name),)})
     changed = replace(part, **makers[int(choice)]())
     return replace(response, **{topics: (replace(found[0], partitions=(changed,)),)})
+
+
+def _rotten(luck: Random, part: Any) -> dict[str, Any]:
+    """A bit of the first batch is wrong, of those that its checksum covers."""
+    data = bytearray(getattr(part, "records", None) or b"")
+    if len(data) <= CHECKED_FROM:
+        return {}
+    data[CHECKED_FROM] ^= 1 << int(luck.random() * 8)
+    return {"records": bytes(data)}
 
 
 def _named(topic: Any) -> str:

@@ -307,15 +307,15 @@ def _detail(effect: Any) -> Any:
         if not response.responses:
             return None
         data = response.responses[0].partitions[0]
-        if data.diverging_epoch.epoch >= 0:
-            return "diverging", data.diverging_epoch.end_offset, data.diverging_epoch.epoch
-        return ("snapshot", *_pair(data.snapshot_id)) if data.snapshot_id.epoch >= 0 else None
+        if _pair(data.diverging_epoch) != (-1, -1):
+            return ("diverging", *_pair(data.diverging_epoch))
+        return ("snapshot", *_pair(data.snapshot_id)) if _pair(data.snapshot_id) != (-1, -1) else None
     part = response.topics[0].partitions[0] if response.topics else None
     return getattr(part, "vote_granted", None)
 
 
-def _pair(snapshot: Any) -> tuple[int, int]:
-    return snapshot.end_offset, snapshot.epoch
+def _pair(place: Any) -> tuple[int, int]:
+    return place.end_offset, place.epoch
 
 
 def _leads_on(asked: Asked) -> bool:

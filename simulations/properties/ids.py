@@ -33,6 +33,7 @@ PROPERTIES: dict[str, str] = {
     "S25": "answers have the errors, the leader and the place in the log that they should",
     "S26": "DescribeQuorum says how far all are",
     "S27": "a leader writes first how it came to lead",
+    "S28": "a node knows the snapshots that it has",
     "C01": "states are what a replay of the log gives",
     "C02": "an answer leaves after its records are committed",
     "C03": "an answer shows what is committed",
@@ -71,5 +72,7 @@ PROPERTIES: dict[str, str] = {
     "L11": "no node runs in circles",
     "L13": "a leader tells every voter",
     "L14": "who failed is asked again after a pause",
+    "L15": "whom a role has to ask or tell, it does at once",
+    "L16": "who shuts down, and has nobody to tell, goes",
     "ASSERT": "the product raises nothing",
 }

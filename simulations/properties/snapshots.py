@@ -1,6 +1,7 @@
 """Snapshots: each holds what the log up to its end comes to, ends where a batch ends, and covers what a log lacks.
 
-S17 SnapshotAtLogStart, SnapshotContentEqualsReplay.
+S17 SnapshotAtLogStart, SnapshotContentEqualsReplay; S28 SnapshotsKnown (what is stored is in the books, and not asked
+for again).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from raft.log_view import BOOTSTRAP
 from raft.storage.names import snapshot_name
 from records.batch import CorruptBatch, batches, records_of
 from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
+from records.messages.fetch_snapshot import FetchSnapshotRequest
 from simulations.process import DIRECTORY
 from simulations.violation import Violation
 
@@ -32,16 +34,20 @@ class Snapshots:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.contents: dict[SnapshotId, set[bytes]] = {}
+        self._parts: dict[int, int] = {}  # node id: number of the last part
         self._freezing: dict[int, dict[int, SnapshotId]] = {}  # node id: by number of the order
         self.hears = {SnapshotTaken: self._taken, SnapshotStored: self._stored}
         self.performs = {
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,
             do.AdvanceLogStart: self._advances,
+            do.WriteSnapshotPart: self._writes_part,
+            do.Send: self._sends,
         }
 
     def started(self, process: Process) -> None:
         self._freezing[process.node.id] = {}
+        self._parts[process.node.id] = 0
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
         ends = [stored.id.end_offset for stored in recovered.snapshots]
@@ -49,13 +55,28 @@ class Snapshots:
             text = f"node {process.node.id} starts with a log from {recovered.log_start}, and snapshots up to {ends}"
             raise Violation("S17", text)
 
-    def _taken(self, process: Process, event: SnapshotTaken, _effects: list[Any]) -> None:
+    def _taken(self, process: Process, event: SnapshotTaken, effects: list[Any]) -> None:
         self.contents.setdefault(event.id, set()).add(self._check(process, event.id))
+        _is_known(process, event.id, effects)
 
-    def _stored(self, process: Process, event: SnapshotStored, _effects: list[Any]) -> None:
+    def _stored(self, process: Process, event: SnapshotStored, effects: list[Any]) -> None:
         snapshot = self._freezing[process.node.id].pop(event.number)
         if not event.refused and self._check(process, snapshot) not in self.contents.get(snapshot, ()):
             raise Violation("S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote")
+        if not event.refused:
+            _is_known(process, snapshot, effects)
+
+    def _writes_part(self, process: Process, effect: do.WriteSnapshotPart) -> None:
+        if effect.number <= self._parts[process.node.id]:
+            raise Violation("S28", f"node {process.node.id} numbers a part {effect.number} again")
+        self._parts[process.node.id] = effect.number
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        if type(effect.request) is not FetchSnapshotRequest:
+            return
+        wanted = effect.request.topics[0].partitions[0].snapshot_id
+        if any(each.id == (wanted.end_offset, wanted.epoch) for each in process.replica.log.snapshots):
+            raise Violation("S28", f"node {process.node.id} asks for {wanted}, which it has")
 
     def _check(self, process: Process, snapshot: SnapshotId) -> bytes:
         """A snapshot that is said to be stored; returns its bytes."""
@@ -106,3 +127,10 @@ def _batches(data: bytes) -> Iterator[tuple[bytes, Batch]]:
         position = batch.position + batch.size
     if position != len(data):
         raise CorruptBatch(-1, position, f"{len(data) - position} bytes are no batch")
+
+
+def _is_known(process: Process, snapshot: SnapshotId, effects: list[Any]) -> None:
+    """A snapshot that is stored is in the books, or ordered to be deleted."""
+    is_deleted = any(type(effect) is do.DeleteSnapshot and effect.id == snapshot for effect in effects)
+    if not is_deleted and all(stored.id != snapshot for stored in process.replica.log.snapshots):
+        raise Violation("S28", f"node {process.node.id} stored {snapshot}, and knows nothing of it")

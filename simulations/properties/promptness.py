@@ -1,0 +1,127 @@
+"""Promptness: who stands asks all at once, who resigns tells all at once, and what an answer tells is known at once.
+
+L15 (whom a role has to ask or tell, it does without waiting for what was asked in another), L16 (who shuts down and has
+nothing to hand over is done), S24 LeaderHeard (by an answer).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.inputs import Answered, Saved, ShutDown
+from raft.roles import Candidate, Prospective, Resigned, Unattached
+from records.errors import Error
+from simulations.violation import Violation
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from raft.roles import Role
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.world import World
+
+# A step may wait for the one before it, or for the disk; then it is looked at again.
+AT_ONCE_US = 5 * MS
+
+
+class Promptness:
+    """Judges what is done as soon as a role begins."""
+
+    def __init__(self, ledger: Ledger, world: World) -> None:
+        self._ledger = ledger
+        self._world = world
+        self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
+        self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
+        self.performs: dict[type, Any] = {do.Send: self._sends, do.SaveElection: self._saves}
+        self.hears: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
+
+    def started(self, process: Process) -> None:
+        self._sent[process.node.id] = {}
+        self._saving.pop(process.node.id, None)
+
+    def became(self, process: Process, was: Role | None, role: Role) -> None:
+        """What was asked in another role counts no more; but a vote that is given on the way changes nothing."""
+        if type(was) is not type(role) or was.epoch != role.epoch or not isinstance(role, (Prospective, Unattached)):
+            self._sent[process.node.id] = {}
+        if isinstance(role, (Prospective, Candidate, Resigned, Unattached)):
+            self._world.after(AT_ONCE_US, self._look, process, role)
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        self._sent[process.node.id][effect.peer] = (effect.number, process.clock.ms(self._world.now))
+
+    def _saves(self, process: Process, effect: do.SaveElection) -> None:
+        self._saving[process.node.id] = (process.life, effect.number)
+
+    def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+        if self._saving.get(process.node.id) == (process.life, event.number):
+            del self._saving[process.node.id]
+
+    def _is_saving(self, process: Process) -> bool:
+        return self._saving.get(process.node.id, (0, 0))[0] == process.life
+
+    def _look(self, process: Process, role: Role) -> None:
+        """Whether all have been asked, or told, by a role that goes on."""
+        if process.is_dead or process.has_failed or process.replica.role is not role:
+            return
+        if not process.is_awake or process.clock.frozen or self._is_saving(process):
+            self._world.after(AT_ONCE_US, self._look, process, role)
+            return
+        sent = self._sent[process.node.id]
+        if isinstance(role, Unattached):
+            log = process.replica.log
+            if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
+                raise Violation("L15", f"node {process.node.id} is {role}, and asks nobody who leads")
+            return
+        left = [each for each in _due(role) if each not in sent]
+        if left:
+            raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
+
+    def _hears_answer(self, process: Process, event: Answered, _effects: list[Any]) -> None:
+        """Who is told of the leader of its epoch, by an answer to what it asked, knows it."""
+        response = event.response
+        number, sent_ms = self._sent[process.node.id].get(event.peer, (0, 0))
+        waited_ms = process.clock.ms(self._world.now) - sent_ms
+        if number != event.number or waited_ms >= process.replica.config.request_timeout_ms:
+            return  # it was given up, or asked in a role that is over
+        if response.error_code != Error.NONE:
+            return
+        part = _partition(response)
+        role = process.replica.role
+        if part is None or part.error_code == Error.UNKNOWN_LEADER_EPOCH or role.leader_id is not None:
+            return
+        leader = getattr(part, "current_leader", part)
+        is_named = any(node.node_id == leader.leader_id for node in response.node_endpoints)
+        if leader.leader_epoch == role.epoch and is_named and leader.leader_id != process.node.id:
+            text = f"node {process.node.id} was answered that node {leader.leader_id} leads epoch {role.epoch}"
+            raise Violation("S24", f"{text}, and is {role}")
+
+    def _shuts_down(self, process: Process, _event: ShutDown, effects: list[Any]) -> None:
+        role = process.replica.role
+        has_to_tell = isinstance(role, Resigned) and bool(role.unacked)
+        is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
+        if not (has_to_tell or is_done or self._is_saving(process) or _saves(effects)):
+            raise Violation("L16", f"node {process.node.id} is {role}, has nobody to tell, and does not go")
+
+
+def _due(role: Any) -> list[int]:
+    """Whom a role has to ask or tell at once."""
+    if isinstance(role, Resigned):
+        return list(role.unacked)
+    tally = role.tally
+    if tally.is_lost or tally.is_won or tally.held_until_ms is not None:
+        return []
+    return list(tally.unanswered)
+
+
+def _partition(response: Any) -> Any:
+    """That of the metadata log, None where an answer is of another."""
+    topics = response.responses if hasattr(response, "responses") else response.topics
+    part = topics[0].partitions[0]
+    name = getattr(topics[0], "topic_name", getattr(topics[0], "name", ""))
+    index = getattr(part, "partition_index", getattr(part, "index", 0))
+    return None if name == "other" or index != 0 else part
+
+
+def _saves(effects: list[Any]) -> bool:
+    return any(type(effect) is do.SaveElection for effect in effects)
