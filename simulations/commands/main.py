@@ -17,7 +17,7 @@ COMMANDS = (
     "shrink",
     "corpus",
     "guide",
-    "coverage",
+    "coverage", "lines",
     "determinism",
     "search",
     "bench",
