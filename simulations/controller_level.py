@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.cluster.plainer import plainer
-from simulations.cluster.plan import ClusterPlan, draw
+from simulations.cluster.plan import FAULT_KINDS, ClusterPlan, draw
 from simulations.cluster.run import ClusterRun
 from simulations.messages import KINDS
 from simulations.plans import from_json
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from simulations.outcome import Outcome
     from simulations.trace import Entry
 
-__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+__all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
 
+FAULTS = FAULT_KINDS
 FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 
 

@@ -13,15 +13,20 @@ from simulations.trace import ARRIVAL, LIFE, MESSAGE, NOTE, STEP
 
 if TYPE_CHECKING:
     from simulations.outcome import Outcome
+    from simulations.plans import Plan
 
 ROLES = ("Unattached", "Prospective", "Candidate", "Leader", "Follower", "Resigned")
 
 # Answers carry what is asked, so none of a kind that a role does not ask for comes to it, but late ones.
 ERROR, DIVERGING = 0, 4
 
+# What goes wrong with software and levels, of those that are counted.
+CHANGES = {"release", "broker_release", "controller_release", "level_up", "level_down"}
+
 
 class Coverage:
-    """worlds: how many; struck: in how many of them each kind of fault did; the others count how often something was.
+    """worlds: how many; mixed: in how many of them nodes had software of several releases, or a level of a feature
+    changed; struck: in how many of them each kind of fault did; the others count how often something was.
 
     transitions: (role, role after it); pairs: two of these, one after the other, of one node. taken: (role, message).
     answers: (message, what it said: an error's number, `diverging`, `snapshot`, or `fine`).
@@ -29,6 +34,7 @@ class Coverage:
 
     def __init__(self) -> None:
         self.worlds = 0
+        self.mixed = 0
         self.struck: Counter[str] = Counter()
         self.transitions: Counter[tuple[str, str]] = Counter()
         self.pairs: Counter[tuple[str, str, str]] = Counter()
@@ -45,9 +51,10 @@ class Coverage:
             for entry in entries:
                 self._take(entry)
 
-    def end(self, outcome: Outcome) -> None:
-        """A world is over."""
+    def end(self, plan: Plan, outcome: Outcome) -> None:
+        """The world of a plan is over."""
         self.worlds += 1
+        self.mixed += len(plan.software) > 1 or not CHANGES.isdisjoint(outcome.fired)
         self.struck.update(outcome.fired.keys())
         self._roles.clear()
 

@@ -13,6 +13,7 @@ simulated sockets. A level's module has
                                                     what is in no trace, as for a page (`closeup`)
     plainer(plan) -> plans                          that are plainer in one thing, for the shrinker
     FIELDS                                          by name of a message, the names of what its gist says
+    FAULTS                                          the kinds of faults, and what else is counted of what goes wrong
 
 Nothing that may carry a mutant is imported before `load`.
 """
@@ -23,7 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from simulations.closeup import Told
     from simulations.outcome import Outcome
@@ -41,6 +42,7 @@ class Level(Protocol):
     """What a level's module has."""
 
     FIELDS: Mapping[str, tuple[str, ...]]
+    FAULTS: Collection[str]
 
     def draw(self, seed: int) -> Any: ...
 

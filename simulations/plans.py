@@ -100,6 +100,13 @@ class Plan:
         return list(range(1, self.voters + self.observers + 1))
 
     @property
+    def software(self) -> set[str]:
+        """The releases that nodes begin with."""
+        from simulations.releases import NEWEST  # not before a mutant is in place: it imports the messages
+
+        return {self.releases.get(node_id, NEWEST) for node_id in self.ids}
+
+    @property
     def voter_ids(self) -> list[int]:
         return list(range(1, self.voters + 1))
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from simulations.plans import Plan
     from simulations.trace import Entry
 
-__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+__all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
+
+FAULTS = tuple(KINDS)
 
 
 def read(text: str) -> Plan:

@@ -43,6 +43,7 @@ class Mistake(NamedTuple):
 def make_a_mistake(admin: Admin) -> None:
     """Ask one thing that cannot be."""
     mistake = admin.one_of(MISTAKES)
+    admin.run.count("mistake")
     request = mistake.request(admin.run.cluster_id, admin.topic())
 
     def read(response: Any) -> list[Any]:

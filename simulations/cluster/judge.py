@@ -8,6 +8,7 @@ CommittedDataSurvives, as far as ISRs tell: they grow only by what a leader says
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from records.metadata.brokers import (
@@ -35,7 +36,8 @@ RECOVERING = 1
 
 class Judge:
     """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
-    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered.
+    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. counted: how often
+    a level went up or down, and a transaction was cut off.
     """
 
     def __init__(self) -> None:
@@ -43,6 +45,7 @@ class Judge:
         self.topics_made: set[bytes] = set()
         self.ended: set[int] = set()
         self.levels: list[tuple[int, dict[str, int]]] = []
+        self.counted: Counter[str] = Counter()
         self._settling = Settling()
         self._transactions = judge_members.Transactions()
         self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
@@ -62,7 +65,7 @@ class Judge:
         """One more batch is committed. Raises Violation where its records cannot follow from those before."""
         image = self.image
         for _, _, batch in batches_of(data):
-            self._transactions.take(batch)
+            self.counted["cut_transaction"] += self._transactions.take(batch)
             for offset, record in self._settling.take(batch):
                 act = BEFORE.get(type(record))
                 if act is not None:
@@ -114,7 +117,9 @@ class Judge:
         self._broker_epoch = record.broker_epoch
         self._back.add(record.broker_id)
         former = self._former.get(bytes(record.incarnation_id))
-        if existing is not None and former is not None and former != existing.epoch:
+        # Where the feature was switched off, stock leaves those eligible who were (see FINDINGS).
+        is_kept = self.image.features.get(ELR, 0) > 0
+        if is_kept and existing is not None and former is not None and former != existing.epoch:
             eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
             if eligible:
                 text = f"at {offset} broker {record.broker_id} is back, and did not end well; it is eligible still"
@@ -143,6 +148,9 @@ class Judge:
 
     def sets_feature(self, record: FeatureLevelRecord, offset: int) -> None:
         judge_members.sets_feature(self.image, record, offset)
+        now = self.image.features.get(record.name, 0)
+        if self.levels and record.feature_level != now:
+            self.counted["level_up" if record.feature_level > now else "level_down"] += 1
         self._levels_changed = True
 
     def makes_topic(self, record: TopicRecord, offset: int) -> None:

@@ -146,8 +146,9 @@ class Transactions:
     def __init__(self) -> None:
         self._epoch: int | None = None  # of the batch in which the one that is open was begun
 
-    def take(self, batch: bytes) -> None:
-        """One more committed batch."""
+    def take(self, batch: bytes) -> int:
+        """One more committed batch. Returns how many transactions it aborts."""
+        aborted = 0
         epoch = int.from_bytes(batch[12:16], "big", signed=True)
         for offset, record in decoded(batch):
             kind = type(record)
@@ -156,6 +157,7 @@ class Transactions:
                 self._epoch = epoch
             elif kind is AbortTransactionRecord:
                 self._check(self._epoch is not None, offset, "a transaction is aborted that is not there")
+                aborted += 1
                 self._epoch = None
             elif self._epoch is not None:
                 self._check(epoch == self._epoch, offset, f"epoch {epoch} goes on with a transaction of {self._epoch}")
@@ -163,6 +165,7 @@ class Transactions:
                     self._epoch = None
             else:
                 self._check(kind is not EndTransactionRecord, offset, "a transaction ends that is not there")
+        return aborted
 
     def _check(self, holds: bool, offset: int, text: str) -> None:
         if not holds:

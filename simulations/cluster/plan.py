@@ -9,7 +9,7 @@ from controller.features import LATEST_PRODUCTION, METADATA_VERSION
 from simulations import swarm
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
-from simulations.faults.table import Scale, pick
+from simulations.faults.table import KINDS, Scale, pick
 from simulations.plans import Calm, Fault, Load, Plan
 from simulations.releases import NEWEST, levels_of
 from simulations.streams import between, stream
@@ -25,6 +25,14 @@ CONTROLLERS_SINCE = 15
 # A committed log that is gone is no fault that a controller could bear, and a node that speaks for another cluster
 # tells brokers nothing.
 _NOT_HERE = {"wipe", "restore", "rot", "garble", "lose_snapshot", "release", "stray"}
+
+
+# Beside what plans have as faults, what is counted of levels that changed, of transactions that were cut off, and of
+# requests that were wrong.
+FAULT_KINDS = (
+    *(kind for kind in KINDS if kind not in _NOT_HERE), *BROKER_KINDS, *upkeep.KINDS,
+    "level_up", "level_down", "cut_transaction", "mistake",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -50,6 +58,12 @@ class ClusterPlan(Plan):
     properties: dict[str, str] = field(default_factory=dict)
     directories: int = 1
     broker_releases: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def software(self) -> set[str]:
+        ids = range(FIRST_BROKER, FIRST_BROKER + self.brokers)
+        of_brokers = {self.broker_releases.get(each, NEWEST) for each in ids}
+        return of_brokers | {self.releases.get(each, NEWEST) for each in self.ids}
 
     def __post_init__(self) -> None:
         self.broker_releases = {int(broker): release for broker, release in self.broker_releases.items()}

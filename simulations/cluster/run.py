@@ -61,6 +61,7 @@ class ClusterRun(Run):
     def execute(self) -> Outcome:
         outcome = super().execute()
         outcome.acknowledged = self.watch.acknowledged_requests
+        outcome.fired.update(self.watch.judge.counted)
         return outcome
 
     def _tell_rest(self, told: Told) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from simulations.commands.arguments import seeds
+from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 
 if TYPE_CHECKING:
@@ -20,22 +20,23 @@ SAYS = "tell what the worlds of some seeds come to: faults, transitions, message
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which (1-100)")
+    add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where every kind of fault struck, and every transition between two roles was seen."""
     from simulations.coverage import Coverage
-    from simulations.faults.table import KINDS
-    from simulations.runs import Run
-    from simulations.swarm import draw
+    from simulations.levels import load
 
+    level = load(args.level)
     found = Coverage()
     progress = Progress(len(args.seeds), "seeds")
     for seed in args.seeds:
-        found.end(Run(draw(seed), found.feed).execute())
+        plan = level.draw(seed)
+        found.end(plan, level.play(plan, found.feed)[0])
         progress.add(1)
     progress.clear()
-    idle = [name for name in KINDS if name not in found.struck]
+    idle = [name for name in level.FAULTS if name not in found.struck]
     _tell(found, idle)
     return 1 if idle or found.unseen_transitions() else 0
 
@@ -43,6 +44,7 @@ def execute(args: argparse.Namespace) -> int:
 def _tell(found: Coverage, idle: list[str]) -> None:
     say = sys.stdout.write
     say(f"{found.worlds} worlds\n")
+    say(f"software of several releases, or levels that change: in {found.mixed * 100 / found.worlds:.1f} of 100\n")
     say("faults, in how many of 100 worlds each struck:\n")
     _columns(f"{name} {count * 100 / found.worlds:.1f}" for name, count in sorted(found.struck.items()))
     say("roles, how often one followed another:\n")

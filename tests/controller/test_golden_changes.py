@@ -147,6 +147,7 @@ def comes_last(record: Any) -> bool:
 # The life that both quorums lived: four registrations, one broker that shut down in good order and came back.
 CHANGES = {
     "4.0-static": {"registered": [0] * 4, "unfenced": [0, 0, 0, 17], "shut down": [28], "fenced": [0]},
+    "4.1-static": {"registered": [0], "unfenced": [0]},
     "4.3-static": {
         "registered": [0] * 4,
         "told of directories": [0] * 4,

@@ -1,4 +1,4 @@
-"""A replica goes on from a directory that stock Kafka wrote (4.0.2, 4.3.1), with the voters that it names."""
+"""A replica goes on from a directory that stock Kafka wrote (4.0.2, 4.1.1, 4.3.1), with the voters that it names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def replica(quorum: str, node: int, folder: Path) -> Replica:
         endpoints=(Endpoint("CONTROLLER", "127.0.0.1", 1),),
         bootstrap_servers=() if is_static else (Endpoint("", "127.0.0.1", 2),),
     )
-    voters = static_voters(1, 2, 3) if is_static else VoterSet()
+    ids = (1,) if quorum == "4.1-static" else (1, 2, 3)
+    voters = static_voters(*ids) if is_static else VoterSet()
     return Replica(config, ReplicaKey(node, parse_uuid(meta["directory.id"])), voters, recovered, Random(1))
 
 
@@ -48,6 +49,7 @@ def replica(quorum: str, node: int, folder: Path) -> Replica:
         ("4.0-static", 1, "Resigned", 4, 1, True, 0),
         ("4.0-static", 2, "Follower", 4, 1, True, 0),
         ("4.0-static", 3, "Follower", 3, 2, True, 0),
+        ("4.1-static", 1, "Leader", 2, 1, True, 0),
         ("4.3-static", 1, "Follower", 2, 2, True, 0),
         ("4.3-static", 2, "Resigned", 2, 2, True, 0),
         ("4.3-dynamic", 1, "Follower", 2, 3, True, 1),

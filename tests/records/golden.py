@@ -7,7 +7,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parents[1] / "data"
 GOLDEN = DATA / "golden"
-CLUSTERS = ("4.0-static", "4.3-dynamic", "4.3-static")
+CLUSTERS = ("4.0-static", "4.1-static", "4.3-dynamic", "4.3-static")
 
 
 @cache

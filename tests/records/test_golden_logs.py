@@ -55,7 +55,7 @@ def test_a_file_of_stock_encodes_to_the_same_bytes(path: Path) -> None:
 
 def test_there_are_logs_and_checkpoints_of_each_cluster() -> None:
     assert {path.parts[-4] for path in FILES if "__cluster_metadata-0" in path.parts} == {
-        "4.0-static", "4.3-dynamic", "4.3-static",
+        "4.0-static", "4.1-static", "4.3-dynamic", "4.3-static",
     }  # fmt: skip
     assert len(FILES) > 30
 

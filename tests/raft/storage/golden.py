@@ -12,8 +12,9 @@ LOG = "00000000000000000000.log"
 
 # (quorum, node) of each; the directory of a node that was killed lacks its indexes, which were too large to keep.
 DIRECTORIES = [
-    (quorum, f"node-{node}") for quorum in ("4.3-static", "4.0-static", "4.3-dynamic") for node in (1, 2, 3)
-]  # fmt: skip
+    *((quorum, f"node-{node}") for quorum in ("4.3-static", "4.0-static", "4.3-dynamic") for node in (1, 2, 3)),
+    ("4.1-static", "node-1"),
+]
 
 
 def partition(quorum: str, node: str) -> Path:

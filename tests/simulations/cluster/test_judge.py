@@ -173,9 +173,11 @@ def test_a_move_ends_with_what_was_asked_for():
 def test_who_did_not_end_well_is_not_eligible_any_more():
     judge = prepared()
     judge.registering(B, -1)
+    feed(judge, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])
+    feed(judge, [[FeatureLevelRecord(name=ELR, feature_level=1)]])
 
     with pytest.raises(Violation, match="C16"):
-        feed(judge, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 9, B)]])
+        feed(judge, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 12, B)]])
 
 
 def prepared():
