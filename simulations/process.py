@@ -42,7 +42,7 @@ DIRECTORY = "node/__cluster_metadata-0"
 DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
 
 # Probes are points at which a plan may strike; their names are made once.
-_INPUTS: dict[type, str] = {}
+_INPUTS: dict[type, str] = {type(None): "start"}
 _BEFORE: dict[type, str] = {}
 _AFTER: dict[type, str] = {}
 
@@ -103,8 +103,7 @@ class Process:
         self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
         self.machine = Register(self)
         self.is_listening = True
-        self._act("start", None)
-        self._tell_machine()
+        self.handle(None)
         self._keep_house()
 
     # What comes from outside
@@ -175,29 +174,12 @@ class Process:
             self.watch.answered(self, frame, answered)
             self.handle(answered)
 
-    def handle(self, event: Input) -> None:
-        """One input: the step, and what it wants done; then what came of that."""
+    def handle(self, event: Input | None) -> None:
+        """One step, by an input or, with None, by the start, and what it wants done; then what came of that."""
         if self.is_dead:
             return
-        name = _INPUTS.get(type(event)) or _probe_name(_INPUTS, "input", type(event))
-        self._act(name, event)
-        if self._own:
-            self._tell_machine()
-
-    def _tell_machine(self) -> None:
-        """What the steps had for the state machine, in its turn: after all effects of the step."""
-        try:
-            while self._own and not self.is_dead:
-                act, told = self._own.popleft()
-                act(told)
-        except Dead as death:
-            self.node.died(self, death)
-        except DISK_TROUBLE as error:
-            self.node.failed(self, error)
-
-    def _act(self, name: str, event: Input | None) -> None:
-        """One step, by an input or, with None, by the start."""
         replica = self.replica
+        name = _INPUTS.get(type(event)) or _probe_name(_INPUTS, "input", type(event))
         try:
             if name in self._armed:
                 self.node.triggers.reach(name, self)
@@ -213,6 +195,10 @@ class Process:
                 self.node.triggers.look(self.watch.ledger, self)
             if self.node.step_us:
                 self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
+            # What the step had for the state machine comes in its turn, after all effects.
+            while self._own and not self.is_dead:
+                act, told = self._own.popleft()
+                act(told)
         except Dead as death:
             self.node.died(self, death)
         except DISK_TROUBLE as error:

@@ -57,7 +57,7 @@ class Progress:
         self._ledger = ledger
         self._world = world
         self._reigns: dict[int, Reign] = {}  # by node id
-        self._steps: dict[int, int] = {}
+        self._counted: dict[int, tuple[int, int]] = {}  # by node id: its life, and the steps of that until a second ago
         self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
         self.performs = {do.Send: self._sends}
         self.took = {"Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch}
@@ -65,10 +65,6 @@ class Progress:
 
     def started(self, process: Process) -> None:
         self._reigns.pop(process.node.id, None)
-        self._steps.setdefault(process.node.id, 0)
-
-    def stepped(self, process: Process) -> None:
-        self._steps[process.node.id] += 1
 
     def became(self, process: Process, _was: Role | None, role: Role) -> None:
         node_id = process.node.id
@@ -155,9 +151,11 @@ class Progress:
         self._look_later(reign)
 
     def _count_steps(self) -> None:
-        for node_id, count in self._steps.items():
+        for process in self._ledger.running():
+            life, steps = self._counted.get(process.node.id, (0, 0))
+            count = process.steps - (steps if life == process.life else 0)
             if count > STEPS_MAX:
-                raise Violation("L11", f"node {node_id} took {count} steps within a second")
-            self._steps[node_id] = 0
+                raise Violation("L11", f"node {process.node.id} took {count} steps within a second")
+            self._counted[process.node.id] = (process.life, process.steps)
         self._asks.clear()
         self._world.after(SECOND, self._count_steps)
