@@ -25,7 +25,7 @@ CHUNK = 10
 HASH_SEED_MAX = (1 << 32) - 1
 
 # What each landing must pass: so many seeds in all.
-CI_SEEDS = {"raft": range(1, 151), "raft-long": range(1, 11), "controller": range(1, 31), "node": range(1, 11)}
+CI_SEEDS = {"raft": range(1, 177), "raft-long": range(1, 5), "controller": range(1, 16), "node": range(1, 6)}
 
 
 class Place(NamedTuple):
