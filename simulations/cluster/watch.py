@@ -23,6 +23,7 @@ from records.messages.reassignments import (
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
+from simulations.cluster import answers
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
 from simulations.cluster.reference import is_same, state_digest
@@ -129,7 +130,9 @@ class ClusterWatch(Watch):
             connection = process.connections[source.connection]
             if connection.asked is not None:
                 self._from_standby[connection.client.node.id] = connection.asked.number
-        elif type(request) in ANSWERED:
+            return
+        answers.judge(process.node.id, request, response)
+        if type(request) in ANSWERED:
             ANSWERED[type(request)](self, process, request, response)
 
     def _is_committed(self, process: ControllerProcess, end_offset: int, response: Any) -> None:

@@ -60,6 +60,7 @@ PROPERTIES: dict[str, str] = {
     "W05": "who connects gives up in time",
     "W06": "what peers make a server hold is bounded",
     "T01": "each step is one of the executable specification",
+    "C22": "answers are of what was asked, and none tells of a failure",
     "L01": "a leader is elected in calm",
     "L02": "a write is committed in calm",
     "L03": "a leader that nobody fetches from steps down",

@@ -1,0 +1,83 @@
+"""Answers of the active controller fit what was asked: one for each item, and none that says that it failed by itself.
+
+C22 AnswersFit. By which error an item is refused is judged where mistakes are made on purpose, and by the histories.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.schema import is_struct, schema_of
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Items = set[tuple[Any, ...]]
+
+
+def judge(node_id: int, request: Any, response: Any) -> None:
+    """Raises Violation where an answer of the active controller does not fit."""
+    what = f"node {node_id} answers {type(request).__name__}"
+    if Error.UNKNOWN_SERVER_ERROR in _errors(response):
+        raise Violation("C22", f"{what} with UNKNOWN_SERVER_ERROR: {response}")
+    fields = _ITEMS.get(type(request).__name__)
+    if fields is None or getattr(response, "error_code", Error.NONE) != Error.NONE:
+        return
+    asked, told = fields[0](request), fields[1](response)
+    if asked != told:
+        raise Violation("C22", f"{what} for {sorted(told, key=str)}, and was asked for {sorted(asked, key=str)}")
+
+
+def _errors(value: Any) -> Iterable[int]:
+    """All error codes that an answer has, at any depth."""
+    code = getattr(value, "error_code", None)
+    if code is not None:
+        yield code
+    for field in schema_of(type(value)).fields:
+        inner = getattr(value, field.name)
+        if isinstance(inner, tuple) and inner and is_struct(type(inner[0])):
+            for each in inner:
+                yield from _errors(each)
+
+
+def _by(items: str, *names: str) -> Callable[[Any], Items]:
+    """What identifies the items of a list."""
+    return lambda message: {tuple(getattr(each, name) for name in names) for each in getattr(message, items)}
+
+
+def _within(items: str, topic: str, inner: str, index: str) -> Callable[[Any], Items]:
+    """Topics, and partitions within them. A message without the list is about none in particular."""
+
+    def found(message: Any) -> Items:
+        return {
+            (getattr(each, topic), part if isinstance(part, int) else getattr(part, index))
+            for each in getattr(message, items) or ()
+            for part in getattr(each, inner)
+        }
+
+    return found
+
+
+_ITEMS: dict[str, tuple[Callable[[Any], Items], Callable[[Any], Items]]] = {
+    "CreateTopicsRequest": (_by("topics", "name"), _by("topics", "name")),
+    "CreatePartitionsRequest": (_by("topics", "name"), _by("results", "name")),
+    "IncrementalAlterConfigsRequest": (
+        _by("resources", "resource_type", "resource_name"), _by("responses", "resource_type", "resource_name"),
+    ),
+    "AlterConfigsRequest": (
+        _by("resources", "resource_type", "resource_name"), _by("responses", "resource_type", "resource_name"),
+    ),
+    "DescribeConfigsRequest": (
+        _by("resources", "resource_type", "resource_name"), _by("results", "resource_type", "resource_name"),
+    ),
+    "AlterPartitionReassignmentsRequest": (
+        _within("topics", "name", "partitions", "partition_index"),
+        _within("responses", "name", "partitions", "partition_index"),
+    ),
+    "AlterPartitionRequest": (
+        _within("topics", "topic_id", "partitions", "partition_index"),
+        _within("topics", "topic_id", "partitions", "partition_index"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,40 @@
+"""Answers of controllers that do not fit what was asked are seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from records.errors import Error
+from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
+from simulations.cluster.answers import judge
+from simulations.violation import Violation
+
+Wanted = CreateTopicsRequest.CreatableTopic
+Told = CreateTopicsResponse.CreatableTopicResult
+
+
+def asked(*names: str) -> CreateTopicsRequest:
+    """A request for these topics."""
+    topics = tuple(
+        Wanted(name=name, num_partitions=1, replication_factor=1, assignments=(), configs=()) for name in names
+    )
+    return CreateTopicsRequest(topics=topics, timeout_ms=100)
+
+
+def told(*names: str, error: Error = Error.NONE) -> CreateTopicsResponse:
+    """What is told of these."""
+    return CreateTopicsResponse(topics=tuple(Told(name=name, error_code=error) for name in names))
+
+
+def test_an_answer_for_each_that_was_asked_for_fits() -> None:
+    judge(1, asked("a", "b"), told("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
+
+
+def test_an_answer_that_leaves_one_out_is_seen() -> None:
+    with pytest.raises(Violation, match="C22"):
+        judge(1, asked("a", "b"), told("a"))
+
+
+def test_an_answer_that_something_failed_is_seen() -> None:
+    with pytest.raises(Violation, match="UNKNOWN_SERVER_ERROR"):
+        judge(1, asked("a"), told("a", error=Error.UNKNOWN_SERVER_ERROR))
