@@ -52,4 +52,14 @@ SURVIVORS = (
         why="As D06: no batch is damaged on its way, and one that rots on the leader's disk is refused by the leader's"
         " next start, before it is sent. Unit tests hand damaged batches over.",
     ),
+    Survivor(
+        Mutant(
+            "R42", "writes while it leads no more", "replication", "Raft 5.3", ("ASSERT", "S04", "S12"),
+            (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
+        ),
+        is_equivalent=False,
+        why="A state machine that is told that it leads no more writes nothing. What it wrote before would have to be on"
+        " its way for as long as an election takes, while the log was cut and came to the same length again, as each epoch"
+        " begins with a record; nothing here is on its way for so long.",
+    ),
 )  # fmt: skip

@@ -170,10 +170,6 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R42", "writes while it leads no more", "replication", "Raft 5.3", ("ASSERT", "S04", "S12"),
-        (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
-    ),
-    Mutant(
         "R43", "tells the state machine that it leads before all is applied", "watermark", "KAFKA-15345, 17333",
         ("ASSERT", "S06"),
         (Edit(

@@ -27,7 +27,7 @@ def test_forty_bugs_of_kafka_and_ten_of_others_are_put_in_again() -> None:
 
 def test_twenty_eight_lines_of_kafkas_raft_have_a_mutant_each() -> None:
     assert len({translation.mutant_id for translation in TRANSLATIONS}) == len(TRANSLATIONS) == 28
-    assert all(translation.mutant_id in MUTANTS for translation in TRANSLATIONS)
+    assert {translation.mutant_id for translation in TRANSLATIONS} - set(MUTANTS) == {"R42"}  # it lives: BOUNDARY.md
     assert Counter(translation.theirs for translation in TRANSLATIONS) == {KILLED: 10, SURVIVED: 8, NOT_TRIED: 10}
 
 
