@@ -24,6 +24,7 @@ from simulations.spec.values import (
     Election,
     Log,
     Node,
+    NotAllowed,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ def perform(track: Track, node: Node, effect: Any, states: Sequence[Node], now_m
 def _save(_track: Track, node: Node, effect: do.SaveElection, _states: Sequence[Node], _now_ms: int) -> Node:
     voted = NOBODY if effect.voted is None else effect.voted.id
     election = Election(effect.epoch, NOBODY if effect.leader_id is None else effect.leader_id, voted)
-    need(election == election_of(node), "PersistElection", f"it saves what it is, {election_of(node)}, not {election}")
+    if election != election_of(node):
+        raise NotAllowed("PersistElection", f"it saves what it is, {election_of(node)}, not {election}")
     return disks.order_save(node, effect.number, election)
 
 
 def _append(_track: Track, node: Node, effect: do.Append, _states: Sequence[Node], _now_ms: int) -> Node:
     asked = node.disk.asked
-    need(effect.base_offset == asked.end, "PersistLog", f"an append at {effect.base_offset} to a log of {asked.end}")
+    need(effect.base_offset == asked.end, "PersistLog", "an append at the end of the log")
     return disks.order_write(node, effect.number, asked.appended(effect.epoch, effect.end_offset))
 
 
@@ -80,8 +82,8 @@ def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, _states: Sequen
 
 def _commits(track: Track, node: Node, effect: do.HighWatermark, _states: Sequence[Node], _now_ms: int) -> Node:
     name = "AdvanceHighWatermark"
-    need(track.told < effect.offset, name, f"it was told of {track.told} before, and now of {effect.offset}")
-    need(effect.offset <= node.committed, name, f"{effect.offset} is committed, as far as it knows: {node.committed}")
+    need(track.told < effect.offset, name, "the state machine is told of more than before")
+    need(effect.offset <= node.committed, name, "the state machine is told of what is committed, as far as is known")
     track.told = effect.offset
     return node
 
@@ -117,8 +119,8 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
     gist = kind.gist(effect.request)
     fits = REQUESTS[kind.name]
     place = next((place for place, each in enumerate(states) if fits(track, each, effect.peer, gist)), None)
-    need(place is not None, f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
-    assert place is not None, "it fits"
+    if place is None:
+        raise NotAllowed(f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
     _knows(node, kind.name, gist[0])
     is_exact = place == 0 and not track.was_saving
     track.sent[effect.peer] = Sent(effect.number, now_ms, track.token, is_exact, effect.request)
@@ -128,8 +130,8 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
 def _knows(node: Node, name: str, epoch: int) -> None:
     """Nothing leaves that tells of an epoch which the sender could forget."""
     election = node.disk.election
-    durable = -1 if election is None else election.epoch
-    need(epoch <= durable, f"Send{name}", f"epoch {epoch} is on disk before anybody is told; there is {election}")
+    if election is None or epoch > election.epoch:
+        raise NotAllowed(f"Send{name}", f"epoch {epoch} is on disk before anybody is told; there is {election}")
 
 
 def _sends_vote(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
@@ -192,15 +194,15 @@ def _reply(track: Track, node: Node, effect: Any, states: Sequence[Node], _now_m
     name, gist_of, _ = KINDS[type(effect.response)]
     gist = gist_of(effect.response)
     if owed.exact is not None:
-        size = len(owed.exact)
-        need(gist[:size] == owed.exact, name, f"the answer is {owed.exact}, and not {gist}")
+        if gist[: len(owed.exact)] != owed.exact:
+            raise NotAllowed(name, f"the answer is {owed.exact}, and not {gist}")
     else:
         _answers_fetch(owed.fetch, gist, effect, states)
     if len(gist) > 2:
         _knows(node, name, gist[1])
         election = node.disk.election
         if gist[2] == node.id and election is not None and election.epoch == gist[1]:
-            need(election.leader == node.id, name, f"that it leads is on disk before anybody is told: {election}")
+            need(election.leader == node.id, name, "that it leads is on disk before anybody is told")
         if name == "VoteAnswer" and gist[3]:
             _gives_vote(owed, node, gist)
     return node
@@ -226,19 +228,19 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
         need(is_over, "RejectFetchRequest", f"it leads epoch {asked.epoch} no more, where it answers {gist}")
         return
     now = next((each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch), None)
-    need(now is not None, found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
-    assert now is not None, "it leads"
-    need(gist[3] <= now.watermark, found.kind, f"{now.watermark} is committed, and it tells of {gist[3]}")
+    if now is None:
+        raise NotAllowed(found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
+    need(gist[3] <= now.watermark, found.kind, "the high watermark that it tells is its own")
     found = replication.place(now, asked)
     if found.kind == replication.DIVERGING:
         need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, told is {gist}")
     elif found.kind == replication.SNAPSHOT:
         need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, told is {gist}")
     else:
-        need(len(gist) == 5, found.kind, f"the logs agree up to {asked.offset}, and told is {gist}")
+        need(len(gist) == 5, found.kind, "the logs agree, and nothing else is told")
         if isinstance(effect, do.ReplyRecords):
             is_next = effect.start_offset == asked.offset and effect.end_offset <= now.log.end
-            need(is_next, found.kind, f"records from {effect.start_offset} to {effect.end_offset} of {now.log}")
+            need(is_next, found.kind, "it gives records of its log, from where it was asked")
 
 
 EFFECTS: dict[type, Callable[[Track, Node, Any, Sequence[Node], int], Node]] = {

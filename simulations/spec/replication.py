@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.spec.elections import FENCED, INVALID, NOT_LEADER, UNAVAILABLE, UNKNOWN_EPOCH, need
-from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, Rules
+from simulations.spec.values import LEADER, UNKNOWN, Leading, Node, NotAllowed, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,9 +43,9 @@ def client_request(node: Node, end: int) -> Node:
     leading = node.leading
     need(node.role == LEADER and leading is not None, name, "it leads")
     assert leading is not None, "a leader keeps books"
-    need(end > node.log.end, name, f"the log grows, from {node.log.end} to {end}")
-    is_first = node.log.end == leading.start
-    need(is_first or end == leading.proposed, name, f"up to {leading.proposed} was proposed, the log goes to {end}")
+    need(end > node.log.end, name, "the log grows")
+    if node.log.end != leading.start and end != leading.proposed:
+        raise NotAllowed(name, f"up to {leading.proposed} was proposed, the log goes to {end}")
     return node._replace(log=node.log.appended(node.epoch, end))
 
 
@@ -128,8 +128,8 @@ def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermar
     name = "HandleFetchResponse"
     log = node.log
     for base, end, epoch in batches:
-        need(base == log.end, name, f"a batch of {base} where the log ends at {log.end}")
-        need(log.last_epoch <= epoch <= node.epoch, name, f"records of epoch {epoch} after {log.last_epoch}")
+        if base != log.end or not log.last_epoch <= epoch <= node.epoch:
+            raise NotAllowed(name, f"a batch of {base}, epoch {epoch}, goes on from {log}")
         log = log.appended(epoch, end)
     committed, known = node.committed, node.watermark
     reached = min(watermark, log.end)

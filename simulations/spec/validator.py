@@ -132,7 +132,7 @@ class Validator:
         if seen == track.seen and role is track.role and outcomes[0][1] is before:
             steps = [outcomes[0]]
         else:
-            steps = self._explain(track, event, outcomes, seen, _moment(track, event, now_ms))
+            steps = self._explain(track, event, outcomes, seen, now_ms)
         node = steps[-1][1]
         if role is not track.role:
             self._note_roles(track, before, node, steps)
@@ -155,30 +155,29 @@ class Validator:
             track.earlier = []
         check_time(node, track.rules, now_ms)
 
-    def _explain(self, track: Track, event: Any, outcomes: list[Step], seen: Seen, moment: Moment) -> list[Step]:
+    def _explain(self, track: Track, event: Any, outcomes: list[Step], seen: Seen, now_ms: int) -> list[Step]:
         """The actions of a step, and the nodes that they make. Raises NotAllowed where there are none."""
         first: NotAllowed | None = None
         for outcome in outcomes:
             try:
-                return self._lead_on(track, event, outcome, seen, moment)
+                return self._lead_on(track, event, outcome, seen, now_ms)
             except NotAllowed as refusal:
                 first = first or refusal
         assert first is not None, "there is an outcome at least"
         raise first
 
-    def _lead_on(self, track: Track, event: Any, outcome: Step, seen: Seen, moment: Moment) -> list[Step]:
+    def _lead_on(self, track: Track, event: Any, outcome: Step, seen: Seen, now_ms: int) -> list[Step]:
         node = outcome[1]
         steps = [outcome]
         if _stands_anew(track, node, event, seen):
-            node = elections.lose_pre_vote(node, moment.rules, moment.now_ms)
+            node = elections.lose_pre_vote(node, track.rules, now_ms)
             steps.append(("ConcludePreVote", node))
-        own = path(node, seen, moment)
-        if own:
-            steps += own
+        if node[2:6] != seen[:4]:
+            steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
         if node.role == LEADER:
             if node is not track.node:
-                after = replication.advance_high_watermark(node, moment.rules)
+                after = replication.advance_high_watermark(node, track.rules)
                 if after is not node:
                     node = after
                     steps.append(("AdvanceHighWatermark", node))

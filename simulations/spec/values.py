@@ -115,6 +115,8 @@ class Log(NamedTuple):
         """Up to where both hold the same, by their epochs; UNKNOWN where one begins behind the other's end."""
         if self is other or self == other:
             return self.end
+        if self[:2] == other[:2] and self.runs[:-1] == other.runs[:-1] and self.last_epoch == other.last_epoch:
+            return min(self.end, other.end)  # the one is being written still
         start, end = max(self.start, other.start), min(self.end, other.end)
         if start > end or self.epoch_before(start) != other.epoch_before(start):
             return UNKNOWN
