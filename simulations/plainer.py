@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from simulations.swarm import PACES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 
 # Fields that have a way of their own; any other becomes what it is by itself.
 _OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_of", "load", "calm", "faults"})
+
+# A wait longer than the time-out of who waits would be a quorum that cannot be.
+_PACES = {key for pace in PACES for key in pace.config}
 
 
 def plainer(plan: Plan) -> Iterator[Plan]:
@@ -40,8 +45,8 @@ def _plainer_fields(plan: Plan) -> Iterator[Plan]:
             continue
         yield replace(plan, **{each.name: default})
         if isinstance(value, dict) and len(value) > 1:
-            for key in value:
-                less: dict[str, Any] = {each.name: {other: held for other, held in value.items() if other != key}}
+            for keys in _together(value):
+                less: dict[str, Any] = {each.name: {key: held for key, held in value.items() if key not in keys}}
                 yield replace(plan, **less)
     for name in ("asks", "slow_ms", "size", "records", "every_ms"):
         value = getattr(plain.load, name)
@@ -51,6 +56,12 @@ def _plainer_fields(plan: Plan) -> Iterator[Plan]:
     for name, value in plain_calm.items():
         if getattr(plan.calm, name) != value:
             yield replace(plan, calm=replace(plan.calm, **{name: value}))
+
+
+def _together(settings: dict[Any, Any]) -> list[set[Any]]:
+    """Settings one by one; but time-outs and waits are measured by each other, and go together."""
+    paces = {key for key in settings if key in _PACES}
+    return [{key} for key in settings if key not in paces] + ([paces] if paces else [])
 
 
 def _plainer_faults(plan: Plan) -> Iterator[Plan]:

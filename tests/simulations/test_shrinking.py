@@ -103,3 +103,11 @@ def test_noise_without_an_end_is_the_same_as_none_that_is_told() -> None:
     hashes = {play(Plan(3, chaos_ms=500, calm=AMID, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
 
     assert len(hashes) == 1
+
+
+def test_time_outs_are_left_out_together() -> None:
+    plan = Plan(1, config={"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50, "append_linger_ms": 5})
+
+    configs = [other.config for other in plainer(plan) if other.config != plan.config]
+
+    assert configs == [{}, {"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50}, {"append_linger_ms": 5}]
