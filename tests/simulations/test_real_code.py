@@ -1,0 +1,207 @@
+"""What runs in simulation is what is shipped: clocks, luck, files, sockets and threads are reached by adapters alone, and
+nothing goes by where an object lies, or by the order of a set.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from simulations.lines import LEFT_OUT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The only modules of a node that simulation replaces: the system's files, threads, sockets with signals, and the log.
+ADAPTERS = ("raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.server.logs")
+
+# What is no node's, but an operator's.
+AROUND = (
+    "controller.tools", "controller.ctl", "controller.offline", "controller.client", "controller.config",
+    "controller.server.http", "controller.server.grpc", "controller.server.descriptors", "records.__main__",
+)  # fmt: skip
+
+OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}
+
+# Names of such modules that tell a constant, a type, or what follows from their arguments alone.
+PURE = {
+    "os.strerror", "random.Random", "socket.AF_INET", "socket.AF_INET6", "socket.IPPROTO_TCP", "socket.SOL_SOCKET",
+    "socket.SO_KEEPALIVE", "socket.TCP_NODELAY", "socket.gaierror", "time.gmtime", "time.strftime",
+}  # fmt: skip
+
+# A lock between the loop's thread and the flush thread, which in simulation is a greenlet.
+LOCKS = {"raft.storage.disk_queue": {"threading.Lock"}}
+
+LISTING = {"iter", "join", "list", "tuple"}
+ORDER_FREE = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "sorted", "sum"}
+
+
+@cache
+def sources() -> dict[str, ast.Module]:
+    """By name, each module that a node runs between its adapters."""
+    found = {}
+    for package in ("records", "raft", "controller"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            if not any(name == each or name.startswith(f"{each}.") for each in (*ADAPTERS, *AROUND)):
+                found[name] = ast.parse(path.read_text())
+    return found
+
+
+def outside_used(name: str, tree: ast.Module) -> list[str]:
+    """Each use of what a simulation could not answer for."""
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    allowed = PURE | LOCKS.get(name, set())
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OUTSIDE:
+            found += [f"{name}:{node.lineno} {node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [f"{name}:{node.lineno} {alias.name}" for alias in node.names if alias.asname in OUTSIDE]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported(tree):
+            found.append(f"{name}:{node.lineno} {node.value.id}.{node.attr}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
+            found.append(f"{name}:{node.lineno} open")
+    return [each for each in found if each.split(" ")[1] not in allowed]
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Which of the modules that lead outside are names here."""
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return names & OUTSIDE
+
+
+def places_used(name: str, tree: ast.Module) -> list[str]:
+    """Where `id` is asked for, or `hash` but to make one."""
+    in_hash = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == "__hash__"
+        for inner in ast.walk(node)
+    }
+    return [
+        f"{name}:{node.lineno} {node.func.id}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"id", "hash"}
+        and id(node) not in in_hash
+    ]
+
+
+def sets_walked(name: str, tree: ast.Module) -> list[str]:
+    """Where the order of a set could show: it is walked, listed or joined, but not by what asks for no order."""
+    attributes = {
+        node.target.attr if isinstance(node.target, ast.Attribute) else node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, (ast.Attribute, ast.Name))
+        and ast.unparse(node.annotation).startswith(("set[", "frozenset["))
+    }
+    found = []
+    for scope in ast.walk(tree):
+        if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+            continue
+        own = list(within(scope))
+        local = {
+            target.id
+            for node in own
+            if isinstance(node, ast.Assign) and is_set(node.value, set(), attributes)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        free = {
+            id(argument)
+            for node in own
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ORDER_FREE
+            for argument in node.args
+        }
+        for node in own:
+            walked: list[ast.expr] = []
+            if isinstance(node, ast.For):
+                walked = [node.iter]
+            elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) and id(node) not in free:
+                walked = [each.iter for each in node.generators]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LISTING:
+                walked = [argument for argument in node.args if id(node) not in free]
+            elif isinstance(node, ast.Starred):
+                walked = [node.value]
+            found += [f"{name}:{each.lineno} {ast.unparse(each)}" for each in walked if is_set(each, local, attributes)]
+    return found
+
+
+def within(scope: ast.AST) -> list[ast.AST]:
+    """All nodes of a function, without those of functions in it."""
+    found: list[ast.AST] = []
+    left = list(ast.iter_child_nodes(scope))
+    while left:
+        node = left.pop()
+        found.append(node)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            left += ast.iter_child_nodes(node)
+    return found
+
+
+def is_set(node: ast.expr, local: set[str], attributes: set[str]) -> bool:
+    """Whether an expression is a set, as far as one can see."""
+    if isinstance(node, (ast.Set, ast.SetComp)):
+        return True
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in {"set", "frozenset"}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr, ast.Sub, ast.BitXor)):
+        return is_set(node.left, local, attributes) or is_set(node.right, local, attributes)
+    if isinstance(node, ast.Attribute):
+        return node.attr in attributes
+    return isinstance(node, ast.Name) and node.id in local
+
+
+def test_clocks_luck_files_sockets_and_threads_are_reached_by_four_adapters_alone():
+    assert [each for name, tree in sources().items() for each in outside_used(name, tree)] == []
+    assert len(ADAPTERS) <= 4
+
+
+def test_each_adapter_is_there_and_counts_for_no_line_that_ran():
+    for name in ADAPTERS:
+        assert (ROOT / (name.replace(".", "/") + ".py")).is_file()
+    assert set(ADAPTERS) <= set(LEFT_OUT)
+
+
+def test_nothing_goes_by_where_an_object_lies():
+    assert [each for name, tree in sources().items() for each in places_used(name, tree)] == []
+
+
+def test_the_order_of_a_set_reaches_nothing():
+    assert [each for name, tree in sources().items() for each in sets_walked(name, tree)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("import time\nnow = time.monotonic()", "outside"),
+        ("from uuid import uuid4", "outside"),
+        ("import os\npath = os.environ", "outside"),
+        ("rows.sort(key=lambda row: id(row))", "place"),
+        ("first = hash(name)", "place"),
+        ("names = {each.name for each in rows}\nfor name in names:\n    send(name)", "set"),
+        ("def told(self):\n    return ', '.join(set(self.names))", "set"),
+        ("class A:\n    ids: set[int]\n    def told(self):\n        return [*self.ids]", "set"),
+        ("known = set(rows)\nfound = sorted(known) + [len(known), max(each for each in known)]", ""),
+        ("import socket\nfamily = socket.AF_INET", ""),
+        ("class A:\n    def __hash__(self):\n        return hash(self.key)", ""),
+    ],
+)  # fmt: skip
+def test_the_lint_sees_what_it_is_for(text, seen):
+    tree = ast.parse(text)
+    looked = {"outside": outside_used, "place": places_used, "set": sets_walked}
+
+    assert [kind for kind, look in looked.items() if look("module", tree)] == ([seen] if seen else [])
