@@ -1,7 +1,7 @@
 """Duties: what a node does again it does after a pause, and what a leader writes first says how it came to lead.
 
-L14 (no peer is asked again at once where it failed, nor told again and again who leads), S27 FirstRecord (the leader's
-first batch names it, the voters, and who elected it, at the time it has).
+L14 (no peer is asked again at once where it failed, nor told again and again who leads; nobody wakes for nothing),
+S27 FirstRecord (the leader's first batch names it, the voters, and who elected it, at the time it has).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
-from raft.inputs import Answered, Failed, Saved
+from raft.inputs import Answered, Failed, Saved, Ticked, WallClock
 from raft.roles import Leader
 from records.batch import batches
 from records.control_batch import LEADER_CHANGE, control_records_of
 from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest
 from simulations.violation import Violation
+from simulations.world import SECOND
 
 if TYPE_CHECKING:
     from raft.roles import Role
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from simulations.process import Process
     from simulations.properties.elections import Elections
     from simulations.world import World
+
+IDLE_MAX = 200
+"""So often may a node wake within a second with nothing to do: now and then something came in time after all."""
 
 # What no peer should say of its partition: it is asked again only after a pause.
 _UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE)
@@ -38,18 +42,23 @@ class Duties:
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, number and when
         self._failed: dict[int, dict[int, int]] = {}  # node id: by peer, when
         self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
+        self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was told
+        self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
         self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
         self._told: dict[tuple[int, int, int], dict[int, tuple[int, int]]] = {}  # node, life, epoch: by peer, when
         self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
         self.hears: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
+        self.hears |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
 
     def started(self, process: Process) -> None:
+        self._wall[process.node.id] = 0
+        self._idle[process.node.id] = (0, 0)
         self._forget(process.node.id)
 
     def became(self, process: Process, _was: Role | None, _role: Role) -> None:
         """In another role other things are asked for, and at once."""
         self._forget(process.node.id)
-        self._became_ms[process.node.id] = self._now_ms(process) + process.replica.wall_offset_ms
+        self._became_ms[process.node.id] = self._now_ms(process) + self._wall[process.node.id]
 
     def _forget(self, node_id: int) -> None:
         self._sent[node_id] = {}
@@ -81,6 +90,20 @@ class Duties:
 
     def _saved(self, process: Process, _event: Saved, _effects: list[Any]) -> None:
         self._released[process.node.id] = self._world.now
+
+    def _hears_clock(self, process: Process, event: WallClock, _effects: list[Any]) -> None:
+        self._wall[process.node.id] = event.offset_ms
+
+    def _has_ticked(self, process: Process, _event: Ticked, effects: list[Any]) -> None:
+        """Who wakes and does nothing should not have woken."""
+        if effects:
+            return
+        node_id = process.node.id
+        second, count = self._idle[node_id]
+        now = self._world.now // SECOND
+        self._idle[node_id] = (now, count + 1 if now == second else 1)
+        if self._idle[node_id][1] > IDLE_MAX:
+            raise Violation("L14", f"node {node_id} woke {IDLE_MAX} times within a second, for nothing")
 
     def _has_failed(self, process: Process, event: Failed, _effects: list[Any]) -> None:
         self._note_failure(process, event.peer, event.number)

@@ -73,9 +73,17 @@ class Promptness:
             if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
                 raise Violation("L15", f"node {process.node.id} is {role}, and asks nobody who leads")
             return
-        left = [each for each in _due(role) if each not in sent]
+        left = [each for each in self._due(role) if each not in sent]
         if left:
             raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
+
+    def _due(self, role: Any) -> list[int]:
+        """Whom a role has to ask or tell at once."""
+        if isinstance(role, Resigned):
+            return list(role.unacked)
+        tally = role.tally
+        may_win = len(tally.granting) < self._ledger.majority <= len(tally.granting) + len(tally.unanswered)
+        return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
 
     def _hears_answer(self, process: Process, event: Answered, _effects: list[Any]) -> None:
         """Who is told of the leader of its epoch, by an answer to what it asked, knows it."""
@@ -102,16 +110,6 @@ class Promptness:
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
         if not (has_to_tell or is_done or self._is_saving(process) or _saves(effects)):
             raise Violation("L16", f"node {process.node.id} is {role}, has nobody to tell, and does not go")
-
-
-def _due(role: Any) -> list[int]:
-    """Whom a role has to ask or tell at once."""
-    if isinstance(role, Resigned):
-        return list(role.unacked)
-    tally = role.tally
-    if tally.is_lost or tally.is_won or tally.held_until_ms is not None:
-        return []
-    return list(tally.unanswered)
 
 
 def _partition(response: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from raft.effects import Append, Send
-from raft.inputs import Answered, Failed
+from raft.inputs import Answered, Failed, Ticked
 from raft.peers import Peers
 from records.batch import build_control_batch
 from records.control import LeaderChangeMessage
@@ -15,6 +15,7 @@ from records.control_batch import encode_control
 from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest
 from records.messages.fetch import FetchResponse
+from simulations.properties.duties import IDLE_MAX
 from simulations.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
@@ -84,3 +85,16 @@ def test_a_first_record_without_those_who_elected_the_leader_is_seen() -> None:
 
     with pytest.raises(Violation, match="S27"):
         run.watch._on_performs[Append][-1](found, Append(0, end, end + 1, epoch, data))
+
+
+def wake(process: Process, times: int) -> None:
+    """Have it wake so often, and find nothing to do."""
+    for _ in range(times):
+        process.watch.stepped(process, "input:Ticked", Ticked(), [])
+
+
+def test_a_node_that_wakes_for_nothing_is_seen() -> None:
+    run = lived()
+
+    with pytest.raises(Violation, match="L14"):
+        wake(followers(run)[0], IDLE_MAX + 1)
