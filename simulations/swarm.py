@@ -72,7 +72,7 @@ _KAFKAS = Pace({}, (6_000, 20_000), (0, 40, 100, 250, 1000))
 PACES = (_QUICK, _QUICK, _QUICK, _BRISK, _BRISK, _KAFKAS)
 
 # Long lives at Kafka's own time-outs.
-LONG = (Pace({}, (20_000, 45_000), (0, 100, 250, 1000)),)
+LONG = (Pace({}, (20_000, 45_000), (0, 250, 250, 1000)),)
 
 _STRIKES = ("kill", "power", "power", "pause", "isolate", "hang", "reset", "everybody")
 _ROLES = ("Leader", "Leader", "Follower", "Candidate", "Prospective", "Unattached", "Resigned")

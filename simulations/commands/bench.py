@@ -41,7 +41,7 @@ MEASURES = (
     Measure(
         "cluster",
         "controller",
-        "3 controllers, 5 brokers, 4 clients that ask four times a second, codec (G11)",
+        "3 controllers, 5 brokers, 4 clients that ask three times a second, codec (G11)",
         (4_000, 20),
     ),
     Measure("cluster-busy", "controller", "the same, at the swarm's pace: all of it several times as often"),
@@ -106,7 +106,7 @@ def _plan(what: Measure, seed: int) -> Plan:
         return Plan(seed, chaos_ms=30_000, load=Load(every_ms=100 if what.name == "raft" else 0), calm=calm)
     plan = ClusterPlan(seed, chaos_ms=30_000, brokers=5, admins=4, load=Load(every_ms=0), calm=calm)
     if what.name == "cluster":
-        plan.ask_every_ms, plan.lead_every_ms, plan.fetch_wait_ms = 250, 500, 500
+        plan.ask_every_ms, plan.lead_every_ms, plan.fetch_wait_ms = 333, 500, 500
         plan.session_ms, plan.heartbeat_ms = 9000, 2000
         plan.properties["metadata.max.idle.interval.ms"] = "500"
     return plan
