@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -137,6 +138,8 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.scores import score
 
     found = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
+    kills = _with_corpus(chosen, kept)
+    living = [name for name, each in kills.items() if not any(kill.seed for kill in each)]
     unhunted = [mutant.id for mutant in chosen if mutant.id not in kept]
     for mutant in chosen:
         if mutant.id in found:
@@ -148,6 +151,7 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
         f"{told.mutants} mutants hunted, {told.mutants - len(told.missed)} caught; seeds until then: median"
         f" {told.seeds_median:g}, 95 of 100 within {told.seeds_p95}, worst {told.seeds_worst}\n"
     )
+    sys.stdout.write(f"{len(kills) - len(living)} of {len(kills)} are caught by a seed or a plan of the corpus\n")
     for what, names in (("not caught", told.missed), ("not in each range", told.lucky), ("not hunted", unhunted)):
         sys.stdout.write(f"{what}: {', '.join(names) or 'none'}\n")
     return 1 if told.missed or unhunted else 0
@@ -159,11 +163,25 @@ def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
     return f"{name:5} {seeds:20} {by or 'MISSED':14} {note}\n"
 
 
+def _with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> dict[str, list[Kill]]:
+    """The kept kills, and the plans of the corpus, which need the faults that shrinking has left in them."""
+    from simulations.corpus import entries
+    from simulations.mutants.kills import Kill
+
+    found = {mutant.id: list(kept.get(mutant.id, ())) for mutant in chosen}
+    for entry in entries():
+        if entry.mutant_id in found:
+            plan = json.loads(entry.plan)
+            kinds = dict.fromkeys(fault["kind"] for fault in plan.get("faults", ()))
+            found[entry.mutant_id].append(Kill(plan["seed"], 1, entry.property_id, needs=tuple(kinds)))
+    return found
+
+
 def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.scores import by_property
     from simulations.properties.ids import PROPERTIES
 
-    found = by_property({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, PROPERTIES)
+    found = by_property(_with_corpus(chosen, kept), PROPERTIES)
     for name, mutants in found.items():
         sys.stdout.write(f"{name:6} {len(mutants):3} {' '.join(mutants) or 'IDLE'}\n")
     idle = [name for name, mutants in found.items() if not mutants]
@@ -177,7 +195,7 @@ def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew
     from simulations.mutants.scores import by_fault
 
     kinds = tuple(witnesses.kinds())
-    found = by_fault({mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}, kinds)
+    found = by_fault(_with_corpus(chosen, kept), kinds)
     for row in crew([_witness_task(each) for each in witnesses.WITNESSES]):
         if not row.error and row.outcomes[-1].needs == list(row.task.names):
             found[row.task.names[0]].append(row.task.mutant_id)

@@ -55,4 +55,12 @@ def kinds() -> Iterator[str]:
 WITNESSES = (
     Witness("succession", "R25", 4),
     Witness("stall", "D03d", 22),
+    Witness("isolate", "R44", 2),
+    Witness("churn", "R27", 1),
+    Witness("everybody", "D20", 2),
+    Witness("wall_jump", "X09", 1),
+    Witness("fails", "D08", 2),
+    Witness("wipe", "M08", 2),
+    Witness("rot", "H06", 1),
+    Witness("lose_snapshot", "D11", 3),
 )

@@ -9,6 +9,8 @@ import pytest
 from simulations.mutants import kills
 from simulations.mutants.kills import Kill
 from simulations.mutants.scores import Score, by_fault, by_property, score
+from simulations.mutants.table import MUTANTS
+from simulations.mutants.witnesses import WITNESSES
 from simulations.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -32,6 +34,11 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
 
 def test_where_nothing_is_kept_nothing_is_read(tmp_path: Path) -> None:
     assert kills.read(tmp_path / "kills.json") == {}
+
+
+def test_what_is_kept_here_is_of_mutants_that_are_there() -> None:
+    assert [name for name in kills.read() if name not in MUTANTS] == []
+    assert {each.mutant_id for each in WITNESSES} <= set(MUTANTS)
 
 
 def test_a_file_that_holds_something_else_is_an_error(tmp_path: Path) -> None:
