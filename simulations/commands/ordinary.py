@@ -33,7 +33,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--tries", type=positive, default=TRIES_MAX, metavar="N", help=f"worlds for each that come by it ({TRIES_MAX})"
     )
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write down what comes of each; what is there stands")
-    parser.add_argument("--again", action="store_true", help="hunt those again that are written down as living")
+    parser.add_argument(
+        "--again", action="store_true", help="hunt those again that are written down as living and are not excused"
+    )
     parser.add_argument("--unit-tests", type=positive, metavar="N", help="try unit tests on so many of the living, too")
 
 
@@ -41,6 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     """Returns 0 where each was caught, or is excused."""
     from simulations.mutants.generic import sample
     from simulations.mutants.ordinary import KILLED, Book, Hunt
+    from simulations.mutants.survivors import read
 
     chosen = sample(args.generic, args.sample, args.sample_seed)
     if args.list:
@@ -48,9 +51,15 @@ def execute(args: argparse.Namespace) -> int:
             sys.stdout.write(f"{each.id:45} {each.key}\n")
         return 0
     book = Book(args.rows)
-    todo = [
-        each for each in chosen if each.key not in book.found or (args.again and book.found[each.key].outcome != KILLED)
-    ]
+    verdicts = read()
+
+    def is_open(key: str) -> bool:
+        found = book.found.get(key)
+        if found is None:
+            return True
+        return bool(args.again) and found.outcome != KILLED and not (key in verdicts and verdicts[key].is_excused)
+
+    todo = [each for each in chosen if is_open(each.key)]
     level = "controller" if args.generic.startswith("controller") else "raft"
     progress = Progress(len(todo), "mutants")
     for found in Hunt(level, args.seeds or SEEDS, args.tries, book).run(todo, args.jobs) if todo else ():

@@ -28,7 +28,7 @@ class Imported:
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self.result: Any = None
-        self._ran: set[Place] = set()
+        self._ran: dict[Place, set[int | None]] = {}
         sys.setprofile(self._runs)
         try:
             self.result = load()
@@ -41,7 +41,12 @@ class Imported:
 
     def _runs(self, frame: FrameType, event: str, _arg: object) -> None:
         if event == "call":
-            self._ran.add(_place(frame.f_code))
+            self._ran[_place(frame.f_code)] = {line for _, _, line in frame.f_code.co_lines()}
+
+    def ran(self, module: str, lines: range) -> bool:
+        """Whether any of these lines is of a function that ran while all was imported."""
+        path = sys.modules[module].__file__
+        return any(place[0] == path and not found.isdisjoint(lines) for place, found in self._ran.items())
 
     def graft(self, ordinary: Ordinary, source: str) -> bool:
         """Change the code of the function; False, with nothing changed, where this needs a process of its own."""

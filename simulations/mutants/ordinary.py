@@ -108,7 +108,7 @@ class Hunt:
         todo = iter(mutants)
         while True:
             while len(busy) < jobs and (mutant := next(todo, None)) is not None:
-                worlds = self._worlds(mutant)
+                worlds = self._worlds(imported, mutant)
                 if not worlds:
                     yield self._note(_found(mutant, NOT_REACHED))
                 elif (started := self._fork(imported, mutant, worlds)) is not None:
@@ -151,12 +151,13 @@ class Hunt:
                 lines = {paths[path]: sorted(found) for path, found in probe.lines.items()}
                 self._book.add(Baseline(seed, trace_hash, lines, self._code))
 
-    def _worlds(self, mutant: Ordinary) -> list[Baseline]:
-        """The worlds that come by the mutant, in the order of the seeds."""
+    def _worlds(self, imported: Imported, mutant: Ordinary) -> list[Baseline]:
+        """The worlds that come by the mutant, in the order of the seeds; all, where it is come by before any begins."""
         first = mutant.change.line
         at = range(first, first + mutant.change.after.count("\n") + 1)
-        baselines = (self._book.baselines[seed] for seed in self._seeds)
-        found = [each for each in baselines if not set(at).isdisjoint(each.lines.get(mutant.module, ()))]
+        found = [self._book.baselines[seed] for seed in self._seeds]
+        if not imported.ran(mutant.module, at):
+            found = [each for each in found if not set(at).isdisjoint(each.lines.get(mutant.module, ()))]
         return found[: self._tries_max]
 
     def _fork(self, imported: Imported, mutant: Ordinary, worlds: list[Baseline]) -> tuple[int, int] | None:
