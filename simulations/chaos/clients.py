@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from simulations.chaos.brokers import Brokers
     from simulations.chaos.quorum import Quorum
 
-# Names change as time goes on, so that what was never answered troubles the judge for so long only.
+# Names change as time goes on, so that what was never answered troubles the judge for so long only; and there are
+# several, as each such operation of a name doubles what may have been: on a busy machine three were too few.
 WINDOW_S = 5.0
-NAMES = 3
+NAMES = 6
 KEY = "retention.ms"
 BROKER_KEY = "log.cleaner.threads"
 PAUSE_S = 0.004

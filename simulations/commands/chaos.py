@@ -99,6 +99,8 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
         quorum.look()
     seconds = time.monotonic() - begin
     wrong += _judge(quorum, history, observer)
+    if wrong:
+        (directory / "history.txt").write_text("".join(f"{operation}\n" for operation in history.operations))
     _sum_up(quorum, nemesis, history.operations, seconds)
     sys.stdout.write(f"seen from outside: {observer.looks} looks, {len(observer.judge.committed)} batches committed\n")
     return wrong + (_compare(quorum, nemesis, observer, seconds) if args.mix else [])
