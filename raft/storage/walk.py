@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from raft.storage.files import WINDOW_BYTES, crc_of_file
-from raft.storage.scan import BATCH_BYTES_MAX, CRC_AT, CRC_FROM, Head, head_at
+from raft.storage.scan import BATCH_BYTES_MAX, CRC_AT, CRC_FROM, LENGTH_BEFORE, Head, head_at
 from records.batch import HEADER_BYTES, CorruptBatch
 from records.crc import crc32c
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 SECTOR_BYTES = 512
 
-_TELLING_BYTES = 16
+# Offset and length: no length is 0, so zeros in the place of both were never written.
+_TELLING_BYTES = LENGTH_BEFORE
 
 # A magic 2, before it what a batch begins with: an offset below 2**48, a length below 2**25, an epoch.
 _MAGIC = re.compile(rb"(?<=\0\0.{6}[\0\1].{3}[\0-\x7f].{3})\x02", re.DOTALL)

@@ -123,6 +123,20 @@ def test_sectors_that_never_reached_the_disk_are_cut_even_before_a_whole_batch()
     assert storage.recovered.log_end == 21
 
 
+@pytest.mark.parametrize("share", [12, 13, 15, 16])
+def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int) -> None:
+    """It begins so many bytes before the end of that sector, which hold its offset and its length."""
+    first = batch(0, size=200)
+    first = batch(0, size=200 + (512 - share - len(first)) % 512)
+    data = bytearray(first + batch(1, size=300))
+    at = len(first)
+    data[at : at + share] = bytes(share)
+
+    storage = open_storage(directory((0, bytes(data))))
+
+    assert ((at + share) % 512, storage.recovered.log_end) == (0, 1)
+
+
 @pytest.mark.parametrize("at", [0, 7, 9, 11, 16, 17, 21, 23, 61, 150, SIZE - 1])
 def test_a_flipped_bit_in_the_middle_is_refused(at: int) -> None:
     disk = directory((0, flipped(WHOLE, 5 * SIZE + at)))
