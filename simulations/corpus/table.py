@@ -31,11 +31,11 @@ Commit: the newest at which the entry was seen to break with its bug.
 |---|---|---|---|---|---|---|---|
 """
 
-ROW = re.compile(r"\| (\S+) \| .* \| (\d+) \| ([0-9a-f]{7,12}) \|")
+ROW = re.compile(r"\| (\S+) \| .* \| (\d+|all) \| ([0-9a-f]{7,12}) \|")
 
 
 class Seen(NamedTuple):
-    """How an entry was last seen to break. decisions: of luck; commit: where."""
+    """How an entry was last seen to break. decisions: of luck, -1 where all noise is left; commit: where."""
 
     decisions: int
     commit: str
@@ -49,15 +49,17 @@ def render(entries: Iterable[Entry], mutants: Mapping[str, Mutant], seen: Mappin
         before = f"{faults_of(entry.original)} → " if entry.original else ""
         how = seen.get(entry.name, Seen(0, "never" if mutant else "–"))
         bug = (mutant.name, mutant.origin) if mutant else ("was in the code", entry.found)
+        luck = "all" if how.decisions < 0 else how.decisions
         faults = f"{before}{faults_of(entry.plan)}"
-        cells = (entry.name, entry.level, *bug, entry.property_id, faults, how.decisions, how.commit)
+        cells = (entry.name, entry.level, *bug, entry.property_id, faults, luck, how.commit)
         rows.append(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |\n")
     return HEAD + "".join(rows)
 
 
 def read_seen(text: str) -> dict[str, Seen]:
     """What a table says of when its entries broke, by name."""
-    return {found[1]: Seen(int(found[2]), found[3]) for found in map(ROW.fullmatch, text.splitlines()) if found}
+    found = [each for each in map(ROW.fullmatch, text.splitlines()) if each]
+    return {each[1]: Seen(-1 if each[2] == "all" else int(each[2]), each[3]) for each in found}
 
 
 def faults_of(plan: str) -> int:
