@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.bulk_undo import put_back
 from controller.columns import NO_TOPIC
 from controller.partitions import Partitions, Placed, rows_of
-from controller.tables.features import ELR_VERSION, METADATA_VERSION
+from controller.tables.features import METADATA_VERSION
 from controller.tables.table import TableLog
 
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ class View:
         """The level of metadata.version; 0 where there is none."""
         level: int = self.tables["features"].get(METADATA_VERSION, 0)
         return level
-
-    @property
-    def elr_enabled(self) -> bool:
-        level: int = self.tables["features"].get(ELR_VERSION, 0)
-        return level >= 1
 
     def take_back(self, entry: Entry) -> None:
         """Undo one change, here alone."""

@@ -130,7 +130,8 @@ def _draw_releases(luck: Random, plan: ClusterPlan) -> None:
     known = [each for each in upkeep.ORDER if levels_of(each)[METADATA_VERSION][1] >= plan.metadata_version]
     if luck.random() < 0.8:
         ids = range(FIRST_BROKER, FIRST_BROKER + plan.brokers)
-        plan.broker_releases = {each: pick(luck, known) for each in ids if luck.random() < 0.6}
+        # One that does not support what counts is refused, until people see to it.
+        plan.broker_releases = {each: pick(luck, upkeep.ORDER) for each in ids if luck.random() < 0.6}
     # Below 3.7-IV0 controllers do not tell what they support, and nobody could know that a level is too high for one.
     old = [each for each in upkeep.OLD if each in known]
     if old and plan.metadata_version >= CONTROLLERS_SINCE and luck.random() < 0.8:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.mutants import beyond, clusters, controllers, disks, elections, generic, projects, replication, sockets
+from simulations.mutants import (
+    apis,
+    beyond,
+    clusters,
+    controllers,
+    disks,
+    elections,
+    generic,
+    projects,
+    replication,
+    sockets,
+)
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
 
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant
-    for module in (elections, replication, disks, projects, controllers, clusters, sockets)
+    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets)
     for mutant in module.MUTANTS
 }
 

@@ -131,8 +131,7 @@ def test_a_partition_goes_to_its_record_and_back():
     )
 
 
-def test_an_elr_is_written_only_where_the_feature_is_on_and_the_version_has_it():
-    assert partition_record(FOO, TOPIC, 0, version=2, elr=False).eligible_leader_replicas is None
+def test_an_elr_is_written_only_where_the_version_has_it():
     assert partition_record(FOO, TOPIC, 0, version=1).eligible_leader_replicas is None
     assert partition_record(FOO._replace(elr=()), TOPIC, 0, version=2).eligible_leader_replicas is None
 

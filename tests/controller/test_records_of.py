@@ -144,12 +144,12 @@ def test_versions_of_records_go_by_metadata_version(level, version, directories,
     assert version == partition_version(level)
 
 
-def test_without_the_feature_an_elr_is_left_out():
+def test_an_elr_is_kept_while_the_feature_is_off():
     records = [record for record in EVERYTHING if getattr(record, "name", "") != "eligible.leader.replicas.version"]
 
     found = [record for record, _ in records_of(stable_view(fresh(records)))]
 
-    assert replace(PARTITION, eligible_leader_replicas=None, last_known_elr=None) in found
+    assert PARTITION in found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulations.mutants import clusters, controllers, disks, elections, projects, replication, sockets
+from simulations.mutants import apis, clusters, controllers, disks, elections, projects, replication, sockets
 from simulations.mutants.hook import install, mutated
 from simulations.mutants.row import Edit, Mutant
 from simulations.mutants.table import MUTANTS, SURVIVORS, find
@@ -31,7 +31,7 @@ def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None
 
 
 def test_each_id_is_there_once() -> None:
-    modules = (elections, replication, disks, projects, controllers, clusters, sockets)
+    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets)
 
     ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
 

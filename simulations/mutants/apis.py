@@ -1,0 +1,68 @@
+"""Mutants of what a cluster's people and brokers ask beside topics and registrations: features, directories, unclean
+elections, configs, brokers that are forgotten, and what is refused.
+"""
+
+from __future__ import annotations
+
+from simulations.mutants.controllers import row
+from simulations.mutants.row import Edit
+
+MUTANTS = (
+    row(
+        "Q35", "a level goes up that a broker lacks", "features", "KAFKA-17305", ("C19",),
+        Edit("controller.control.features", '        reason = _outside(f"Broker {broker_id}", state.brokers[broker_id].features.get(name, DISABLED), level)\n', "        reason = None\n"),
+    ),
+    row(
+        "Q60", "metadata.version falls below what there is", "features", "KIP-778", ("C19",),
+        Edit("controller.control.features", "    if level < current and changes_metadata_between(current, level):", "    if False:"),
+    ),
+    row(
+        "Q61", "a level goes down where it was to go up", "features", "KIP-584", ("C05", "C19"),
+        Edit("controller.control.features", "    if level < current and upgrade_type == UPGRADE:", "    if False:"),
+    ),
+    row(
+        "Q63", "replicas are eligible by a minimum that each broker has for itself", "features", "KIP-966", ("C19",),
+        Edit("controller.control.features", "        records = [*elr_safety_records(state, env), *records]\n", "        pass\n"),
+    ),
+    row(
+        "Q64", "levels are told before they are committed", "features", "KIP-584", ("C03",),
+        Edit("controller.control.versions", "    if state.features.last_change() >= 0:", "    if False:"),
+    ),
+    row(
+        "Q65", "what is only to be looked at is done", "topics", "KIP-4", ("C05",),
+        Edit("controller.control.topics", "() if request.validate_only else records", "records"),
+    ),
+    row(
+        "Q68", "who leads uncleanly is not told to recover", "elections", "KIP-704", ("C14",),
+        Edit("controller.bulk_rules", "        recovers = self.is_unclean & self.is_recovered\n", "        recovers = self.is_unclean & False\n"),
+    ),
+    row(
+        "Q69", "a replica whose directory fails leads on", "directories", "KIP-858", ("C20",),
+        Edit("controller.control.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # Where", "        pass\n    # Where"),
+    ),
+    row(
+        "Q70", "a replica in a failed directory is elected", "directories", "KIP-858", ("C20",),
+        Edit("controller.tables.brokers", "        return not self.directories or directory in self.directories\n", "        return True\n"),
+        Edit("controller.bulk_elections", "        is_online = (owner[number] == replica) | has_none(replica)\n", "        is_online = has_none(replica) | True\n"),
+    ),
+    row(
+        "Q71", "where a replica is, is not kept", "directories", "KIP-858", ("L10",),
+        Edit("controller.control.directories", "                    records += [] if change is None else [change]\n                    if", "                    if"),
+    ),
+    row(
+        "Q73", "a broker that is forgotten stays in sync", "brokers", "KIP-631", ("C06", "C07"),
+        Edit("controller.control.brokers", "    records = leader_and_isr_changes(state, env, rows, removed=broker_id)\n    records.append((Unregister", "    records: list[Item] = []\n    records.append((Unregister"),
+    ),
+    row(
+        "Q74", "a broker of another cluster is told something else", "brokers", "KIP-631", ("C18",),
+        Edit("controller.control.brokers", "    if request.cluster_id != env.cluster_id:", "    if False:"),
+    ),
+    row(
+        "Q75", "who is not there is refused with another error", "brokers", "KIP-185", ("C18",),
+        Edit("controller.control.brokers", "        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f\"Broker ID {broker_id}", "        raise ApiError(Error.INVALID_REQUEST, f\"Broker ID {broker_id}"),
+    ),
+    row(
+        "Q76", "a level that another rests on is not asked for", "features", "KIP-1022", ("C19",),
+        Edit("controller.control.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
+    ),
+)  # fmt: skip
