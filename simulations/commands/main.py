@@ -20,6 +20,7 @@ COMMANDS = (
     "coverage", "lines",
     "determinism",
     "search",
+    "spec",
     "bench",
     "chaos",
 )

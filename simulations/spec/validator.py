@@ -87,7 +87,9 @@ class Validator:
             self._ledger.voter_ids, config.fetch_timeout_ms, max(config.election_timeout_ms, 1),
             max(config.request_timeout_ms, 1),
         )  # fmt: skip
-        self._tracks[node.id] = Track(process, rules, found, _reach(process), self._directories)
+        track = self._tracks[node.id] = Track(process, rules, found, _reach(process), self._directories)
+        if before is not None:
+            track.last_action = "Crash"
 
     def ended(self, process: Process) -> None:
         """A process is gone, and with it what was not on disk."""
@@ -214,8 +216,9 @@ class Validator:
 
     def _count(self, track: Track, action: str) -> None:
         self.actions[action] = self.actions.get(action, 0) + 1
-        pair = (track.last_action, action)
-        self.pairs[pair] = self.pairs.get(pair, 0) + 1
+        if track.last_action:
+            pair = (track.last_action, action)
+            self.pairs[pair] = self.pairs.get(pair, 0) + 1
         track.last_action = action
 
 

@@ -1,0 +1,117 @@
+"""`spec`: what the executable specification says of worlds and of mutants, and what it costs (G16, G18)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from simulations.commands.arguments import positive, seeds
+from simulations.commands.progress import Progress
+from simulations.fleet.crew import Crew, add_crew, crew_of
+from simulations.workers import Task
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from simulations.mutants.row import Mutant
+    from simulations.spec.pairs import Pair
+
+SAYS = "hold worlds, or mutants, against the executable specification alone"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which worlds (1-100)")
+    parser.add_argument("--mutants", action="store_true", help="how many of raft's mutants (R, M) it rejects by itself")
+    parser.add_argument("--worlds", type=positive, default=8, metavar="N", help="for each mutant at most so many (8)")
+    parser.add_argument("--missing", action="store_true", help="name the pairs of actions that were not seen")
+    add_crew(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where no world was refused; of mutants, where six of ten were."""
+    return _mutants(args.worlds, crew_of(args)) if args.mutants else _worlds(args)
+
+
+def _worlds(args: argparse.Namespace) -> int:
+    from simulations.runs import Run
+    from simulations.spec.pairs import feasible
+    from simulations.spec.validator import Validator
+    from simulations.swarm import draw
+
+    spent = _clocked(Validator, "stepped", "recovered")
+    pairs: Counter[Pair] = Counter()
+    refused = 0
+    progress = Progress(len(args.seeds), "seeds")
+    begin = time.process_time()
+    for seed in args.seeds:
+        run = Run(draw(seed))
+        outcome = run.execute()
+        pairs.update(run.watch.validator.pairs)
+        if outcome.refused:
+            refused += 1
+            progress.clear()
+            sys.stdout.write(f"seed {seed}: {outcome.refused}\n")
+        progress.add(1)
+    progress.clear()
+    rest = time.process_time() - begin - spent[0]
+    known = feasible()
+    missing = [pair for pair in known if pair not in pairs]
+    sys.stdout.write(
+        f"{len(args.seeds)} worlds, {refused} refused; the specification takes {100 * spent[0] / rest:.0f} % of CPU"
+        f" time besides; {len(known) - len(missing)} of {len(known)} pairs of actions seen"
+        f" ({100 - 100 * len(missing) / len(known):.0f} %)\n"
+    )
+    strange = [pair for pair in pairs if pair not in set(known)]
+    for was, now in strange:
+        sys.stdout.write(f"seen, and thought impossible: {was}, {now}\n")
+    if args.missing:
+        sys.stdout.write("".join(f"not seen: {was}, {now}\n" for was, now in missing))
+    return 1 if refused or strange else 0
+
+
+def _clocked(cls: Any, *names: str) -> list[float]:
+    """Have the CPU time of some methods summed up, in the one number of a list, in seconds."""
+    spent = [0.0]
+
+    def around(act: Callable[..., None]) -> Callable[..., None]:
+        def clocked(*args: Any) -> None:
+            begin = time.process_time()
+            act(*args)
+            spent[0] += time.process_time() - begin
+
+        return clocked
+
+    for name in names:
+        setattr(cls, name, around(getattr(cls, name)))
+    return spent
+
+
+def _mutants(worlds: int, crew: Crew) -> int:
+    """Whatever else sees a mutant, in how many of them a step is refused before."""
+    from simulations.mutants.table import MUTANTS
+
+    hidden = {mutant.id: mutant for mutant in MUTANTS.values() if mutant.level == "raft" and mutant.id[0] in "RM"}
+    total = len(hidden)
+    progress = Progress(total, "mutants")
+    for part in ((1, 2), range(3, worlds + 1)):
+        tasks = [Task(tuple(part), "raft", mutant_id) for mutant_id in hidden]
+        for row in crew(tasks) if part else ():
+            found = next((outcome for outcome in row.outcomes if outcome.refused), None)
+            if found is not None:
+                mutant = hidden.pop(row.task.mutant_id)
+                progress.clear()
+                sys.stdout.write(_told(mutant, found.seed, found.refused))
+                progress.add(1)
+    progress.clear()
+    share = 100 * (total - len(hidden)) / total
+    sys.stdout.write(f"{total - len(hidden)} of {total} rejected ({share:.0f} %); not: {', '.join(hidden) or 'none'}\n")
+    return 0 if share >= 60 else 1
+
+
+def _told(mutant: Mutant, seed: int, refused: str) -> str:
+    _, _, guard = refused.partition("; ")
+    return f"{mutant.id:5} {mutant.name}: seed {seed}: {guard[:160]}\n"

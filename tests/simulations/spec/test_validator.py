@@ -1,0 +1,76 @@
+"""Steps of worlds are held against the specification: those that it allows pass, the first other one is told."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import raft.fetch_request
+import raft.vote
+from raft.replica import Replica
+from simulations.plans import Calm, Fault, Load, Plan
+from simulations.runs import Run
+from simulations.spec.pairs import ACTIONS, feasible
+from simulations.violation import Violation
+from simulations.world import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FAULTS = [
+    Fault("kill", {"whom": "leader", "down_ms": 300}, at_ms=700),
+    Fault("kill", {"whom": "leader", "down_ms": 50}, at_ms=1700),
+]
+
+
+def lived() -> Run:
+    run = Run(Plan(1, chaos_ms=2500, load=Load(every_ms=80), calm=Calm([1, 2, 3]), faults=FAULTS))
+    run.execute()
+    return run
+
+
+def test_a_world_with_crashes_has_only_steps_that_are_allowed() -> None:
+    run = lived()
+
+    found = run.watch.validator
+    assert found.refused == ""
+    assert found.actions["BecomeLeader"] >= 2 <= found.actions["Crash"]
+    assert set(found.actions) <= set(ACTIONS)
+    assert set(found.pairs) <= set(feasible())
+
+
+def grants_none(*_args: Any, **_named: Any) -> bool:
+    return False
+
+
+def commits_alone(ends: Any, _voters: Any, _epoch_start: int) -> int:
+    return max(ends.values())
+
+
+def leaves_at_once(self: Replica, effect: Any) -> None:
+    self._effects.append(effect)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "wrong", "guard"),
+    [
+        (raft.vote, "can_grant", grants_none, "VoteAnswer is not allowed: the answer is"),
+        (raft.fetch_request, "high_watermark", commits_alone, "watermark"),
+        (Replica, "emit", leaves_at_once, "on disk before anybody is told"),
+    ],
+)
+def test_a_step_that_no_action_allows_is_told(
+    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, wrong: Callable[..., Any], guard: str
+) -> None:
+    monkeypatch.setattr(place, name, wrong)
+
+    run = Run(Plan(1, chaos_ms=3000, load=Load(every_ms=40), calm=Calm([1, 2, 3])))
+    run.begin()
+    with suppress(Violation):
+        run.world.run(800 * MS)
+
+    assert guard in run.watch.validator.refused
+    with pytest.raises(Violation, match="T01"):
+        run.watch.validator.conclude()
