@@ -115,7 +115,8 @@ class ControllerProcess(Process):
 
     # What comes from outside
 
-    def handle(self, event: Input) -> None:
+    def handle(self, event: Input | None) -> None:
+        assert event is not None, "a node is started by its driver"
         self._guard(self.driver.to_raft, event)
 
     def handle_request(self, connection: Connection, frame: Frame, requested: Requested) -> None:
