@@ -152,10 +152,11 @@ def _sends_end(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bo
     return node.role == RESIGNED and gist[:2] == (node.epoch, node.id) and peer in track.rules.voters
 
 
-def _sends_fetch(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+def _sends_fetch(_track: Track, node: Node, _peer: int, gist: tuple[Any, ...]) -> bool:
     epoch, offset, last_epoch, watermark = gist
     return (
-        (node.role == UNATTACHED or (node.role == FOLLOWER and (peer != node.leader or node.download is None)))
+        # Beside a download too: who does not answer for a part is asked as one that may know of another leader.
+        node.role in {UNATTACHED, FOLLOWER}
         and epoch == node.epoch
         and offset == node.log.end == node.disk.holds(node.log)
         and not node.disk.writing
