@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.controller_level import draw, play, read, show
+from simulations import swarm
+from simulations.cluster import upkeep
+from simulations.cluster.admins import ASKS
+from simulations.cluster.faults import BROKER_KINDS
+from simulations.controller_level import FAULTS, draw, play, read, show
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
@@ -32,3 +36,20 @@ def test_clusters_differ_in_all_that_they_are_drawn_from():
     assert {plan.brokers for plan in plans} == {1, 2, 3, 4, 5}
     assert any(not plan.faults for plan in plans)
     assert not {"wipe", "rot", "restore"} & kinds
+
+
+def test_all_that_can_be_asked_and_all_that_goes_wrong_with_brokers_is_drawn() -> None:
+    plans = [draw(seed) for seed in range(1, 200)]
+
+    assert {each for plan in plans for each in plan.operations} == set(ASKS)
+    assert {*BROKER_KINDS, *upkeep.KINDS} <= {fault.kind for plan in plans for fault in plan.faults} <= set(FAULTS)
+
+
+def test_one_plan_in_ten_has_software_of_several_releases_on_both_levels() -> None:
+    of_clusters = [draw(seed) for seed in range(1, 200)]
+    of_raft = [swarm.draw(seed) for seed in range(1, 400)]
+
+    for plans in (of_clusters, of_raft):
+        kinds = [{fault.kind for fault in plan.faults} & {"release", "controller_release"} for plan in plans]
+        mixed = [plan for plan, other in zip(plans, kinds, strict=True) if len(plan.software) > 1 or other]
+        assert len(mixed) >= len(plans) // 10
