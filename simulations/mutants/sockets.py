@@ -90,16 +90,8 @@ MUTANTS = (
         ),
     ),
     _row(
-        "N15", "who does not read is answered on and on", "bounds", ("W06",),
-        Edit(CONNECTION, "        self._is_write_paused = True\n", ""),
-    ),
-    _row(
         "N16", "any number of requests may wait for their answers", "bounds", ("W06",),
         Edit(CONNECTION, "            or len(self._slots) >= WAITING_MAX\n", ""),
-    ),
-    _row(
-        "N17", "who sends very much is read on", "bounds", ("W06",),
-        Edit(CONNECTION, "                self._transport.pause_reading()\n", "                pass\n"),
     ),
     _row(
         "N18", "who speaks nonsense may go on", "bounds", ("W06", "W02"),

@@ -12,6 +12,7 @@ from raft import effects as do
 from raft.inputs import Answered, Saved, ShutDown
 from raft.roles import Candidate, Prospective, Resigned, Unattached
 from records.errors import Error
+from records.messages.elections import VoteRequest
 from simulations.violation import Violation
 from simulations.world import MS
 
@@ -48,6 +49,9 @@ class Promptness:
             self._world.after(AT_ONCE_US, self._look, process, role)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
+        stands = isinstance(process.replica.role, (Prospective, Candidate))
+        if type(effect.request) is VoteRequest and not stands:
+            return  # it waited for a save, and the role in which it was asked is over
         self._sent[process.node.id][effect.peer] = (effect.number, process.clock.ms(self._world.now))
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:

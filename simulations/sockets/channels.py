@@ -44,7 +44,11 @@ class SocketChannels(Channels):
         def tell(event: Input, asked: Asked | None) -> None:
             if isinstance(event, Answered):
                 assert asked is not None, "an answer is for something"
-                process.handle_answer(asked.answer, event)
+                told = made.unwrapped(event)
+                if isinstance(told, Answered):
+                    process.handle_answer(asked.answer, told)
+                else:
+                    process.receive_soon(told)
             else:
                 process.receive_soon(event)
 
@@ -52,7 +56,12 @@ class SocketChannels(Channels):
             if not process.is_dead:
                 act(*args)
 
-        return cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None)
+        made = cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None)
+        return made
+
+    def unwrapped(self, event: Answered) -> Answered | Failed:
+        """What an answer comes to for who asked."""
+        return event
 
     def send(self, effect: Send) -> None:
         self.asked[effect.peer] = effect

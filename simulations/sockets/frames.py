@@ -108,8 +108,9 @@ class Answer(Seen):
         self.data = data
         name, gist = "VersionsRefused", ()
         if asked.response is not None:
-            kind = KINDS[type(asked.response)]
-            name, gist = kind.name, kind.gist(asked.response)
+            kind = KINDS.get(type(asked.response))
+            name = type(asked.response).__name__ if kind is None else kind.name
+            gist = () if kind is None else kind.gist(asked.response)
         super().__init__(name, gist, asked.number, asked.version, data, len(data))
         self.stamp, self.stray = asked.stamp, asked.stray
 

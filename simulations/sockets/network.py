@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.cluster.wire import ClusterNetwork
 from simulations.links import Pipe
 from simulations.sockets.channels import SocketChannels
+from simulations.sockets.forwarding import ForwardedChannels, is_forwarding
 from simulations.sockets.frames import Tap
 from simulations.sockets.tcp import End, TcpConnection
 
@@ -32,7 +33,8 @@ PORT = 9093
 class SocketNetwork(ClusterNetwork):
     """All connections of a world, with bytes on them.
 
-    window: bytes of one direction that may be under way. segments: one of SEGMENTS. judge: told of all that is on a
+    window: bytes of one direction that may be under way. segments: one of SEGMENTS. forwards: whether
+    admin clients ask through a broker. judge: told of all that is on a
     wire.
     """
 
@@ -42,6 +44,7 @@ class SocketNetwork(ClusterNetwork):
         super().__init__(world, latency, luck)
         self.window = 256 << 10
         self.segments = "whole"
+        self.forwards = False
         self._torn = luck(0, 0)
         self._ends: dict[Any, dict[End, None]] = {}  # by process; asked for by key alone
 
@@ -142,5 +145,6 @@ class SocketNetwork(ClusterNetwork):
         """The way from a broker or an admin client to its peers."""
         found = process.channels.get(0)
         if found is None:
-            found = process.channels[0] = SocketChannels.of_client(process)
+            kind = ForwardedChannels if self.forwards and is_forwarding(process.id) else SocketChannels
+            found = process.channels[0] = kind.of_client(process)
         return found

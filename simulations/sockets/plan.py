@@ -23,11 +23,13 @@ CONNECTIONS = 70
 class SocketPlan(ClusterPlan):
     """window: bytes under way on one way of a connection. segments: how writes come apart, see `network`. like_uvloop:
     how reads are handed over. bounds: of `raft.network.server.Server`, by the names of its arguments.
+    forwards: whether admin clients ask through a broker.
     """
 
     window: int = 256 << 10
     segments: str = "whole"
     like_uvloop: bool = True
+    forwards: bool = False
     bounds: dict[str, int] = field(default_factory=dict)
 
 
@@ -40,6 +42,7 @@ def draw(seed: int) -> SocketPlan:
     plan.window = pick(luck, (256 << 10, 256 << 10, 16 << 10, 2 << 10))
     plan.segments = pick(luck, (*SEGMENTS, "torn"))
     plan.like_uvloop = luck.random() < 0.5
+    plan.forwards = luck.random() < 0.4
     if luck.random() < 0.5:
         plan.bounds = {
             "idle_ms_max": pick(luck, (600_000, 5_000, 2_000)),

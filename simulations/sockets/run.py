@@ -57,6 +57,7 @@ class SocketRun(ClusterRun):
         latency = Latency(*plan.latency)  # type: ignore[arg-type]
         network = SocketNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
         network.window, network.segments = plan.window, plan.segments
+        network.forwards = plan.forwards
         network.judge = WireJudge(network)
         return network
 

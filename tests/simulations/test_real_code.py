@@ -1,5 +1,5 @@
-"""What runs in simulation is what is shipped: clocks, luck, files, sockets and threads are reached by adapters alone, and
-nothing goes by where an object lies, or by the order of a set.
+"""What runs in simulation is what is shipped: clocks, luck, files, sockets and threads are reached by adapters alone,
+and nothing goes by where an object lies, or by the order of a set.
 """
 
 from __future__ import annotations
