@@ -56,7 +56,7 @@ def persist_log(node: Node, number: int, end: int) -> Node:
     while writing and writing[0][0] <= number:
         log, writing = writing[0][1], writing[1:]
     node = node._replace(disk=disk._replace(log=log, writing=writing))
-    if 0 <= end < node.log.end and not writing:
+    if 0 <= end < node.log.end and not writing and disk.asked == node.log:
         need(end >= node.committed, "PersistLog", f"the disk keeps what is committed, up to {node.committed}")
         cut = node.log.cut(end)
         node = node._replace(log=cut, disk=node.disk._replace(log=cut, asked=cut))
