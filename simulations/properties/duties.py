@@ -51,14 +51,16 @@ class Duties:
         self.hears |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
 
     def started(self, process: Process) -> None:
-        self._wall[process.node.id] = 0
+        self._wall.pop(process.node.id, None)
         self._idle[process.node.id] = (0, 0)
         self._forget(process.node.id)
 
     def became(self, process: Process, _was: Role | None, _role: Role) -> None:
         """In another role other things are asked for, and at once."""
         self._forget(process.node.id)
-        self._became_ms[process.node.id] = self._now_ms(process) + self._wall[process.node.id]
+        # Until it is told, it goes by what it was started with.
+        offset_ms = self._wall.get(process.node.id, process.replica.wall_offset_ms)
+        self._became_ms[process.node.id] = self._now_ms(process) + offset_ms
 
     def _forget(self, node_id: int) -> None:
         self._sent[node_id] = {}
