@@ -85,9 +85,9 @@ class Watch:
         found = None if election is None else (election.epoch, election.leader_id)
         entry = (self.world.now, LIFE, process.node.id, "recovered", recovered.log_start, recovered.log_end, found)
         self.trace.add(entry)
+        self.validator.recovered(process, recovered)
         for act in self._on_recovered:
             act(process, recovered)
-        self.validator.recovered(process, recovered)
 
     def ended(self, process: Process, how: str) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, how, process.life))
@@ -122,6 +122,7 @@ class Watch:
             self.world.now, STEP, node_id, name, type(role).__name__, role.epoch, log.end, replica.high_watermark,
             len(effects), log.durable_end,
         ))  # fmt: skip
+        self.validator.stepped(process, name, event, effects)
         for act in self._on_input.get(type(event), ()):
             act(process, event, effects)
         was = self._roles[node_id]
@@ -131,7 +132,6 @@ class Watch:
                 act(process, was, role)
         for act in self._on_stepped:
             act(process)
-        self.validator.stepped(process, name, event, effects)
 
     def performs(self, process: Process, effect: Any) -> None:
         for act in self._on_performs.get(type(effect), ()):
