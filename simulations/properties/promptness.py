@@ -13,6 +13,7 @@ from raft.inputs import Answered, Saved, ShutDown
 from raft.roles import Candidate, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest
+from records.messages.fetch import FetchRequest
 from simulations.violation import Violation
 from simulations.world import MS
 
@@ -50,7 +51,11 @@ class Promptness:
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         stands = isinstance(process.replica.role, (Prospective, Candidate))
-        if type(effect.request) is VoteRequest and not stands:
+        is_stale_fetch = (
+            type(effect.request) is FetchRequest
+            and _partition(effect.request).current_leader_epoch != process.replica.role.epoch
+        )
+        if (type(effect.request) is VoteRequest and not stands) or is_stale_fetch:
             return  # it waited for a save, and the role in which it was asked is over
         self._sent[process.node.id][effect.peer] = (effect.number, process.clock.ms(self._world.now))
 
