@@ -65,6 +65,11 @@ class Chains:
             self.batches.append(key)
         return found
 
+    def epoch_of(self, number: int) -> int:
+        """Of the leader that appended the last batch of a prefix; UNKNOWN where there is none, or nothing is known."""
+        batch = self.batches[number][1] if number >= 0 else b""
+        return int(_HEAD.unpack_from(batch)[2]) if batch else UNKNOWN
+
 
 class ChainedLog:
     """A log as a run of prefixes. start: where it begins, and base: the number of what comes before; ends, numbers,

@@ -238,6 +238,10 @@ class Process:
         if self._armed:
             self._reach(_AFTER.get(cls) or _probe_name(_AFTER, "after", cls))
 
+    def now_ms(self) -> int:
+        """What the core is told that its clock shows."""
+        return self.clock.ms(self.world.now)
+
     def _reach(self, name: str) -> None:
         """The node is at a point. Raises Dead where that is its end."""
         if name in self._armed:

@@ -113,6 +113,10 @@ class ControllerProcess(Process):
         """The way to the active controller, for this node's own requests."""
         return SimChannels(self, OwnEnd(self), OWN)
 
+    def now_ms(self) -> int:
+        """By a clock of floating seconds, as a loop's is, it may be a millisecond less than what the node's shows."""
+        return self.driver.now_ms()
+
     # What comes from outside
 
     def handle(self, event: Input | None) -> None:

@@ -107,6 +107,8 @@ class Recovery:
 
     def _holds_log(self, process: Process, recovered: Recovered, promise: Promise) -> None:
         shadow = self._ledger.shadow(process)
+        if self._is_begun_anew(recovered, promise):
+            return
         if recovered.log_end < promise.end:
             text = (
                 f"node {process.node.id} starts with a log up to {recovered.log_end}; up to {promise.end} was flushed"
@@ -115,6 +117,14 @@ class Recovery:
         if shadow.at(promise.end) != promise.number and promise.end >= shadow.start:
             text = f"node {process.node.id} starts with another log than it has flushed, up to {promise.end}"
             raise Violation("S18", text)
+
+    def _is_begun_anew(self, recovered: Recovered, promise: Promise) -> bool:
+        """Whether the log is empty behind a stored snapshot of a later epoch than its last record was: it was to be
+        emptied for it, and the node died before it said so.
+        """
+        ids = [stored.id for stored in recovered.snapshots if stored.id.end_offset == recovered.log_end]
+        was = self._ledger.chains.epoch_of(promise.number)
+        return recovered.log_start == recovered.log_end and any(snapshot.epoch > was for snapshot in ids)
 
     def _is_durable(self, process: Process, recovered: Recovered, election: Election | None) -> None:
         """What the core starts from would be there after a power failure, too."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from simulations.spec.elections import need
 from simulations.spec.values import (
     CANDIDATE,
@@ -18,6 +20,9 @@ from simulations.spec.values import (
     Log,
     Node,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 BOOTSTRAP = (0, 0)
 
@@ -66,13 +71,20 @@ def persist_log(node: Node, number: int, end: int) -> Node:
 # A crash, and what comes after
 
 
-def may_survive(disk: Disk, election: Election | None, log: Log) -> str:
-    """What a crash may leave of a disk; why this is not among it, "" where it is."""
+def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Collection[tuple[int, int]] = ()) -> str:
+    """What a crash may leave of a disk; why this is not among it, "" where it is.
+
+    snapshots: (epoch, end offset) of those that a start finds. Of one with a later epoch than the log it is known that
+    the log was to be emptied for it, and a start does so that comes before the word was given.
+    """
     elections = [disk.election, *(value for _, value in disk.saving)]
     if election not in elections:
         return f"its election was {disk.election}, and is {election}"
     versions = [disk.log, *(version for _, version in disk.writing)]
     least = min(version.end for version in versions)
+    is_emptied = log.start == log.end and (log.start_epoch, log.end) in snapshots
+    if is_emptied and any(log.start_epoch > version.last_epoch for version in versions):
+        return ""
     if log.end < least:
         return f"its log was durable up to {least}, and ends at {log.end}"
     # A cut log is a beginning of one of them; where it begins may have moved on with a snapshot.

@@ -70,16 +70,18 @@ class Validator:
         self._leave(node.id)
         election = _election(recovered)
         log = _log(recovered)
+        snapshots = tuple((each.id.epoch, each.id.end_offset, each.size) for each in recovered.snapshots)
         forgot, before = self._left.get(node.id, (0, None))
         if before is not None and forgot == node.forgot and node.id not in self._ledger.damaged:
-            wrong = disks.may_survive(before.disk, election, log)
+            wrong = disks.may_survive(
+                before.disk, election, log, [(each.id.epoch, each.id.end_offset) for each in recovered.snapshots]
+            )
             if wrong:
                 text = f"node {node.id}, {before.told()}; started; RestartWithState is not allowed: {wrong}"
                 self.refusal = Violation("T01", text)
-        snapshots = tuple((each.id.epoch, each.id.end_offset, each.size) for each in recovered.snapshots)
         is_voter = node.id in self._ledger.voter_ids and node.id not in self._ledger.gone
         voters = recovered.voter_sets[-1][1] if recovered.voter_sets else node.static_voters
-        now_ms = process.clock.ms(self._world.now)
+        now_ms = process.now_ms()
         known = election is not None and bool(voters.endpoints(election.leader))
         found = disks.restart(node.id, election, log, snapshots, now_ms, is_voter=is_voter, can_reach=known)
         config = node.config
@@ -111,7 +113,7 @@ class Validator:
         replica = process.replica
         seen = see(replica)
         act = INPUTS.get(type(event))
-        now_ms = process.clock.ms(self._world.now)
+        now_ms = process.now_ms()
         try:
             if act is None and not effects and seen == track.seen and replica.role is track.role:
                 check_time(track.node, track.rules, now_ms)

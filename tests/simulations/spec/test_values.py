@@ -54,3 +54,12 @@ def test_a_crash_leaves_what_was_durable_and_any_part_of_what_was_on_its_way() -
     assert "its election was" in may_survive(disk, Election(2, 2), LOG)
     assert "durable up to 9" in may_survive(disk, saved, LOG.cut(8))
     assert "its log was" in may_survive(disk, saved, LOG.appended(4, 11))
+
+
+def test_a_crash_may_leave_an_empty_log_behind_a_snapshot_of_a_later_epoch_alone() -> None:
+    disk = Disk(Election(4, 1), LOG)
+    later, same = Log(5, 4), Log(5, LOG.last_epoch)
+
+    assert may_survive(disk, disk.election, later, [(4, 5)]) == ""
+    assert "durable up to" in may_survive(disk, disk.election, later)
+    assert "durable up to" in may_survive(disk, disk.election, same, [(LOG.last_epoch, 5)])
