@@ -86,7 +86,7 @@ def take_answer(replica: Replica, peer: int, said: Said, now_ms: int) -> bool | 
     role = replica.role
     error, leader_id, epoch, endpoints = said
     if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:
-        return True  # of the past
+        return False  # it has not heard of this epoch, and would say so again (a Java node asks on without a pause)
     if (
         epoch > role.epoch
         or error in {Error.FENCED_LEADER_EPOCH, Error.NOT_LEADER_OR_FOLLOWER}

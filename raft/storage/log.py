@@ -98,8 +98,10 @@ class MetadataLog:
         self.cache.append(base_offset, end_offset, data)
         return self._point(number, active.handle, names_changed=rolled)
 
-    def truncate(self, number: int, end_offset: int) -> LogPoint:
-        """Remove the batches that hold offsets at or above `end_offset`; durable when this returns."""
+    def truncate(self, number: int, end_offset: int, committed: int = 0) -> LogPoint:
+        """Remove the batches that hold offsets at or above `end_offset`, none of which is below `committed`; durable
+        when this returns. Raises CorruptLog.
+        """
         if end_offset >= self.end_offset:
             return self._point(number, None, names_changed=False)
         assert end_offset >= self.first_offset, f"truncation to {end_offset}, before {self.first_offset}"
@@ -108,7 +110,7 @@ class MetadataLog:
             self._remove(self.segments.pop())
             self.files.sync_directory(self.directory)
         active = self.segments[-1]
-        active.truncate(end_offset)
+        active.truncate(end_offset, committed)
         self.cache.truncate(self.end_offset)
         self._forget_from(self.end_offset)
         return self._point(number, active.handle, names_changed=False)

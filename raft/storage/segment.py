@@ -124,8 +124,11 @@ class Segment:
         except CorruptBatch as error:
             raise CorruptLog(self.path, position + error.position, error.offset, error.reason) from None
 
-    def truncate(self, end_offset: int) -> None:
+    def truncate(self, end_offset: int, committed: int) -> None:
         """Cut the batches that hold offsets at or above `end_offset`, on disk when this returns.
+
+        Raises CorruptLog, and cuts nothing, where a batch's header says that offsets below `committed` would go: no
+        batch reaches from there beyond the end of what is kept.
 
         Blocking here is rare and on purpose: were bytes appended before the cut is durable, a crash could leave a file
         in which new and old bytes are mixed, which no recovery can tell from damage.
@@ -133,6 +136,9 @@ class Segment:
         position = self.locate(end_offset)
         if position < self.size:
             end_offset = self.head_at(position).base_offset
+        if end_offset < committed:
+            reason = f"a batch says it reaches beyond offset {committed - 1}, up to which all is committed"
+            raise CorruptLog(self.path, position, end_offset, reason)
         self.files.truncate(self.handle, position)
         self.files.sync(self.handle)
         self.size = position

@@ -199,7 +199,7 @@ class Storage:
         self._logged(self.log.append(effect.number, effect.base_offset, effect.end_offset, effect.data))
 
     def _truncate(self, effect: Truncate) -> None:
-        self._logged(self.log.truncate(effect.number, effect.end_offset))
+        self._logged(self.log.truncate(effect.number, effect.end_offset, self._prefix.high_watermark))
 
     def _reset(self, effect: ResetLog) -> None:
         self._logged(self.log.reset(effect.number, effect.id.end_offset))

@@ -64,19 +64,24 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
         return name, replication.truncate(node, said.diverging_epoch.epoch, said.diverging_epoch.end_offset, now_ms)
     if said.snapshot_id.epoch >= 0 or said.snapshot_id.end_offset >= 0:
         return name, disks.begin_download(node, said.snapshot_id.epoch, said.snapshot_id.end_offset, now_ms)
-    batches, is_whole = _batches(said.records or b"")
+    batches, is_whole = _batches(said.records or b"", node.log.end)
     after = replication.append_fetched(node, batches, said.high_watermark)
     # A leader that sends what is damaged gives no sign of life.
     return name, after._replace(since_ms=now_ms, fetched=True) if is_whole else after
 
 
-def _batches(data: bytes | bytearray) -> tuple[list[tuple[int, int, int]], bool]:
-    """(base, end, epoch) of each batch before the first that is damaged; and whether none is."""
+def _batches(data: bytes | bytearray, log_end: int) -> tuple[list[tuple[int, int, int]], bool]:
+    """(base, end, epoch) of each batch before the first that is damaged; and whether none is.
+
+    No checksum covers where a batch stands: one that does not stand at `log_end` is damaged, too.
+    """
     found: list[tuple[int, int, int]] = []
     view = memoryview(data)
     for part in parts(data):
         crc_at = part.start + _CRC_AT
         if int.from_bytes(view[crc_at : crc_at + 4]) != crc32c(view[crc_at + 4 : part.stop]):
+            return found, False
+        if part.base_offset != (found[-1][1] if found else log_end):
             return found, False
         found.append((part.base_offset, part.end_offset, part.epoch))
     return found, True

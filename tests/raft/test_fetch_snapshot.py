@@ -396,12 +396,17 @@ def test_an_answer_for_another_log_is_no_answer(topics: int) -> None:
     assert bench.role.following.download.position == 0
 
 
-def test_an_answer_of_an_older_epoch_is_ignored() -> None:
+def test_an_answer_of_an_older_epoch_is_ignored_and_who_gave_it_left_alone_for_a_moment() -> None:
     bench = downloading()
+    leader = bench.role.leader_id
 
     effects = answer(bench, fetch_snapshot_response(4, 3, WANTED, size=6, data=b"abc"))
+    other = bench.sends(effects)[0]
+    later = bench.answer(other, fetch_response(5, leader, error=Error.NOT_LEADER_OR_FOLLOWER, node=leader))
+    later += bench.wait(20)
 
-    assert [send.request for send in bench.sends(effects)] == [fetch_snapshot_request(5, 1, WANTED, 0)]
+    assert other.peer != leader
+    assert bench.sends(later)[0].request == fetch_snapshot_request(5, 1, WANTED, 0)
 
 
 @pytest.mark.parametrize("next_leader", [-1, 3])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raft.storage.errors import CorruptLog
 from raft.storage.files import OsFiles
 from raft.storage.log import LogLimits, MetadataLog, create_segment
 from tests.raft.storage.batches import batch, bounds, run
@@ -176,6 +177,21 @@ def test_a_cut_within_a_batch_takes_the_whole_of_it() -> None:
     point = log.truncate(2, 4)
 
     assert (point.end_offset, log.end_offset) == (2, 2)
+
+
+def test_a_damaged_header_takes_nothing_with_it_that_is_committed() -> None:
+    """The first batch says that it reaches to offset 127 and beyond: a cut at 4 would take all there is."""
+    disk = Disk()
+    log = new_log(disk, "")
+    log.append(1, 0, 5, batch(0, count=2) + batch(2, count=3))
+    inode = disk.files["/00000000000000000000.log"]
+    inode.data[26] ^= 0x80
+    before = bytes(inode.data)
+
+    with pytest.raises(CorruptLog, match="byte 0, offset 0: a batch says it reaches beyond offset 1"):
+        log.truncate(2, 4, committed=2)
+
+    assert bytes(inode.data) == before
 
 
 def test_a_reset_removes_the_newest_segment_first() -> None:
