@@ -32,6 +32,10 @@ IDLE_MAX = 200
 _UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE)
 
 
+# In place of the number of a request that waited for the disk.
+HELD = -1
+
+
 class Duties:
     """Judges how often peers are asked and told, and the first records of leaders."""
 
@@ -80,7 +84,8 @@ class Duties:
             what = type(effect.request).__name__
             text = f"node {node_id} sends node {peer} a {what} {now_ms - failed_ms} ms after the last one failed"
             raise Violation("L14", f"{text}, not {config.retry_backoff_ms}")
-        self._sent[node_id][peer] = (effect.number, now_ms)
+        # What waited may have been asked in a role that is over: how it fares says nothing of this one.
+        self._sent[node_id][peer] = (HELD if is_held else effect.number, now_ms)
         if type(effect.request) is BeginQuorumEpochRequest:
             told = self._told.setdefault((node_id, process.life, process.replica.epoch), {})
             every_ms = config.fetch_timeout_ms // 2

@@ -13,7 +13,7 @@ from raft.inputs import Answered, Saved, ShutDown
 from raft.roles import Candidate, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest
-from records.messages.fetch import FetchRequest
+from simulations.properties.duties import HELD
 from simulations.violation import Violation
 from simulations.world import MS
 
@@ -34,6 +34,7 @@ class Promptness:
         self._ledger = ledger
         self._world = world
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
+        self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self.performs: dict[type, Any] = {do.Send: self._sends, do.SaveElection: self._saves}
         self.hears: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
@@ -51,18 +52,17 @@ class Promptness:
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         stands = isinstance(process.replica.role, (Prospective, Candidate))
-        is_stale_fetch = (
-            type(effect.request) is FetchRequest
-            and _partition(effect.request).current_leader_epoch != process.replica.role.epoch
-        )
-        if (type(effect.request) is VoteRequest and not stands) or is_stale_fetch:
+        if type(effect.request) is VoteRequest and not stands:
             return  # it waited for a save, and the role in which it was asked is over
-        self._sent[process.node.id][effect.peer] = (effect.number, process.clock.ms(self._world.now))
+        # Of others that waited the role is not known, so their answers are not looked at.
+        number = HELD if self._released.get(process.node.id) == self._world.now else effect.number
+        self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         self._saving[process.node.id] = (process.life, effect.number)
 
     def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
+        self._released[process.node.id] = self._world.now
         if self._saving.get(process.node.id) == (process.life, event.number):
             del self._saving[process.node.id]
 
