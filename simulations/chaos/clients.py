@@ -26,6 +26,8 @@ NAMES = 6
 KEY = "retention.ms"
 BROKER_KEY = "log.cleaner.threads"
 PAUSE_S = 0.004
+# A client whose request went wrong waits this long, as Kafka's do (retry.backoff.ms).
+BACKOFF_S = 0.1
 
 
 class History:
@@ -76,7 +78,7 @@ class Client:
     def _run(self) -> None:
         while not self._ending.wait(PAUSE_S):
             if self._connection is None and not self._connect():
-                self._ending.wait(0.1)
+                self._ending.wait(BACKOFF_S)
                 continue
             asked = self._draw()
             operation = self._history.ask(self._number, asked)
@@ -84,6 +86,7 @@ class Client:
             self._history.answer(operation, told)
             if told is UNKNOWN:
                 self._let_go()
+                self._ending.wait(BACKOFF_S)
             elif asked[0] == "create" and told not in {"exists", "refused"}:
                 self._ids[asked[1]] = told[1]
         self._let_go()

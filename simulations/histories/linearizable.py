@@ -125,88 +125,115 @@ class Search:
         self.looked_at = 0
         self.wall = 0
         self.longest: list[Operation] = []
-        self._head, self._answers = _listed(part)
+        self._calls, self._unanswered = _listed(part)
+        self._answers = sum(each.returned is not None for each in part)
+        self._answered = sum(1 << number for number, each in enumerate(part) if each.returned is not None)
 
     def run(self) -> bool | None:
         """Whether there is an order; None where the budget was spent before one could say."""
         step = self._model.step
-        head = self._head
+        calls, unanswered = self._calls, self._unanswered
         state: Any = self._model.initial
         done = 0  # a bit for each operation that has happened
-        seen: set[tuple[int, Any]] = set()
-        stack: list[tuple[_Entry, Any]] = []
+        # Of the operations without an answer, which had happened where the others and the state were the same.
+        seen: dict[tuple[int, Any], list[int]] = {}
+        stack: list[tuple[_Entry, Any, int]] = []
         answered = 0  # of those that have an answer, how many have happened
         deepest = 0
-        entry = head.following
+        wall = 0  # the answer that stands next, which nothing that is called after it may precede
+        entry = calls.following
         while answered < self._answers:
-            assert entry is not None, "where answers are left, the walk ends at one"
-            if entry.is_call:
+            if entry is not None and entry.is_call:
                 operation = entry.operation
-                if entry.after & ~done:
+                if entry.after & ~done or (entry.answer is None and operation.invoked > wall):
                     entry = entry.following
                     continue
                 following = step(state, operation.asked, operation.told)
                 # An operation that was never answered, and that would change nothing, need not happen.
                 if following is not REFUSED and not (entry.answer is None and following == state):
-                    configuration = (done | entry.bit, following)
-                    if configuration not in seen:
-                        if len(seen) >= self._budget:
+                    after = done | entry.bit
+                    spent = seen.setdefault((after & self._answered, following), [])
+                    if _is_new(after & ~self._answered, spent):
+                        if self.looked_at >= self._budget:
                             return None
-                        seen.add(configuration)
                         self.looked_at += 1
-                        stack.append((entry, state))
+                        stack.append((entry, state, wall))
                         state = following
-                        done |= entry.bit
+                        done = after
                         _lift(entry)
                         if entry.answer is not None:
                             answered += 1
-                        entry = head.following
+                        entry = calls.following
                         continue
                 entry = entry.following
                 continue
-            # An answer stands here whose operation has not happened: something earlier must have gone otherwise.
-            assert entry.operation.returned is not None, "an answer has its moment"
-            if entry.operation.returned > self.wall:
-                self.wall = entry.operation.returned
-                deepest = 0
-            if len(stack) > deepest and entry.operation.returned == self.wall:
-                deepest = len(stack)
-                self.longest = [done_entry.operation for done_entry, _ in stack]
+            if entry is not None and not entry.is_call:
+                # An answer stands here whose operation has not happened: before it something unanswered may have, and
+                # only where all that was answered leads nowhere.
+                assert entry.operation.returned is not None, "an answer has its moment"
+                wall = entry.operation.returned
+                if wall > self.wall:
+                    self.wall = wall
+                    deepest = 0
+                if len(stack) > deepest and wall == self.wall:
+                    deepest = len(stack)
+                    self.longest = [done_entry.operation for done_entry, _, _ in stack]
+                entry = unanswered.following
+                continue
+            # Nothing gets past that answer: something earlier must have gone otherwise.
             if not stack:
                 return False
-            entry, state = stack.pop()
+            entry, state, wall = stack.pop()
             done &= ~entry.bit
             if entry.answer is not None:
                 answered -= 1
             _unlift(entry)
             entry = entry.following
-        self.longest = [done_entry.operation for done_entry, _ in stack]
+        self.longest = [done_entry.operation for done_entry, _, _ in stack]
         return True
 
 
-def _listed(part: Sequence[Operation]) -> tuple[_Entry, int]:
-    """The events in their order behind a head, and how many are answers."""
-    events: list[tuple[int, int, _Entry]] = []
-    answers = 0
+def _is_new(spent: int, known: list[int]) -> bool:
+    """Whether none that was looked at had spent fewer of the operations without an answer, and keep what is left: what
+    can be explained from here can be from there, as each of those may happen later or never.
+    """
+    for fewer in known:
+        if not fewer & ~spent:
+            return False
+    known[:] = [more for more in known if spent & ~more]
+    known.append(spent)
+    return True
+
+
+def _listed(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
+    """The calls and answers of what was answered in their order, and the calls of what was not, the latest first; each
+    behind a head.
+    """
+    answered: list[tuple[int, int, _Entry]] = []
+    unanswered: list[tuple[int, int, _Entry]] = []
     twins: dict[Hashable, int] = {}
     for number, operation in enumerate(part):
         call = _Entry(operation, number, is_call=True)
         # Of a call and an answer at one moment the call is first: they overlap.
-        events.append((operation.invoked, 0, call))
         if operation.returned is not None:
             call.answer = _Entry(operation, number, is_call=False)
-            events.append((operation.returned, 1, call.answer))
-            answers += 1
+            answered += [(operation.invoked, 0, call), (operation.returned, 1, call.answer)]
         else:
             call.after = twins.get(operation.asked, 0)
             twins[operation.asked] = call.bit
+            # The latest first: what was done at all was mostly done soon after it was asked.
+            unanswered.append((-operation.invoked, 0, call))
+    return _linked(answered), _linked(unanswered)
+
+
+def _linked(events: list[tuple[int, int, _Entry]]) -> _Entry:
     events.sort(key=lambda event: event[:2])
     head = last = _Entry.__new__(_Entry)
     for _, _, entry in events:
         last.following, entry.previous = entry, last
         last = entry
     last.following = None
-    return head, answers
+    return head
 
 
 def _lift(call: _Entry) -> None:
