@@ -1,6 +1,7 @@
 """Many seeds in many processes: tasks go out, rows come back, and each mutant has a process of its own.
 
-Workers are started afresh and not forked: whatever the caller has imported, they have not.
+Workers are started afresh and not forked: whatever the caller has imported, they have not. Mutants have forks of such a
+worker where the system can fork (`nursery`), and workers of their own where it cannot.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
 
     from simulations.levels import Level
     from simulations.outcome import Outcome
+
+    Life = Callable[[Connection], None]
 
 CPU_S_MAX = 60
 """What one seed may take; a mutant may go round in circles within a step, where no count of events sees it."""
@@ -34,12 +38,15 @@ GARBAGE_THRESHOLD = 200_000
 
 HASH_SEED = "PYTHONHASHSEED"
 
+CAN_FORK = sys.platform == "linux"
+
 
 class Task(NamedTuple):
     """Plans in JSON with their names, then seeds, to be lived through one after the other.
 
     until_broken: stop at the first that is not well; apart: where not 0, in each range of so many seeds by itself.
     needs: of the first that is not well, find what kinds of faults it takes. traced: bring the whole trace of the last.
+    only: the property that judges alone, where one is named.
     """
 
     seeds: tuple[int, ...]
@@ -51,6 +58,7 @@ class Task(NamedTuple):
     needs: bool = False
     apart: int = 0
     traced: bool = False
+    only: str = ""
 
 
 class Row(NamedTuple):
@@ -76,6 +84,10 @@ def perform(task: Task) -> Row:
     broken: set[int] = set()
     try:
         level = load(task.level, task.mutant_id)
+        if task.only:
+            from simulations.mutants.alone import hush_others
+
+            hush_others(task.only)
         gc.freeze()  # what is there by now stays, and need not be looked through after each world
         for plan in chain(map(level.read, task.plans), map(level.draw, task.seeds)):
             part = plan.seed // task.apart if task.apart else 0
@@ -84,8 +96,10 @@ def perform(task: Task) -> Row:
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
             trace.clear()
             outcome, _ = level.play(plan, trace.extend if task.traced else None)
+            if task.only and outcome.property_id != task.only:
+                outcome.property_id = ""
             if task.needs and not outcome.is_well and not broken:
-                outcome.needs = needed(plan, lambda fewer: _is_well(level, fewer))
+                outcome.needs = needed(plan, lambda fewer: _is_well(level, fewer, task.only))
             outcomes.append(outcome)
             gc.collect()
             if task.until_broken and not outcome.is_well:
@@ -97,9 +111,10 @@ def perform(task: Task) -> Row:
     return Row(task, outcomes, time.process_time() - begin, trace=bytes(trace))
 
 
-def _is_well(level: Level, plan: Any) -> bool:
+def _is_well(level: Level, plan: Any, only: str) -> bool:
     signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX, 1)
-    return level.play(plan)[0].is_well
+    outcome = level.play(plan)[0]
+    return outcome.is_well or (bool(only) and outcome.property_id != only)
 
 
 def guard() -> None:
@@ -115,38 +130,67 @@ def _hung(_number: int, _frame: Any) -> None:
 
 
 def _live(pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    guard()
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    while True:
-        try:
-            task = pipe.recv()
-        except EOFError:
-            return
+    """A worker's life."""
+    _begin()
+    for task in _tasks(pipe):
         pipe.send(perform(task))
 
 
+def _breed(pipe: Connection) -> None:
+    """The life of a worker whose forks have mutants."""
+    from simulations.nursery import Nursery
+
+    _begin()
+    nursery = Nursery(perform, failed)
+    signal.signal(signal.SIGTERM, nursery.end)
+    for task in _tasks(pipe):
+        pipe.send_bytes(nursery.row(task))
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    guard()
+    gc.set_threshold(GARBAGE_THRESHOLD)
+
+
+def _tasks(pipe: Connection) -> Iterator[Task]:
+    with suppress(EOFError):
+        while True:
+            yield pipe.recv()
+
+
+def failed(task: Task, error: str) -> Row:
+    """The row of a task that could not be done."""
+    return Row(task, [], 0.0, error)
+
+
 class _Worker:
-    def __init__(self, hash_seed: str) -> None:
+    def __init__(self, hash_seed: str, live: Life) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_live, args=(theirs,), daemon=True)
+        self.process = context.Process(target=live, args=(theirs,), daemon=True)
+        self.live = live
         with _hash_seed_for_children(hash_seed):
             self.process.start()
         theirs.close()
         self.task: Task | None = None
+        self.is_spent = False
 
     def give(self, task: Task) -> None:
         self.task = task
         self.pipe.send(task)
 
-    def take(self) -> Row:
+    def take(self) -> Row | None:
+        """What came of the task; None where its mutant needs a worker of its own."""
         assert self.task is not None, "a worker with nothing to do has nothing to say"
         try:
-            row: Row = self.pipe.recv()
+            row: Row | None = self.pipe.recv()
         except EOFError:
             self.process.join()
-            row = Row(self.task, [], 0.0, f"the worker ended with {self.process.exitcode}")
+            self.is_spent = True
+            return failed(self.task, f"the worker ended with {self.process.exitcode}")
+        if self.live is _live:
+            self.is_spent = bool(self.task.mutant_id or (row and row.error))
         return row
 
     def close(self) -> None:
@@ -176,26 +220,38 @@ def rows(tasks: Iterable[Task], jobs: int, hash_seed: str = "") -> Iterator[Row]
     hash_seed: PYTHONHASHSEED of these processes; empty for what it is by itself.
     """
     todo = iter(tasks)
-    workers: dict[Connection, _Worker] = {}
+    busy: dict[Connection, _Worker] = {}
     idle: list[_Worker] = []
+
+    def give(task: Task, live: Life) -> None:
+        must_be_new = live is _live and task.mutant_id
+        found = None if must_be_new else next((each for each in idle if each.live is live), None)
+        if found is None:
+            found = _Worker(hash_seed, live)
+        else:
+            idle.remove(found)
+        found.give(task)
+        busy[found.pipe] = found
+
     try:
         while True:
-            while len(workers) < jobs and (task := next(todo, None)) is not None:
-                worker = idle.pop() if idle and not task.mutant_id else _Worker(hash_seed)
-                worker.give(task)
-                workers[worker.pipe] = worker
-            if not workers:
+            while len(busy) < jobs and (task := next(todo, None)) is not None:
+                give(task, _breed if CAN_FORK and task.mutant_id else _live)
+            if not busy:
                 return
-            for pipe in wait(list(workers)):
-                worker = workers.pop(cast("Any", pipe))
+            for pipe in wait(list(busy)):
+                worker = busy.pop(cast("Any", pipe))
                 row = worker.take()
-                if row.error or row.task.mutant_id:
+                if worker.is_spent:
                     worker.close()
                 else:
                     idle.append(worker)
-                yield row
+                if row is not None:
+                    yield row
+                elif worker.task is not None:
+                    give(worker.task, _live)
     finally:
-        for worker in (*workers.values(), *idle):
+        for worker in (*busy.values(), *idle):
             worker.close()
 
 

@@ -13,7 +13,7 @@ from simulations.workers import Task
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simulations.fleet.crew import Crew
     from simulations.mutants.kills import Kill
@@ -38,6 +38,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     ways.add_argument("--gate", action="store_true", help="each is caught still: by its kept kills first")
     ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
     ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without")
+    parser.add_argument(
+        "--only", default="", metavar="ID", help="this property judges alone; its kills are kept beside"
+    )
     parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
     parser.add_argument("--ranges", type=positive, default=RANGES, metavar="N", help=f"of seeds, to hunt in ({RANGES})")
     parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
@@ -48,6 +51,8 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     from simulations.mutants import kills
 
     kept = kills.read()
+    if args.only:
+        return _alone(chosen, crew, args.only, args.seeds or range(1, args.seeds_max + 1))
     if args.unkept:
         chosen = [mutant for mutant in chosen if not any(kill.seed for kill in kept.get(mutant.id, ()))]
     if args.hunt:
@@ -87,6 +92,31 @@ def _hunt(chosen: Sequence[Mutant], crew: Crew, ranges: int, seeds_max: int) -> 
         sys.stdout.flush()
     progress.clear()
     return 0
+
+
+def _alone(chosen: Sequence[Mutant], crew: Crew, property_id: str, seeds: Iterable[int]) -> int:
+    """Each mutant with one property that judges, and the others silent; returns 0 where it has caught one of them."""
+    from simulations.mutants import alone
+    from simulations.properties.ids import PROPERTIES
+
+    if property_id not in PROPERTIES:
+        raise ValueError(f"no property {property_id!r}; known are {', '.join(PROPERTIES)}")
+    caught = 0
+    tasks = [Task(tuple(seeds), each.level, each.id, until_broken=True, only=property_id) for each in chosen]
+    for row in crew(tasks):
+        name = row.task.mutant_id
+        if row.error or not row.outcomes or row.outcomes[-1].is_well:
+            why = row.error.strip().splitlines()[-1] if row.error else f"not seen in {len(row.outcomes)} seeds"
+            sys.stdout.write(f"{name:5} {why}, {row.cpu_s:.1f} s\n")
+            continue
+        caught += 1
+        last = row.outcomes[-1]
+        kept = alone.read()
+        kept.setdefault(property_id, {})[name] = last.seed
+        alone.write(kept)
+        sys.stdout.write(f"{name:5} seed {last.seed}, {row.cpu_s:.1f} s: {last.text}\n")
+        sys.stdout.flush()
+    return 0 if caught else 1
 
 
 def gate(chosen: Sequence[Mutant], crew: Crew) -> float:
@@ -178,14 +208,20 @@ def _with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> di
 
 
 def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
+    from simulations.mutants import alone
     from simulations.mutants.scores import by_property
     from simulations.properties.ids import PROPERTIES
 
     found = by_property(_with_corpus(chosen, kept), PROPERTIES)
+    by_itself = alone.read()
     for name, mutants in found.items():
-        sys.stdout.write(f"{name:6} {len(mutants):3} {' '.join(mutants) or 'IDLE'}\n")
-    idle = [name for name, mutants in found.items() if not mutants]
-    sys.stdout.write(f"{len(found)} properties, {len(idle)} idle: {', '.join(idle) or 'none'}\n")
+        others = f"alone: {' '.join(by_itself[name])}" if by_itself.get(name) else ""
+        told = " ".join((*mutants, others)).strip()
+        sys.stdout.write(f"{name:6} {len(mutants):3} {told or 'IDLE'}\n")
+    idle = [name for name, mutants in found.items() if not mutants and not by_itself.get(name)]
+    never_first = [name for name, mutants in found.items() if not mutants and by_itself.get(name)]
+    sys.stdout.write(f"{len(found)} properties; only alone: {', '.join(never_first) or 'none'}\n")
+    sys.stdout.write(f"{len(idle)} idle: {', '.join(idle) or 'none'}\n")
     return 1 if idle else 0
 
 

@@ -101,7 +101,8 @@ class Hunt:
     def run(self, mutants: Sequence[Ordinary], jobs: int) -> Iterator[Found]:
         """What comes of each, as it comes; the first takes a while, as all worlds are lived through before."""
         # Before anything is imported, so that the fork has seen all that ran meanwhile.
-        imported = Imported(lambda: load(self._level))
+        imported = Imported()
+        imported.load(lambda: load(self._level))
         self._probe({each.module for each in mutants})
         busy: dict[int, tuple[Ordinary, int, list[Baseline]]] = {}
         slow: list[tuple[Ordinary, list[Baseline]]] = []
@@ -172,7 +173,8 @@ class Hunt:
             os.close(ours)
             guard()
             told = "slow"
-            if imported.graft(mutant, source_of(mutant.module)):
+            source = source_of(mutant.module)
+            if imported.graft({mutant.module: (source, mutant.mutated(source))}):
                 told = json.dumps(_judged(mutant, worlds, self._live_through(worlds))._asdict())
             os.write(theirs, told.encode())
         finally:
