@@ -1,0 +1,85 @@
+"""Code that is changed in a process that runs already."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulations.mutants.grafts import Imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SOURCE = """
+LIMIT = 3
+TWICE, THRICE = (lambda n: n * 2), (lambda n: n * 3)
+
+def limit():
+    return LIMIT
+
+def used():
+    return 1
+
+ONE = used()
+
+class Counter:
+    def up(self, n):
+        return [n + each for each in range(2)]
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Imported, Any]]:
+    (tmp_path / "a_grafted_module.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    imported = Imported()
+    imported.load(lambda: import_module("a_grafted_module"))
+    yield imported, sys.modules["a_grafted_module"]
+    del sys.modules["a_grafted_module"]
+
+
+def _graft(imported: Imported, before: str, after: str) -> bool:
+    assert before in SOURCE
+    return imported.graft({"a_grafted_module": (SOURCE, SOURCE.replace(before, after))})
+
+
+def test_functions_change_wherever_they_stand_though_lines_move(module: tuple[Imported, Any]) -> None:
+    imported, found = module
+    up = found.Counter().up
+
+    assert _graft(imported, "    return LIMIT", "    n = LIMIT\n    return n + 1")
+    assert _graft(imported, "n + each", "n - each")
+    assert _graft(imported, "n * 3", "n * 4")
+
+    assert (found.limit(), up(5), found.TWICE(1), found.THRICE(1)) == (4, [5, 4], 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("LIMIT = 3", "LIMIT = 4"),
+        ("return 1", "return 2"),
+        ("def limit()", "def limit(n=1)"),
+        ("    def up", "    def upper"),
+    ],
+    ids=("a constant", "what ran", "a default", "a name"),
+)
+def test_what_more_than_a_function_shows_is_left_alone(module: tuple[Imported, Any], before: str, after: str) -> None:
+    imported, found = module
+
+    assert not _graft(imported, before, after)
+
+    assert (found.limit(), found.used(), found.Counter().up(5)) == (3, 1, [5, 6])
+
+
+def test_all_modules_change_or_none(module: tuple[Imported, Any]) -> None:
+    imported, found = module
+
+    both = SOURCE.replace("return LIMIT", "return LIMIT + 1").replace("ONE = used()", "ONE = used() + 1")
+
+    assert not imported.graft({"a_grafted_module": (SOURCE, both)})
+    assert found.limit() == 3
