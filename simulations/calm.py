@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft.roles import Leader
 from simulations.faults.targets import between as ways_between
 from simulations.violation import Violation
 from simulations.world import MS
@@ -138,10 +139,12 @@ class CalmPhase:
         return self._run.ledger.history.end > end
 
     def _all_have(self, end: int) -> bool:
-        """All who should be well have applied so much, and follow one leader."""
+        """All who should be well have applied so much, and what their one leader wrote first: so they reach it."""
         leader = self._leader()
         if leader is None:
             return False
+        role = leader.replica.role
+        end = max(end, role.leading.start_offset + 1 if isinstance(role, Leader) else 0)
         members = [*self._core]
         if self._run.plan.calm.others == "join":
             members = [node for node in self._run.nodes.values() if not node.broken]

@@ -36,6 +36,7 @@ class Promptness:
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
         self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
+        self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
         self.performs: dict[type, Any] = {do.Send: self._sends, do.SaveElection: self._saves}
         self.hears: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
 
@@ -114,6 +115,9 @@ class Promptness:
             raise Violation("S24", f"{text}, and is {role}")
 
     def _shuts_down(self, process: Process, _event: ShutDown, effects: list[Any]) -> None:
+        if self._leaving.get(process.node.id) == process.life:
+            return  # it was asked before
+        self._leaving[process.node.id] = process.life
         role = process.replica.role
         has_to_tell = isinstance(role, Resigned) and bool(role.unacked)
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)

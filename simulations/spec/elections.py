@@ -78,7 +78,8 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
     found = leader != NOBODY and can_reach
     if epoch > node.epoch:
         return follower(node, epoch, leader, now_ms) if found else unattached(node, epoch, leader, now_ms)
-    if found and node.leader == NOBODY:
+    # Who waits and knows its leader was not told before where that is.
+    if found and (node.leader == NOBODY or node.role == UNATTACHED):
         return follower(node, epoch, leader, now_ms)
     return node
 
