@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from typing import TYPE_CHECKING
 
+from simulations.commands import gate
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
 from simulations.workers import Task
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simulations.fleet.crew import Crew
     from simulations.mutants.kills import Kill
     from simulations.mutants.row import Mutant
     from simulations.mutants.witnesses import Witness
-
-GATE_CPU_S = 240.0
-"""What the gate may take: two minutes of two cores."""
-
-GATE_SHARE = 0.9
-_MORE_SEEDS = 20
-"""How far the gate looks for a mutant that its kept seeds do not catch any more."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--hunt", action="store_true", help="each through ranges of seeds; the kills are kept")
     ways.add_argument("--report", action="store_true", help="how soon each was caught, as kept")
-    ways.add_argument("--gate", action="store_true", help="each is caught still: by its kept kills first")
+    ways.add_argument("--gate", action="store_true", help="each is caught still: by what is known to catch it")
     ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
     ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without")
     parser.add_argument(
@@ -58,7 +51,7 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     if args.hunt:
         return _hunt(chosen, crew, args.ranges, args.seeds_max)
     if args.gate:
-        return 0 if gate(chosen, crew) >= GATE_SHARE else 1
+        return gate.execute(chosen, crew)
     if args.report:
         return _report(chosen, kept)
     if args.oracles:
@@ -117,51 +110,6 @@ def _alone(chosen: Sequence[Mutant], crew: Crew, property_id: str, seeds: Iterab
         sys.stdout.write(f"{name:5} seed {last.seed}, {row.cpu_s:.1f} s: {last.text}\n")
         sys.stdout.flush()
     return 0 if caught else 1
-
-
-def gate(chosen: Sequence[Mutant], crew: Crew) -> float:
-    """Have each caught again within the CPU time that the gate has; returns the share of them that was."""
-    missed: list[str] = []
-    late: list[str] = []
-    caught, cpu_s, begin = 0, 0.0, time.monotonic()
-    progress = Progress(len(chosen), "mutants")
-    for row in crew(list(_gate_tasks(chosen))):
-        is_late = cpu_s > GATE_CPU_S
-        cpu_s += row.cpu_s
-        progress.add(1)
-        if row.error or not row.outcomes or row.outcomes[-1].is_well:
-            missed.append(row.task.mutant_id)
-        elif is_late:
-            late.append(row.task.mutant_id)
-        else:
-            caught += 1
-    progress.clear()
-    sys.stdout.write(
-        f"{caught} of {len(chosen)} mutants caught within {GATE_CPU_S:.0f} s of CPU;"
-        f" all took {cpu_s:.0f} s of CPU, {time.monotonic() - begin:.0f} s\n"
-    )
-    for what, names in (("later", late), ("not", missed)):
-        if names:
-            sys.stdout.write(f"{what}: {', '.join(names)}\n")
-    sys.stdout.flush()
-    return caught / max(1, len(chosen))
-
-
-def _gate_tasks(chosen: Sequence[Mutant]) -> Iterator[Task]:
-    """Those first that are caught soonest. Of each the shrunk plan of the corpus, its kept seeds, and then others."""
-    from simulations.corpus import entries
-    from simulations.mutants import kills
-
-    kept = kills.read()
-    plans = {entry.mutant_id: entry.plan for entry in entries()}
-
-    def cost(mutant: Mutant) -> int:
-        return min((kill.events for kill in kept.get(mutant.id, ()) if kill.seed), default=1 << 60)
-
-    for mutant in sorted(chosen, key=cost):
-        seeds = dict.fromkeys((*kills.hints(kept.get(mutant.id, [])), *range(1, _MORE_SEEDS + 1)))
-        plan = plans.get(mutant.id)
-        yield Task(tuple(seeds), mutant.level, mutant.id, until_broken=True, plans=() if plan is None else (plan,))
 
 
 def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:

@@ -1,0 +1,50 @@
+"""The gate of mutants: what it tries, and when it is passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulations.commands import gate
+from simulations.mutants.table import MUTANTS
+from simulations.outcome import Outcome
+from simulations.workers import Row, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simulations.fleet.crew import Crew
+
+KNOWN = list(MUTANTS.values())[:10]
+CANARY = next(mutant for mutant in MUTANTS.values() if mutant.ci)
+
+
+@pytest.fixture(autouse=True)
+def kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "tasks_of", lambda chosen: [Task((1,), mutant_id=each.id) for each in chosen])
+
+
+def _crew(missing: Sequence[str]) -> Crew:
+    def rows(tasks: Sequence[Task]) -> Iterator[Row]:
+        for task in tasks:
+            yield Row(task, [Outcome(1, "" if task.mutant_id in missing else "S01")], 0.5)
+
+    return rows
+
+
+@pytest.mark.parametrize(("missing", "code"), [(0, 0), (1, 0), (2, 1)])
+def test_nine_in_ten_must_be_caught(missing: int, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [mutant._replace(ci=False) for mutant in KNOWN]
+
+    assert gate.execute(chosen, _crew([each.id for each in chosen[:missing]])) == code
+
+    assert f"{10 - missing} of 10 mutants caught, {10 - missing}0.0%" in capsys.readouterr().out
+
+
+def test_each_canary_must_be_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [*(mutant._replace(ci=False) for mutant in KNOWN * 3), CANARY]
+
+    assert gate.execute(chosen, _crew([CANARY.id])) == 1
+
+    assert f"canaries not caught: {CANARY.id}" in capsys.readouterr().out
