@@ -37,7 +37,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "H10", "snapshots before the log's start are kept", "snapshots", "KAFKA-12205", ("S17", "ASSERT"),
+        "H10", "snapshots before the log's start are kept", "snapshots", "KAFKA-12205", ("S28",),
         (Edit(
             "raft.log_view",
             "        older = [stored.id for stored in self.snapshots if order(stored) < (snapshot.epoch, snapshot.end_offset)]",
@@ -45,7 +45,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "H11", "who resigns does not tell its state machine", "watermark", "KAFKA-17333", ("ASSERT", "S06", "L01"),
+        "H11", "who resigns does not tell its state machine", "watermark", "KAFKA-17333", ("S24", "ASSERT", "S06", "L01"),
         (Edit("raft.replica", "                return\n            leader_id = None\n", "                return\n            return\n"),),
     ),
     Mutant(
@@ -74,8 +74,8 @@ MUTANTS = (
         (Edit("raft.poll", "    send_fetch(replica, role, now_ms)\n    return role.election_deadline_ms", "    return role.election_deadline_ms"),),
     ),
     Mutant(
-        "H17", "a state machine that begins is not told who leads", "progress", "KAFKA-16286", ("L01", "L02"),
-        (Edit("raft.replica", "        self._leader_told: tuple[int, int | None] = (0, None)", "        self._leader_told: tuple[int, int | None] = (1 << 30, 0)"),),
+        "H17", "a state machine that begins is not told who leads", "progress", "KAFKA-16286", ("S24", "L01", "L02"),
+        (Edit("raft.replica", "        self._leader_told: tuple[int, int | None] = (0, None)", "        self._leader_told = (0, None) if recovered.election is None else (recovered.election.epoch, recovered.election.leader_id)"),),
     ),
     Mutant(
         "H18", "a snapshot ends where no batch does", "snapshots", "KAFKA-17713", ("S17", "ASSERT"),

@@ -73,7 +73,7 @@ class Answers:
         self._books: dict[tuple[int, int, int], dict[tuple[int, bytes], Fetched]] = {}  # by leader, life and epoch
         self.performs: dict[type, Any] = {
             do.Reply: self._replies, do.ReplyRecords: self._replies, do.ReplySnapshot: self._replies,
-            do.SaveElection: self._saves,
+            do.SaveElection: self._saves, do.HighWatermark: self._commits,
         }  # fmt: skip
         self.hears = {Saved: self._saved}
         self.asked = {"Fetch": self._fetches}
@@ -226,9 +226,19 @@ class Answers:
         if process.is_dead or key not in self._waiting or self._waiting[key][0] is not asked:
             return
         is_at_work = process.is_awake and not process.clock.frozen and not self._is_saving(process)
-        if is_at_work and _leads_on(asked) and process.clock.ms(self._world.now) >= until_ms + LATE_MS:
+        if is_at_work and process.clock.ms(self._world.now) >= until_ms + LATE_MS:
             raise Violation("L05", f"{_who(asked)} was to wait until {until_ms} ms, and has no answer yet")
         self._look_later(asked, until_ms)
+
+    def _commits(self, process: Process, _effect: do.HighWatermark) -> None:
+        """Who waits and does not vote is told at once that more is committed (KIP-1166)."""
+        now_ms = process.clock.ms(self._world.now)
+        for (node_id, life, _), (asked, _) in self._waiting.items():
+            request = asked.requested.request
+            if (node_id, life) != (process.node.id, process.life) or type(request) is not FetchRequest:
+                continue
+            if not self._may_be_called_up(request) and _leads_on(asked) and _has_news(asked, process.replica):
+                self._look_later(asked, now_ms)
 
     # DescribeQuorum
 

@@ -37,7 +37,7 @@ ANSWER_SLACK_MS = 1000
 class Reign:
     """One leadership, as its node lives it. until_ms: by its clock, when it must be over unless a majority fetches.
 
-    known: voters that fetched from it ever, or that it told of itself.
+    known: voters that fetched from it, or that it told of itself, since it was last looked at.
     """
 
     __slots__ = ("epoch", "heard", "known", "process", "until_ms")
@@ -75,9 +75,12 @@ class Progress:
         if reign is None or reign.epoch != role.epoch:
             reign = self._reigns[node_id] = Reign(process, role.epoch, self._limit_ms(process))
             self._look_later(reign)
-            config = process.replica.config
-            told_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
-            self._world.at(process.clock.when(told_ms), self._is_known, reign)
+            self._know_later(reign)
+
+    def _know_later(self, reign: Reign) -> None:
+        process, config = reign.process, reign.process.replica.config
+        told_ms = process.clock.ms(self._world.now) + 2 * config.request_timeout_ms + config.fetch_timeout_ms
+        self._world.at(process.clock.when(told_ms), self._is_known, reign)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         replica = process.replica
@@ -97,7 +100,7 @@ class Progress:
             reign.known.add(effect.peer)
 
     def _is_known(self, reign: Reign) -> None:
-        """It leads for long enough to have told everybody, whoever it had to wait for."""
+        """It leads on for long enough to have told everybody who does not fetch, whoever it had to wait for."""
         process = reign.process
         if self._reigns.get(process.node.id) is not reign or not process.is_awake or process.clock.frozen:
             return
@@ -106,6 +109,8 @@ class Progress:
             raise Violation(
                 "L13", f"node {process.node.id} leads epoch {reign.epoch}, and has told nodes {unknown} nothing"
             )
+        reign.known = {process.node.id}
+        self._know_later(reign)
 
     def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:
         """A voter fetches in the epoch of the leader."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
 from raft.inputs import Answered, Saved, ShutDown
-from raft.roles import Candidate, Prospective, Resigned, Unattached
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest
 from simulations.properties.duties import HELD
@@ -37,18 +37,22 @@ class Promptness:
         self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
-        self.performs: dict[type, Any] = {do.Send: self._sends, do.SaveElection: self._saves}
+        self._told: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
+        self.performs: dict[type, Any] = {
+            do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._tells,
+        }  # fmt: skip
         self.hears: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
 
     def started(self, process: Process) -> None:
         self._sent[process.node.id] = {}
         self._saving.pop(process.node.id, None)
+        self._told[process.node.id] = (0, None)
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
         """What was asked in another role counts no more; but a vote that is given on the way changes nothing."""
         if type(was) is not type(role) or was.epoch != role.epoch or not isinstance(role, (Prospective, Unattached)):
             self._sent[process.node.id] = {}
-        if isinstance(role, (Prospective, Candidate, Resigned, Unattached)):
+        if not isinstance(role, Leader):
             self._world.after(AT_ONCE_US, self._look, process, role)
 
     def _sends(self, process: Process, effect: do.Send) -> None:
@@ -58,6 +62,9 @@ class Promptness:
         # Of others that waited the role is not known, so their answers are not looked at.
         number = HELD if self._released.get(process.node.id) == self._world.now else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
+
+    def _tells(self, process: Process, effect: do.LeaderChanged) -> None:
+        self._told[process.node.id] = (effect.epoch, effect.leader_id)
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
         self._saving[process.node.id] = (process.life, effect.number)
@@ -77,15 +84,24 @@ class Promptness:
         if not process.is_awake or process.clock.frozen or self._is_saving(process):
             self._world.after(AT_ONCE_US, self._look, process, role)
             return
+        self._has_asked(process, role)
+        self._is_told(process, role)
+
+    def _has_asked(self, process: Process, role: Role) -> None:
         sent = self._sent[process.node.id]
         if isinstance(role, Unattached):
             log = process.replica.log
             if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
                 raise Violation("L15", f"node {process.node.id} is {role}, and asks nobody who leads")
-            return
-        left = [each for each in self._due(role) if each not in sent]
-        if left:
+        elif not isinstance(role, Follower) and (left := [each for each in self._due(role) if each not in sent]):
             raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
+
+    def _is_told(self, process: Process, role: Role) -> None:
+        """A state machine knows whom its node follows, and that it leads no more."""
+        told = self._told[process.node.id]
+        is_right = told == (role.epoch, role.leader_id) if isinstance(role, Follower) else told[1] != process.node.id
+        if not is_right:
+            raise Violation("S24", f"node {process.node.id} is {role}, and has told its state machine of {told}")
 
     def _due(self, role: Any) -> list[int]:
         """Whom a role has to ask or tell at once."""

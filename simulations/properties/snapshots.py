@@ -107,6 +107,11 @@ class Snapshots:
 
     def _advances(self, process: Process, effect: do.AdvanceLogStart) -> None:
         self._covers(process, effect.start_offset, None)
+        older = [each.id for each in process.replica.log.snapshots if each.id.end_offset < effect.start_offset]
+        if older:
+            raise Violation(
+                "S28", f"node {process.node.id} drops its log below {effect.start_offset}, and keeps {older}"
+            )
 
     def _deletes(self, process: Process, effect: do.DeleteSnapshot) -> None:
         if effect.id != BOOTSTRAP:
