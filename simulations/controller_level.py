@@ -31,10 +31,12 @@ def read(text: str) -> ClusterPlan:
 
 
 def play(
-    plan: ClusterPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None
+    plan: ClusterPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
 ) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = ClusterRun(plan, written)
     run.watch.told = told
+    if counts:
+        run.keep_count()
     outcome = run.execute()
     return outcome, run.trace.recent()

@@ -8,9 +8,10 @@ simulated sockets. A level's module has
     draw(seed) -> plan                              the plan of a seed, drawn by luck
     read(text) -> plan                              a plan from its JSON; raises ValueError
     show(plan) -> text                              and back
-    play(plan, written=None, told=None) -> Outcome, entries
+    play(plan, written=None, told=None, counts=False) -> Outcome, entries
                                                     live it through; written: is told all bytes of the trace; told: of
-                                                    what is in no trace, as for a page (`closeup`)
+                                                    what is in no trace, as for a page (`closeup`); counts: what it
+                                                    comes to, for `Outcome.seen`
     plainer(plan) -> plans                          that are plainer in one thing, for the shrinker
     FIELDS                                          by name of a message, the names of what its gist says
     FAULTS                                          the kinds of faults, and what else is counted of what goes wrong
@@ -53,7 +54,12 @@ class Level(Protocol):
     def plainer(self, plan: Any) -> Iterable[Any]: ...
 
     def play(
-        self, plan: Any, written: Callable[[bytes], None] | None = None, told: Told | None = None
+        self,
+        plan: Any,
+        written: Callable[[bytes], None] | None = None,
+        told: Told | None = None,
+        *,
+        counts: bool = False,
     ) -> tuple[Outcome, list[Entry]]: ...
 
 

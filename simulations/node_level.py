@@ -30,10 +30,12 @@ def read(text: str) -> SocketPlan:
 
 
 def play(
-    plan: SocketPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None
+    plan: SocketPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
 ) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = SocketRun(plan, written)
     run.watch.told = told
+    if counts:
+        run.keep_count()
     outcome = run.execute()
     return outcome, run.trace.recent()

@@ -10,10 +10,11 @@ class Outcome:
     """property_id: of what broke, empty where nothing did; text: how; at_us: when, in the world's time.
 
     trace_hash: of all that happened. fired: how often each kind of fault found something to strike; notes: how often
-    each event of the core was told of. refused: the first step that the specification does not allow, whatever else
-    broke. decisions: of luck that were not the plain ones, where the plan bounds its noise
-    (`noise.Noise`), else -1. elected_ms, committed_ms, caught_up_ms: after the calm began; -1 where it did
-    not come to that. needs: where that was asked, the kinds of faults without which nothing breaks.
+    each event of the core was told of; seen: where that was asked, how often what `coverage.seen` names was. refused:
+    the first step that the specification does not allow, whatever else broke. decisions: of luck that were not the
+    plain ones, where the plan bounds its noise (`noise.Noise`), else -1. elected_ms, committed_ms, caught_up_ms: after
+    the calm began; -1 where it did not come to that. needs: where that was asked, the kinds of faults without
+    which nothing breaks.
     """
 
     seed: int
@@ -34,6 +35,7 @@ class Outcome:
     caught_up_ms: int = -1
     fired: dict[str, int] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
     needs: list[str] = field(default_factory=list)
 
     @property

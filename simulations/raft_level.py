@@ -38,10 +38,12 @@ def read(text: str) -> Plan:
 
 
 def play(
-    plan: Plan, written: Callable[[bytes], None] | None = None, told: Told | None = None
+    plan: Plan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
 ) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = Run(plan, written)
     run.watch.told = told
+    if counts:
+        run.keep_count()
     outcome = run.execute()
     return outcome, run.trace.recent()

@@ -14,6 +14,7 @@ from simulations import scale
 from simulations.calm import CalmPhase
 from simulations.closeup import tell_writes
 from simulations.connections import Network, speaks_newest
+from simulations.coverage.seen import Seen
 from simulations.faults.table import KINDS
 from simulations.files import Dead
 from simulations.ledger import Ledger
@@ -86,6 +87,11 @@ class Run:
         name = link_name(source, target, len(self.plan.ids))
         return self.noise.of(self.stream("link", source, target), name)
 
+    def keep_count(self) -> None:
+        """Have what it comes to counted."""
+        self.watch.seen = Seen(self.ledger)
+        self.watch.told = self.watch.told or self.watch.seen.moments.told
+
     def execute(self) -> Outcome:
         """Live it through."""
         outcome = Outcome(self.plan.seed)
@@ -112,6 +118,8 @@ class Run:
         outcome.epochs = max(self.watch.elections.leaders, default=0)
         outcome.fired, outcome.notes = self.fired, self.watch.notes
         outcome.refused = self.watch.validator.refused
+        if self.watch.seen is not None:
+            outcome.seen = self.watch.seen.counts(self.watch.validator)
         if self.watch.told is not None:
             self._tell_rest(self.watch.told)
         calm = self.calm

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from raft.roles import Role
     from simulations.closeup import Told
     from simulations.connections import Connection, Frame
+    from simulations.coverage.seen import Seen
     from simulations.ledger import Ledger
     from simulations.process import Process
     from simulations.register import Replay, State
@@ -38,7 +39,7 @@ class Watch:
     """Told by processes and network; raises Violation from wherever a property breaks.
 
     steps: of all nodes; notes: how often each was seen, by name. told: of what is in no trace, where somebody looks
-    closely at this run.
+    closely at this run. seen: where what it comes to is counted.
     """
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace) -> None:
@@ -58,6 +59,7 @@ class Watch:
             Duties(ledger, world, self.elections), Promptness(ledger, world),
         )  # fmt: skip
         self.told: Told | None = None
+        self.seen: Seen | None = None
         self.steps = 0
         self.notes: dict[str, int] = {}
         self._on_started = _methods(properties, "started")
@@ -132,6 +134,8 @@ class Watch:
                 act(process, was, role)
         for act in self._on_stepped:
             act(process)
+        if self.seen is not None:
+            self.seen.stepped(process, event, effects)
 
     def performs(self, process: Process, effect: Any) -> None:
         for act in self._on_performs.get(type(effect), ()):
@@ -142,6 +146,8 @@ class Watch:
         self.trace.add((self.world.now, NOTE, process.node.id, name, str(fields)))
         for act in self._on_noted:
             act(process, name, fields)
+        if self.seen is not None:
+            self.seen.moments.noted(process, name, fields)
 
     def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
         """A message leaves its sender."""

@@ -46,7 +46,7 @@ class Task(NamedTuple):
 
     until_broken: stop at the first that is not well; apart: where not 0, in each range of so many seeds by itself.
     needs: of the first that is not well, find what kinds of faults it takes. traced: bring the whole trace of the last.
-    only: the property that judges alone, where one is named.
+    only: the property that judges alone, where one is named. counted: count what each comes to.
     """
 
     seeds: tuple[int, ...]
@@ -59,6 +59,7 @@ class Task(NamedTuple):
     apart: int = 0
     traced: bool = False
     only: str = ""
+    counted: bool = False
 
 
 class Row(NamedTuple):
@@ -95,7 +96,7 @@ def perform(task: Task) -> Row:
                 continue
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
             trace.clear()
-            outcome, _ = level.play(plan, trace.extend if task.traced else None)
+            outcome, _ = level.play(plan, trace.extend if task.traced else None, counts=task.counted)
             if task.only and outcome.property_id != task.only:
                 outcome.property_id = ""
             if task.needs and not outcome.is_well and not broken:

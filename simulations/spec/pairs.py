@@ -41,10 +41,10 @@ ACTIONS: dict[str, Roles] = {
     "HandlePreVoteRequest": Roles(ANY, ANY),
     "HandleVoteResponse": Roles(frozenset((CANDIDATE,)), frozenset((CANDIDATE, FOLLOWER, UNATTACHED))),
     "HandlePreVoteResponse": Roles(frozenset((PROSPECTIVE,)), frozenset((PROSPECTIVE, FOLLOWER, UNATTACHED))),
-    "AcceptBeginQuorumRequest": Roles(ANY, ANY),
+    "AcceptBeginQuorumRequest": Roles(ANY, ANY - {CANDIDATE}),  # who leads the epoch can be reached
     "RejectBeginQuorumRequest": Roles(ANY, ANY),
     "HandleBeginQuorumResponse": Roles(_LEADER, frozenset((LEADER, FOLLOWER, UNATTACHED))),
-    "AcceptEndQuorumRequest": Roles(ANY, ANY),
+    "AcceptEndQuorumRequest": Roles(ANY, frozenset((UNATTACHED, PROSPECTIVE, FOLLOWER))),
     "RejectEndQuorumRequest": Roles(ANY, ANY),
     "HandleEndQuorumResponse": Roles(frozenset((RESIGNED,)), frozenset((RESIGNED, FOLLOWER, UNATTACHED))),
     "HandleClientRequest": Roles(_LEADER, _LEADER),
@@ -72,7 +72,11 @@ AFTER_WORK = frozenset((
 NOT_AFTER: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     (
         "the first record of an epoch is appended in the step in which it begins",
-        lambda was, now: was == "BecomeLeader" and now not in {"HandleClientRequest", "Crash"},
+        lambda was, now: was == "BecomeLeader" and now != "HandleClientRequest",
+    ),
+    (
+        "who resigned waited as long as for an election, so it stands in the step in which it ends",
+        lambda was, now: was == "ResignedElectionTimeout" and now != "VoterElectionTimeout",
     ),
     (
         "a majority comes with an answer, or is one voter",

@@ -1,0 +1,184 @@
+"""What nodes make of each message, counted by role, kind of message and outcome.
+
+A request's outcome is what it is answered, be that later: an error by its name, or what is given. That of an answer is
+what it says, or what was done with its records, where it is waited for; and `late` where it no longer is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raft import effects as do
+from raft.inputs import Answered, Requested
+from raft.roles import Prospective, Unattached
+from records.errors import error_name
+from records.messages.elections import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from records.messages.fetch import FetchRequest, FetchResponse
+from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+from simulations.coverage.table import ASKS, ERRORS, LATE, MALFORMED, OTHER, Cell, answer_to
+from simulations.messages import KINDS
+from simulations.spec.forms import is_of_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.roles import Role
+    from simulations.process import Process
+
+_REQUESTS = frozenset((
+    VoteRequest, BeginQuorumEpochRequest, EndQuorumEpochRequest, FetchRequest, FetchSnapshotRequest,
+))  # fmt: skip
+_REPLIES = frozenset((do.Reply, do.ReplyRecords, do.ReplySnapshot))
+
+
+class _Sent(NamedTuple):
+    """A request that was sent. name: of its kind, a pre-vote apart; epoch: that it names; tenure: in which it was sent;
+    until_ms: when it is given up.
+    """
+
+    name: str
+    epoch: int
+    tenure: int
+    until_ms: int
+
+
+class _Life:
+    """role: before the step; tenure: how many it had, where one goes on when a vote is given; sent: by number; newest:
+    the number of the last to each peer; asked: role and kind of request of those that are not answered, by source.
+    """
+
+    def __init__(self) -> None:
+        self.role: Role | None = None
+        self.tenure = 0
+        self.sent: dict[int, _Sent] = {}
+        self.newest: dict[int, int] = {}
+        self.asked: dict[Any, tuple[str, str]] = {}
+
+    def goes_on(self, role: Role) -> None:
+        was = self.role
+        if role is not was:
+            self.role = role
+            gives_vote = type(role) is type(was) and was is not None and role.epoch == was.epoch
+            self.tenure += not (gives_vote and type(role) in {Unattached, Prospective})
+
+
+class Cells:
+    """counts: by (role, kind of message, outcome)."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Cell] = Counter()
+        self._lives: dict[tuple[int, int], _Life] = {}
+
+    def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
+        """A step was taken."""
+        life = self._lives.setdefault((process.node.id, process.life), _Life())
+        kind = type(event)
+        if kind is Requested and type(event.request) in _REQUESTS:
+            life.asked[event.source] = (type(life.role).__name__, kind_of(event.request))
+        elif kind is Answered and type(event.response) in _SAYS:
+            self._answered(life, event, effects, process.now_ms())
+        life.goes_on(process.replica.role)
+        for effect in effects:
+            if type(effect) in _REPLIES:
+                if effect.source in life.asked:
+                    self.counts[*life.asked.pop(effect.source), told(effect)] += 1
+            elif type(effect) is do.Send:
+                until_ms = process.now_ms() + process.node.config.request_timeout_ms
+                epoch = KINDS[type(effect.request)].gist(effect.request)[0]
+                life.sent[effect.number] = _Sent(kind_of(effect.request), epoch, life.tenure, until_ms)
+                life.newest[effect.peer] = effect.number
+
+    def _answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int) -> None:
+        sent, role = life.sent.pop(event.number), life.role
+        assert role is not None, "who asked has a role"
+        name = type(role).__name__
+        is_live = (
+            name in ASKS[sent.name]
+            and (sent.tenure, sent.epoch) == (life.tenure, role.epoch)
+            and life.newest[event.peer] == event.number
+            and now_ms < sent.until_ms
+        )
+        outcome = heard(sent.name, event.response, effects) if is_live else LATE
+        self.counts[name, answer_to(sent.name), outcome] += 1
+
+
+def kind_of(request: Any) -> str:
+    """The kind of a request, where a pre-vote is one of its own."""
+    if type(request) is VoteRequest and is_of_log(request) and request.topics[0].partitions[0].pre_vote:
+        return "PreVote"
+    return KINDS[type(request)].name
+
+
+def told(effect: Any) -> str:
+    """What an answer gives."""
+    response = effect.response
+    if response.error_code:
+        return error_name(response.error_code)
+    if isinstance(effect, do.ReplyRecords):
+        return "records"
+    if isinstance(effect, do.ReplySnapshot):
+        return "bytes"
+    return _SAYS[type(response)](_part(response))
+
+
+def heard(name: str, response: Any, effects: list[Any]) -> str:
+    """What an answer to a request of this kind says, where that is waited for, or what is done with it."""
+    error = response.error_code
+    if not error and not is_of_log(response):
+        return MALFORMED
+    error = error or _part(response).error_code
+    if error:
+        return error_name(error) if error_name(error) in ERRORS[name] else OTHER
+    part = _part(response)
+    if type(response) is FetchSnapshotResponse:
+        return "written" if any(type(each) is do.WriteSnapshotPart for each in effects) else "unused"
+    said = _SAYS[type(response)](part)
+    if said == "nothing" and part.records:
+        return "damaged" if any(_is_refusal(each) for each in effects) else "records"
+    if said == "diverging":
+        return "diverging" if any(type(each) is do.Truncate for each in effects) else "unused"
+    return said
+
+
+def _is_refusal(effect: Any) -> bool:
+    return type(effect) is do.Noted and effect.name == "fetched_records_refused"
+
+
+def _part(response: Any) -> Any:
+    topics = response.responses if type(response) is FetchResponse else response.topics
+    return topics[0].partitions[0]
+
+
+def _of_vote(part: Any) -> str:
+    if part.error_code:
+        return error_name(part.error_code)
+    return "granted" if part.vote_granted else "refused"
+
+
+def _of_epoch(part: Any) -> str:
+    return error_name(part.error_code) if part.error_code else "taken"
+
+
+def _of_fetch(part: Any) -> str:
+    if part.error_code:
+        return error_name(part.error_code)
+    if part.diverging_epoch.epoch >= 0:
+        return "diverging"
+    return "snapshot" if part.snapshot_id.epoch >= 0 else "nothing"
+
+
+_SAYS: dict[type, Callable[[Any], str]] = {
+    VoteResponse: _of_vote,
+    BeginQuorumEpochResponse: _of_epoch,
+    EndQuorumEpochResponse: _of_epoch,
+    FetchResponse: _of_fetch,
+    FetchSnapshotResponse: _of_epoch,
+}

@@ -1,0 +1,65 @@
+"""How roles follow each other, by pairs: from one to the next, and on to another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from raft.effects import Noted
+from simulations.properties.roles import TRANSITIONS
+from simulations.spec.values import CANDIDATE, PROSPECTIVE, RESIGNED, UNATTACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.process import Process
+
+Path = tuple[str, str, str]
+"""A role, the one after it, and the one after that. A role follows itself where its epoch, leader or vote is new."""
+
+
+class Moves:
+    """counts: of each path."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Path] = Counter()
+        self._last: dict[tuple[int, int], str] = {}  # by node id and life: the role before this
+
+    def stepped(self, process: Process, _event: Any, effects: list[Any]) -> None:
+        """A step was taken. The core tells of each change of its role, also within a step."""
+        for effect in effects:
+            if type(effect) is Noted and effect.name == "role_changed":
+                life = (process.node.id, process.life)
+                was, now = effect.fields["was"], effect.fields["now"]
+                if life in self._last:
+                    self.counts[self._last[life], was, now] += 1
+                self._last[life] = was
+
+
+UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
+    (
+        "who resigned stands only where it starts as the only voter, and wins at once",
+        lambda first, then, last: (
+            (then, last) == (RESIGNED, PROSPECTIVE) or ((first, then) == (RESIGNED, PROSPECTIVE) and last != CANDIDATE)
+        ),
+    ),
+    (
+        "who stands gives its one vote of an epoch only where it had none, and knows no leader",
+        lambda first, then, last: then == last == PROSPECTIVE and first != UNATTACHED,
+    ),
+)
+"""Reasons for which roles do not follow each other so, though each step of it may be."""
+
+
+def why_not(path: Path) -> str:
+    """Why roles cannot follow each other so; "" where they can."""
+    first, then, last = path
+    if (first, then) not in TRANSITIONS or (then, last) not in TRANSITIONS:
+        return "one does not follow the other"
+    return next((reason for reason, holds in UNREACHABLE if holds(*path)), "")
+
+
+def feasible() -> list[Path]:
+    """All that may be."""
+    paths = [(first, then, last) for first, then in TRANSITIONS for middle, last in TRANSITIONS if middle == then]
+    return [path for path in paths if not why_not(path)]

@@ -1,0 +1,169 @@
+"""Plans for what luck seldom comes to: each theme keeps nodes long in a state in which few worlds are, and has all
+happen to them that may.
+
+They are no seeds of the swarm, and take nothing from its luck.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.plans import Calm, Fault, Load, Plan, to_json
+from simulations.streams import between, stream
+from simulations.workers import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from random import Random
+
+CHAOS_MS = 12_000
+PLANS_EACH = 12
+
+QUICK = {
+    "election_timeout_ms": 200, "fetch_timeout_ms": 400, "request_timeout_ms": 400, "fetch_wait_max_ms": 100,
+    "election_backoff_max_ms": 200, "first_election_timeout_ms": 30,
+}  # fmt: skip
+SNAPSHOTS = {
+    "fetch_snapshot_bytes_max": 100, "clean_interval_ms": 100, "retention_bytes_max": 500, "fetch_bytes_max": 400,
+}  # fmt: skip
+
+
+def _confused(luck: Random, plan: Plan) -> None:
+    """Every other answer is odd, while leaders come and go."""
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 40, "for_ms": CHAOS_MS}))
+    plan.faults += _often(luck, 250, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 1500, lambda: Fault("isolate", _leader_for(luck, 200, 900)))
+    plan.faults += _often(luck, 1500, lambda: Fault("kill", {"whom": "follower", "down_ms": 600}))
+
+
+def _leaderless(luck: Random, plan: Plan) -> None:
+    """No majority is there for most of the time, and strangers ask those who wait, stand, and have resigned."""
+    plan.load.strangers_ms = 3
+    plan.releases = {2: "3.9"} if luck.random() < 0.5 else {}
+    plan.faults += _often(luck, 1_200, lambda: Fault("split", {"groups": [[1], [2], [3]], "for_ms": 900}))
+    plan.faults += _often(luck, 2_500, lambda: Fault("resign", {"whom": "leader"}))
+
+
+def _late(luck: Random, plan: Plan) -> None:
+    """Answers come when who asked has become something else."""
+    plan.late_answers = True
+    plan.latency = [500, 20_000, 0.05, 600_000]
+    plan.faults += _often(luck, 500, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 700, lambda: Fault("isolate", _leader_for(luck, 100, 500)))
+    plan.faults += _often(luck, 800, lambda: Fault("isolate", {**_leader_for(luck, 300, 900), "whom": "follower"}))
+    plan.faults += _often(luck, 150, lambda: Fault("hold", _held(luck)))
+
+
+def _crossed(luck: Random, plan: Plan) -> None:
+    """Requests come to whom they were not meant for, or are of another cluster, in the midst of elections.
+
+    One that knows no pre-votes has the others stand without them.
+    """
+    plan.releases = {between(luck, 1, 3): "3.9"}
+    ways = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3), (3, 2, 1)]
+    for whom, other, third in ways:
+        args = {"whom": whom, "other": other, "third": third, "for_ms": between(luck, 50, 1_000)}
+        plan.faults += _often(luck, 1_500, lambda args=args: Fault("cross", args))  # type: ignore[misc]
+    for whom in plan.voter_ids:
+        for what in ("cluster", "voter"):
+            stray = {"whom": whom, "what": what, "for_ms": between(luck, 100, 600)}
+            plan.faults += _often(luck, 2_000, lambda stray=stray: Fault("stray", stray))  # type: ignore[misc]
+    plan.faults += _often(luck, 500, lambda: Fault("isolate", _leader_for(luck, 100, 900)))
+    plan.faults += _often(luck, 900, lambda: Fault("resign", {"whom": "leader"}))
+
+
+def _leaving(luck: Random, plan: Plan) -> None:
+    """Leaders leave in good order, while followers fetch snapshots, and fall behind again."""
+    plan.faults += _often(luck, 900, lambda: Fault("shut_down", {"whom": "leader", "down_ms": between(luck, 1, 300)}))
+    plan.faults += _often(luck, 800, lambda: Fault("isolate", {**_leader_for(luck, 300, 900), "whom": "follower"}))
+    plan.faults += _often(luck, 600, lambda: Fault("reset", {"whom": "follower"}))
+    plan.faults += _often(luck, 2_000, lambda: Fault("slow", {
+        "whom": "leader", "direction": "out", "extra_ms": between(luck, 50, 250), "for_ms": 700,
+    }))  # fmt: skip
+
+
+def _handover(luck: Random, plan: Plan) -> None:
+    """A leader that was cut off is back before it knows, and hears first of the next one that this has resigned."""
+    plan.faults += _often(luck, 1_500, lambda: Fault("churn", {
+        "direction": "both", "on_ms": between(luck, 350, 560), "off_ms": between(luck, 100, 400), "times": 2,
+    }))  # fmt: skip
+    plan.faults += _often(luck, 90, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 700}))
+    plan.faults += _often(luck, 120, lambda: Fault("resign", {"whom": "leader"}, on="input:Answered", role="Leader"))
+    plan.faults += _often(luck, 1_200, lambda: Fault(
+        "kill", {"whom": "struck", "down_ms": 700}, on="after:SaveElection", role="Candidate",
+    ))  # fmt: skip
+
+
+def _alone(luck: Random, plan: Plan) -> None:
+    """The only voter leaves while others wait for its answers; it is slow, and starts again."""
+    plan.voters, plan.observers = 1, 2
+    plan.calm = Calm([1])
+    plan.faults += _often(luck, 1_500, lambda: Fault("sluggish", {
+        "whom": 1, "step_us": between(luck, 2_000, 20_000), "for_ms": 900,
+    }))  # fmt: skip
+    plan.faults += _often(luck, 700, lambda: Fault("shut_down", {"whom": 1, "down_ms": between(luck, 1, 300)}))
+    plan.faults += _often(luck, 800, lambda: Fault("wipe", {"whom": 2, "down_ms": 50}))
+
+
+def _slow_disks(luck: Random, plan: Plan) -> None:
+    """All happens while elections and records are being saved, and nodes come and go."""
+    plan.pace = [20_000, 150_000, 0.0, 0]
+    plan.load.strangers_ms = 4
+    plan.faults += _often(luck, 400, lambda: Fault("kill", {
+        "whom": between(luck, 1, plan.voters), "down_ms": between(luck, 1, 200),
+    }))  # fmt: skip
+    plan.faults += _often(luck, 900, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 900, lambda: Fault("isolate", _leader_for(luck, 100, 600)))
+
+
+THEMES: dict[str, Callable[[Random, Plan], None]] = {
+    "confused": _confused,
+    "leaderless": _leaderless,
+    "late": _late,
+    "crossed": _crossed,
+    "leaving": _leaving,
+    "handover": _handover,
+    "alone": _alone,
+    "slow-disks": _slow_disks,
+}
+
+
+def plans() -> Iterator[tuple[str, Plan]]:
+    """All, with their names."""
+    for theme, draw in THEMES.items():
+        for number in range(1, PLANS_EACH + 1):
+            luck = stream(number, "rare", theme)
+            plan = Plan(number, voters=5 if number % 4 == 0 and theme != "crossed" else 3, chaos_ms=CHAOS_MS)
+            plan.config = {**QUICK, **(SNAPSHOTS if number % 2 else {})}
+            plan.snapshot_every, plan.snapshot_padding = 10, 300
+            plan.kraft_version = int(number % 3 == 0)
+            plan.load = Load(every_ms=20, asks=10, strangers_ms=10)
+            plan.calm = Calm(plan.voter_ids)
+            draw(luck, plan)
+            yield f"{theme} {number}", plan
+
+
+def tasks_of() -> list[Task]:
+    """To have all lived through, each by itself."""
+    return [Task((), plans=(to_json(plan),), names=(name,)) for name, plan in plans()]
+
+
+def _often(luck: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
+    """A fault again and again, about once in so many ms."""
+    found = []
+    at_ms = between(luck, 0, every_ms)
+    while at_ms < CHAOS_MS:
+        each = fault()
+        each.at_ms = at_ms
+        found.append(each)
+        at_ms += between(luck, every_ms // 2, every_ms * 3 // 2)
+    return found
+
+
+def _leader_for(luck: Random, least_ms: int, most_ms: int) -> dict[str, object]:
+    return {"whom": "leader", "direction": "both", "for_ms": between(luck, least_ms, most_ms)}
+
+
+def _held(luck: Random) -> dict[str, object]:
+    names = ("Vote", "VoteAnswer", "BeginAnswer", "EndAnswer", "FetchAnswer", "FetchSnapshotAnswer")
+    return {"name": names[int(luck.random() * len(names))], "sender": 0, "for_ms": between(luck, 50, 500)}

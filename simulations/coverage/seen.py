@@ -1,0 +1,58 @@
+"""What one world comes to, counted as it is lived through; and what all of it could be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.coverage import moments, moves, table
+from simulations.coverage.cells import Cells
+from simulations.coverage.moments import Moments
+from simulations.coverage.moves import Moves
+from simulations.spec import pairs
+
+if TYPE_CHECKING:
+    from simulations.ledger import Ledger
+    from simulations.process import Process
+    from simulations.spec.validator import Validator
+
+CELL, MOVE, ACTIONS, MOMENT = "cell", "roles", "actions", "moment"
+"""Of what something is that is counted: what a role made of a message, three roles in a row, two actions in a row, a
+moment.
+"""
+
+
+class Seen:
+    """Told of each step of each node."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.moments = Moments(ledger)
+        self._cells = Cells()
+        self._moves = Moves()
+
+    def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
+        """A step was taken, by an input or, with None, by the start."""
+        self._cells.stepped(process, event, effects)
+        self._moves.stepped(process, event, effects)
+        self.moments.stepped(process, event, effects)
+
+    def counts(self, validator: Validator) -> dict[str, int]:
+        """How often each was seen, by a name that says of what it is, as `everything` has them, and what it is."""
+        found = {name_of(CELL, cell): count for cell, count in self._cells.counts.items()}
+        found |= {name_of(MOVE, path): count for path, count in self._moves.counts.items()}
+        found |= {name_of(ACTIONS, pair): count for pair, count in validator.pairs.items()}
+        return found | {name_of(MOMENT, (name,)): count for name, count in self.moments.counts.items()}
+
+
+def name_of(of: str, parts: tuple[str, ...]) -> str:
+    """The name under which something is counted."""
+    return f"{of}: {', '.join(parts)}"
+
+
+def everything() -> dict[str, list[str]]:
+    """All that can be seen, by what it is of."""
+    return {
+        CELL: [name_of(CELL, cell) for cell in table.reachable()],
+        MOVE: [name_of(MOVE, path) for path in moves.feasible()],
+        ACTIONS: [name_of(ACTIONS, pair) for pair in pairs.feasible()],
+        MOMENT: [name_of(MOMENT, (name,)) for name in moments.moments()],
+    }

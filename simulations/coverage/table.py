@@ -1,0 +1,123 @@
+"""The table of what roles can make of messages: the outcomes of each kind, and which cells cannot be, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.spec.values import CANDIDATE, FOLLOWER, LEADER, PROSPECTIVE, RESIGNED, UNATTACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Cell = tuple[str, str, str]
+"""Role, kind of message, outcome."""
+
+ROLES = (UNATTACHED, PROSPECTIVE, CANDIDATE, LEADER, FOLLOWER, RESIGNED)
+
+LATE, MALFORMED, OTHER = "late", "malformed", "another error"
+
+CLUSTER, INVALID, FENCED = "INCONSISTENT_CLUSTER_ID", "INVALID_REQUEST", "FENCED_LEADER_EPOCH"
+UNKNOWN_EPOCH, NOT_LEADER, LEAVING = "UNKNOWN_LEADER_EPOCH", "NOT_LEADER_OR_FOLLOWER", "BROKER_NOT_AVAILABLE"
+OTHER_KEY, OTHER_SET, OWN_ID = "INVALID_VOTER_KEY", "INCONSISTENT_VOTER_SET", "UNKNOWN_SERVER_ERROR"
+NO_SNAPSHOT, NO_POSITION = "SNAPSHOT_NOT_FOUND", "POSITION_OUT_OF_RANGE"
+NO_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+
+ERRORS: dict[str, frozenset[str]] = {
+    "Vote": frozenset((CLUSTER, INVALID, FENCED, OTHER_KEY)),
+    "PreVote": frozenset((CLUSTER, INVALID, FENCED, OTHER_KEY)),
+    "Begin": frozenset((CLUSTER, INVALID, FENCED, OTHER_SET, OTHER_KEY)),
+    "End": frozenset((CLUSTER, INVALID, FENCED, OTHER_SET)),
+    "Fetch": frozenset((CLUSTER, INVALID, FENCED, UNKNOWN_EPOCH, NOT_LEADER, LEAVING, OWN_ID)),
+    "FetchSnapshot": frozenset((
+        CLUSTER, INVALID, NO_PARTITION, FENCED, UNKNOWN_EPOCH, NOT_LEADER, LEAVING, NO_SNAPSHOT, NO_POSITION, OWN_ID,
+    )),
+}  # fmt: skip
+"""By kind of request, the errors that it may be answered."""
+
+GIVEN: dict[str, tuple[str, ...]] = {
+    "Vote": ("granted", "refused"),
+    "PreVote": ("granted", "refused"),
+    "Begin": ("taken",),
+    "End": ("taken",),
+    "Fetch": ("records", "nothing", "diverging", "snapshot"),
+    "FetchSnapshot": ("bytes",),
+}
+"""What else it is answered."""
+
+HEARD: dict[str, tuple[str, ...]] = {
+    "Vote": ("granted", "refused"),
+    "PreVote": ("granted", "refused"),
+    "Begin": ("taken",),
+    "End": ("taken",),
+    "Fetch": ("records", "nothing", "damaged", "diverging", "unused", "snapshot"),
+    "FetchSnapshot": ("written", "unused"),
+}
+"""What comes of an answer without an error; `unused` where it is not what can be done."""
+
+ASKS: dict[str, frozenset[str]] = {
+    "Vote": frozenset((CANDIDATE,)),
+    "PreVote": frozenset((PROSPECTIVE,)),
+    "Begin": frozenset((LEADER,)),
+    "End": frozenset((RESIGNED,)),
+    "Fetch": frozenset((UNATTACHED, FOLLOWER)),
+    "FetchSnapshot": frozenset((FOLLOWER,)),
+}
+"""Who asks, and waits for the answer."""
+
+NAMED_BY_ALL = frozenset((CLUSTER, INVALID, NO_PARTITION, FENCED, UNKNOWN_EPOCH, NOT_LEADER))
+_OF_LEADER = frozenset(("Fetch", "FetchSnapshot"))
+
+
+def answer_to(name: str) -> str:
+    """The kind of answer to a kind of request."""
+    return f"{name}Answer"
+
+
+def _asked_by(kind: str) -> str:
+    return kind.removesuffix("Answer")
+
+
+def _is_answer(kind: str) -> bool:
+    return kind.endswith("Answer")
+
+
+UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
+    (
+        "only a leader serves the log, and looks at what is wanted of it",
+        lambda role, kind, outcome: kind in _OF_LEADER and role != LEADER and outcome not in NAMED_BY_ALL,
+    ),
+    (
+        "who leads serves snapshots at once, and its leadership cannot end meanwhile",
+        lambda role, kind, outcome: (role, kind, outcome) == (LEADER, "FetchSnapshot", NOT_LEADER),
+    ),
+    (
+        "an answer to who asked in another role is late",
+        lambda role, kind, outcome: _is_answer(kind) and outcome != LATE and role not in ASKS[_asked_by(kind)],
+    ),
+    (
+        "nobody says of the log that there is none",
+        lambda _role, kind, outcome: _is_answer(kind) and outcome == NO_PARTITION,
+    ),
+)
+"""Reasons for which a role cannot make this of a message."""
+
+
+def why_not(cell: Cell) -> str:
+    """Why a cell cannot be; "" where it can."""
+    return next((reason for reason, holds in UNREACHABLE if holds(*cell)), "")
+
+
+def cells() -> list[Cell]:
+    """All of the table."""
+    found = []
+    for role in ROLES:
+        for name, errors in ERRORS.items():
+            found += [(role, name, outcome) for outcome in (*GIVEN[name], *sorted(errors))]
+            outcomes = (*HEARD[name], *sorted(errors), OTHER, MALFORMED, LATE)
+            found += [(role, answer_to(name), outcome) for outcome in outcomes]
+    return found
+
+
+def reachable() -> list[Cell]:
+    """Those that can be."""
+    return [cell for cell in cells() if not why_not(cell)]

@@ -1,0 +1,47 @@
+"""What many worlds come to together: which faults struck, and how often what `seen` names was there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from simulations.coverage.seen import everything
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulations.outcome import Outcome
+
+# What goes wrong with software and levels, of those that are counted.
+CHANGES = {"release", "broker_release", "controller_release", "level_up", "level_down"}
+
+
+class Worlds:
+    """count: how many; mixed: in how many of them nodes had software of several releases, or a level of a feature
+    changed; struck: in how many each kind of fault did; seen: how often each was; notes: of the core, by name.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mixed = 0
+        self.struck: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.seen: Counter[str] = Counter()
+
+    def add(self, plan: Any, outcome: Outcome) -> None:
+        """The world of a plan is over."""
+        self.count += 1
+        self.mixed += len(plan.software) > 1 or not CHANGES.isdisjoint(outcome.fired)
+        self.struck.update(outcome.fired.keys())
+        self.notes.update(outcome.notes)
+        self.seen.update(outcome.seen)
+
+    def unseen(self) -> Iterator[tuple[str, list[str], int]]:
+        """Of each sort of thing: its name, those that can be and were not seen, and how many there are."""
+        for of, names in everything().items():
+            yield of, [name for name in names if name not in self.seen], len(names)
+
+    def strange(self) -> list[str]:
+        """What was seen, and was thought impossible."""
+        possible = {name for names in everything().values() for name in names}
+        return [name for name in self.seen if name not in possible]
