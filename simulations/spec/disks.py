@@ -74,8 +74,8 @@ def persist_log(node: Node, number: int, end: int) -> Node:
 def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Collection[tuple[int, int]] = ()) -> str:
     """What a crash may leave of a disk; why this is not among it, "" where it is.
 
-    snapshots: (epoch, end offset) of those that a start finds. Of one with a later epoch than the log it is known that
-    the log was to be emptied for it, and a start does so that comes before the word was given.
+    snapshots: (epoch, end offset) of those that a start finds. Of one that is newer than the log it is known that the
+    log was to be emptied for it, and a start does so that comes before the word was given.
     """
     elections = [disk.election, *(value for _, value in disk.saving)]
     if election not in elections:
@@ -83,7 +83,7 @@ def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Coll
     versions = [disk.log, *(version for _, version in disk.writing)]
     least = min(version.end for version in versions)
     is_emptied = log.start == log.end and (log.start_epoch, log.end) in snapshots
-    if is_emptied and any(log.start_epoch > version.last_epoch for version in versions):
+    if is_emptied and any((log.start_epoch, log.end) > (version.last_epoch, version.end) for version in versions):
         return ""
     if log.end < least:
         return f"its log was durable up to {least}, and ends at {log.end}"
