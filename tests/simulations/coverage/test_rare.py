@@ -21,7 +21,7 @@ def test_the_plans_are_the_same_each_time_and_all_can_be_read() -> None:
     ("name", "wanted"),
     [
         ("crossed 1", "cell: Candidate, VoteAnswer, INVALID_VOTER_KEY"),
-        ("late 1", "cell: Follower, VoteAnswer, late"),
+        ("late 1", "cell: Resigned, BeginAnswer, late"),
     ],
 )
 def test_a_theme_comes_to_what_it_is_made_for(name: str, wanted: str) -> None:
