@@ -62,4 +62,48 @@ SURVIVORS = (
         " its way for as long as an election takes, while the log was cut and came to the same length again, as each epoch"
         " begins with a record; nothing here is on its way for so long.",
     ),
+    Survivor(
+        Mutant(
+            "R40", "a flush of what was cut counts for what was appended since", "watermark", "own",
+            ("S07", "S22", "ASSERT", "S10"),
+            (Edit(
+                "raft.log_view", "        self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)\n        self.durable_end", "        self.durable_end",
+            ),),
+        ),
+        is_equivalent=True,
+        why="Nothing is cut while a flush is under way: a follower fetches when all that it has is on disk, and only "
+        "what it is answered cuts its log. Without that guard, D01, the two are caught together.",
+    ),
+    Survivor(
+        Mutant(
+            "D18", "a snapshot is taken for the log's end though it is behind", "snapshots", "own",
+            ("S11", "S06", "ASSERT", "S09"),
+            (
+                Edit("raft.snapshots", "    if not is_newer or snapshot.end_offset < log.committed or not isinstance", "    if not isinstance"),
+                Edit("raft.fetch_snapshot", "    if not is_possible or not is_newer or log.snapshot", "    if not is_possible or log.snapshot"),
+            ),
+        ),
+        is_equivalent=False,
+        why="A snapshot is fetched when the leader's log begins behind what is asked for, and what a snapshot holds "
+        "is committed. So it is newer than the log of who asks, which grows no more until it is there. It would "
+        "take a leader that lies.",
+    ),
+    Survivor(
+        Mutant(
+            "D21", "a truncation is not on disk before what is appended next", "truncation", "own", ("S18", "S22", "S07"),
+            (Edit("raft.storage.segment", "        self.files.truncate(self.handle, position)\n        self.files.sync(self.handle)\n", "        self.files.truncate(self.handle, position)\n"),),
+        ),
+        is_equivalent=True,
+        why="What is cut is on disk before anything is appended, if not at once: a follower fetches when all is "
+        "flushed, and who comes to lead has saved its vote behind the flush of the cut, by the same thread.",
+    ),
+    Survivor(
+        Mutant(
+            "H18", "a snapshot ends where no batch does", "snapshots", "KAFKA-17713", ("S17", "ASSERT"),
+            (Edit("raft.snapshots", "    if snapshot.end_offset < log.start or log.snapshot(snapshot) is not None:", "    if log.snapshot(snapshot) is not None:"),),
+        ),
+        is_equivalent=True,
+        why="Who takes a snapshot takes it of what it has applied, and that is never less than where its log begins: "
+        "a log that starts over is loaded before anything else is applied.",
+    ),
 )  # fmt: skip

@@ -149,18 +149,6 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "D18", "a snapshot is taken for the log's end though it is behind", "snapshots", "own",
-        ("S11", "S06", "ASSERT", "S09"),
-        (
-            Edit("raft.snapshots", "    if not is_newer or snapshot.end_offset < log.committed or not isinstance", "    if not isinstance"),
-            Edit("raft.fetch_snapshot", "    if not is_possible or not is_newer or log.snapshot", "    if not is_possible or log.snapshot"),
-        ),
-    ),
-    Mutant(
-        "D21", "a truncation is not on disk before what is appended next", "truncation", "own", ("S18", "S22", "S07"),
-        (Edit("raft.storage.segment", "        self.files.truncate(self.handle, position)\n        self.files.sync(self.handle)\n", "        self.files.truncate(self.handle, position)\n"),),
-    ),
-    Mutant(
         "D22", "what was cut is still served from memory", "truncation", "own", ("ASSERT", "S04", "S06", "S12"),
         (Edit("raft.storage.log", "        self.cache.truncate(self.end_offset)\n", "        self.cache.end_offset = self.end_offset\n"),),
     ),

@@ -223,4 +223,17 @@ MUTANTS = (
         "X12", "a candidate says that its log is longer than it is", "votes", "own", ("S05", "S06", "S01"),
         (Edit("raft.vote", "        last_offset=replica.log.end,", "        last_offset=replica.log.end + 1000,"),),
     ),
+    Mutant(
+        "X13", "the record of an election says that all voted for it", "votes", "KIP-595", ("S27",),
+        (Edit(
+            "raft.append", "for voter_id in sorted(leading.granting)),", "for voter_id in sorted(leading.voters)),",
+        ),),
+    ),
+    Mutant(
+        "X14", "who shuts down waits though it has nobody to tell", "progress", "KIP-595", ("L16",),
+        (Edit(
+            "raft.poll", "    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))",
+            "    is_handing_over = not isinstance(role, Unattached)",
+        ),),
+    ),
 )  # fmt: skip

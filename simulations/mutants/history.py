@@ -51,7 +51,7 @@ BUGS = (
     Bug("KAFKA-17333", "a leader that resigned told its listeners of it wrongly", ("H11",)),
     Bug("KAFKA-17426", "directory ids were not looked at", ("M08", "X03")),
     Bug("KAFKA-17642", "a voter stood without having won the pre-vote", ("R36",)),
-    Bug("KAFKA-17713", "a snapshot ended in the midst of a batch or transaction", ("H18", "Q49")),
+    Bug("KAFKA-17713", "a snapshot ended in the midst of a batch or transaction", ("Q49",)),
     Bug("KAFKA-17751", "a follower asked again and again without a pause", ("H04",)),
     Bug("KAFKA-18345", "elections were lost again and again, as nobody drew luck", ("R37",)),
     Bug("KAFKA-19605", "an observer asked again and again without a pause", ("H04",)),

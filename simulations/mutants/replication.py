@@ -157,13 +157,6 @@ MUTANTS = (
         (Edit("raft.log_view", "        self.durable_end = min(self.durable_end, end_offset)\n", ""),),
     ),
     Mutant(
-        "R40", "a flush of what was cut counts for what was appended since", "watermark", "own",
-        ("S07", "S22", "ASSERT", "S10"),
-        (Edit(
-            "raft.log_view", "        self._pending = deque((number, min(end, end_offset)) for number, end in self._pending)\n        self.durable_end", "        self.durable_end",
-        ),),
-    ),
-    Mutant(
         "R41", "all that is ordered counts as flushed with the first", "watermark", "own", ("S22", "S07"),
         (Edit(
             "raft.log_view", "        while self._pending and self._pending[0][0] <= number:", "        while self._pending:",
