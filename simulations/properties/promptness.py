@@ -14,6 +14,7 @@ from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unatt
 from records.errors import Error
 from records.messages.elections import VoteRequest
 from simulations.properties.duties import HELD
+from simulations.spec.forms import is_of_log
 from simulations.violation import Violation
 from simulations.world import MS
 
@@ -143,11 +144,10 @@ class Promptness:
 
 def _partition(response: Any) -> Any:
     """That of the metadata log, None where an answer is of another."""
+    if not is_of_log(response):
+        return None
     topics = response.responses if hasattr(response, "responses") else response.topics
-    part = topics[0].partitions[0]
-    name = getattr(topics[0], "topic_name", getattr(topics[0], "name", ""))
-    index = getattr(part, "partition_index", getattr(part, "index", 0))
-    return None if name == "other" or index != 0 else part
+    return topics[0].partitions[0]
 
 
 def _saves(effects: list[Any]) -> bool:
