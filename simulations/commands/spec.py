@@ -26,7 +26,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which worlds (1-100)")
     parser.add_argument("--mutants", action="store_true", help="how many of raft's mutants (R, M) it rejects by itself")
-    parser.add_argument("--worlds", type=positive, default=8, metavar="N", help="for each mutant at most so many (8)")
+    parser.add_argument(
+        "--worlds",
+        type=positive,
+        default=8,
+        metavar="N",
+        help="for each mutant the first so many, besides those known to catch it (8)",
+    )
     parser.add_argument("--missing", action="store_true", help="name the pairs of actions that were not seen")
     add_crew(parser)
 
@@ -91,24 +97,36 @@ def _clocked(cls: Any, *names: str) -> list[float]:
 
 
 def _mutants(worlds: int, crew: Crew) -> int:
-    """Whatever else sees a mutant, in how many of them a step is refused before."""
+    """How many of them a step is refused of, where the specification judges alone: first in the worlds in which they
+    are known to be caught.
+    """
+    from simulations.commands import gate
     from simulations.mutants.table import MUTANTS
 
-    hidden = {mutant.id: mutant for mutant in MUTANTS.values() if mutant.level == "raft" and mutant.id[0] in "RM"}
-    total = len(hidden)
-    progress = Progress(total, "mutants")
-    for part in ((1, 2), range(3, worlds + 1)):
-        tasks = [Task(tuple(part), "raft", mutant_id) for mutant_id in hidden]
-        for row in crew(tasks) if part else ():
-            found = next((outcome for outcome in row.outcomes if outcome.refused), None)
-            if found is not None:
-                mutant = hidden.pop(row.task.mutant_id)
-                progress.clear()
-                sys.stdout.write(_told(mutant, found.seed, found.refused))
-                progress.add(1)
+    chosen = {each.id: each for each in MUTANTS.values() if each.level == "raft" and each.id[0] in "RM"}
+    known = {task.mutant_id: task for task in gate.tasks_of(list(chosen.values()))}
+    tasks = [
+        known.get(mutant_id, Task((), mutant_id=mutant_id))._replace(only="T01", until_broken=True)
+        for mutant_id in chosen
+    ]
+    tasks = [task._replace(seeds=tuple(dict.fromkeys((*task.seeds, *range(1, worlds + 1))))) for task in tasks]
+    rejected = 0
+    missed: list[str] = []
+    progress = Progress(len(tasks), "mutants")
+    for row in crew(tasks):
+        found = next((outcome for outcome in row.outcomes if outcome.refused), None)
+        progress.add(1)
+        if found is None:
+            missed.append(row.task.mutant_id)
+            continue
+        rejected += 1
+        progress.clear()
+        sys.stdout.write(_told(chosen[row.task.mutant_id], found.seed, found.refused))
     progress.clear()
-    share = 100 * (total - len(hidden)) / total
-    sys.stdout.write(f"{total - len(hidden)} of {total} rejected ({share:.0f} %); not: {', '.join(hidden) or 'none'}\n")
+    share = 100 * rejected / len(tasks)
+    sys.stdout.write(
+        f"{rejected} of {len(tasks)} rejected ({share:.0f} %); not: {', '.join(sorted(missed)) or 'none'}\n"
+    )
     return 0 if share >= 60 else 1
 
 
