@@ -145,10 +145,12 @@ def _not_the_leader(replica: Replica, epoch: int) -> Error | None:
 def _fetch(replica: Replica, request: FetchRequest) -> Told:
     if _is_of_another_cluster(replica, request):
         return Told(Error.INCONSISTENT_CLUSTER_ID)
-    named = [(topic.topic_id, part.partition, part) for topic in request.topics for part in topic.partitions]
-    if len(request.topics) != 1 or len(named) != 1 or named[0][:2] != (METADATA_TOPIC_ID, 0):
+    topics = request.topics
+    if len(topics) != 1 or topics[0].topic_id != METADATA_TOPIC_ID or len(topics[0].partitions) != 1:
         return Told(Error.INVALID_REQUEST)
-    asked = named[0][2]
+    asked = topics[0].partitions[0]
+    if asked.partition != 0:
+        return Told(Error.INVALID_REQUEST)
     epoch = asked.last_fetched_epoch
     if request.max_wait_ms < 0 or asked.fetch_offset < 0 or epoch < 0 or epoch > asked.current_leader_epoch:
         return _refused(replica, Error.INVALID_REQUEST)
@@ -177,6 +179,8 @@ def position_of(replica: Replica, offset: int, epoch: int) -> tuple[str, int, in
             return ("snapshot", *newest)
         if offset == oldest.end_offset and epoch == oldest.epoch:
             return None
+    if log.epochs and log.epochs[-1][0] == epoch:
+        return None if offset <= log.end else ("diverging", log.end, epoch)
     starts = dict(log.epochs)
     if epoch in starts:
         end = min([start for other, start in starts.items() if other > epoch], default=log.end)

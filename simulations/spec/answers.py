@@ -67,7 +67,7 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
     batches, is_whole = _batches(said.records or b"", node.log.end)
     after = replication.append_fetched(node, batches, said.high_watermark)
     # A leader that sends what is damaged gives no sign of life.
-    return name, after._replace(since_ms=now_ms, fetched=True) if is_whole else after
+    return name, after.but(since_ms=now_ms, fetched=True) if is_whole else after
 
 
 def _batches(data: bytes | bytearray, log_end: int) -> tuple[list[tuple[int, int, int]], bool]:
@@ -92,14 +92,14 @@ def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> 
     response = event.response
     node = track.node
     if response.error_code or not is_of_log(response):
-        return name, node._replace(download=None) if response.error_code not in {0, UNAVAILABLE} else node
+        return name, node.but(download=None) if response.error_code not in {0, UNAVAILABLE} else node
     said = response.topics[0].partitions[0]
     node, goes_on = _learn(track, said.error_code, said.current_leader, response.node_endpoints, now_ms)
     if node.role != FOLLOWER or node.download is None:
         return name, node
     snapshot = (said.snapshot_id.epoch, said.snapshot_id.end_offset)
     if said.error_code == NO_SNAPSHOT or (goes_on and min(snapshot) < 0):
-        return name, node._replace(download=None, since_ms=now_ms, fetched=True)
+        return name, node.but(download=None, since_ms=now_ms, fetched=True)
     if not goes_on:
         return name, node
     length = len(said.unaligned_records)

@@ -33,7 +33,7 @@ BOOTSTRAP = (0, 0)
 def order_save(node: Node, number: int, election: Election) -> Node:
     """What a node must not forget is on its way to disk."""
     disk = node.disk
-    return node._replace(disk=disk._replace(saving=(*disk.saving, (number, election)), said=election))
+    return node.but(disk=disk._replace(saving=(*disk.saving, (number, election)), said=election))
 
 
 def persist_election(node: Node, number: int) -> Node:
@@ -42,7 +42,7 @@ def persist_election(node: Node, number: int) -> Node:
     election, saving = disk.election, disk.saving
     while saving and saving[0][0] <= number:
         election, saving = saving[0][1], saving[1:]
-    return node._replace(disk=disk._replace(election=election, saving=saving))
+    return node.but(disk=disk._replace(election=election, saving=saving))
 
 
 # The log
@@ -51,7 +51,8 @@ def persist_election(node: Node, number: int) -> Node:
 def order_write(node: Node, number: int, log: Log) -> Node:
     """The log on disk is to become this."""
     disk = node.disk
-    return node._replace(disk=disk._replace(writing=(*disk.writing, (number, log)), asked=log))
+    disk = Disk(disk.election, disk.log, disk.saving, (*disk.writing, (number, log)), log, disk.said)
+    return node.but(disk=disk)
 
 
 def persist_log(node: Node, number: int, end: int) -> Node:
@@ -60,11 +61,11 @@ def persist_log(node: Node, number: int, end: int) -> Node:
     log, writing = disk.log, disk.writing
     while writing and writing[0][0] <= number:
         log, writing = writing[0][1], writing[1:]
-    node = node._replace(disk=disk._replace(log=log, writing=writing))
+    node = node.but(disk=Disk(disk.election, log, disk.saving, writing, disk.asked, disk.said))
     if 0 <= end < node.log.end and not writing and disk.asked == node.log:
         need(end >= node.committed, "PersistLog", f"the disk keeps what is committed, up to {node.committed}")
         cut = node.log.cut(end)
-        node = node._replace(log=cut, disk=node.disk._replace(log=cut, asked=cut))
+        node = node.but(log=cut, disk=node.disk._replace(log=cut, asked=cut))
     return node
 
 
@@ -126,7 +127,7 @@ def take_snapshot(node: Node, snapshot: tuple[int, int, int]) -> Node:
     name = "TakeSnapshot"
     need(end <= node.committed, name, f"it holds what is committed, up to {node.committed}, and ends at {end}")
     need(node.log.epoch_before(end) == epoch, name, f"it is of epoch {epoch}, and the log's {node.log} before {end}")
-    return node._replace(snapshots=tuple(sorted((*node.snapshots, snapshot))))
+    return node.but(snapshots=tuple(sorted((*node.snapshots, snapshot))))
 
 
 def clean_log(node: Node, start: int) -> Node:
@@ -136,7 +137,7 @@ def clean_log(node: Node, start: int) -> Node:
     need(kept and kept[0][1] == start, name, f"a snapshot ends at {start}: {node.snapshots}")
     need(start <= node.committed, name, f"up to {start} all is committed")
     need(node.log.start < start <= node.log.end, name, f"the log has {start}")
-    return node._replace(log=node.log.begun(start), snapshots=kept)
+    return node.but(log=node.log.begun(start), snapshots=kept)
 
 
 def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
@@ -145,7 +146,7 @@ def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
     is_possible = 0 <= epoch <= node.epoch and end >= node.committed
     if not is_newer or not is_possible or any(known[:2] == (epoch, end) for known in node.snapshots):
         return node
-    return node._replace(download=Download((epoch, end)), since_ms=now_ms, fetched=True)
+    return node.but(download=Download((epoch, end)), since_ms=now_ms, fetched=True)
 
 
 def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int, size: int, now_ms: int) -> Node:
@@ -156,18 +157,18 @@ def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int,
     end = position + length
     is_next = snapshot == download.id and position == download.position and download.size in {UNKNOWN, size}
     if not is_next or not length or end > size:
-        return node._replace(download=None)
-    return node._replace(download=download._replace(position=end, size=size), since_ms=now_ms, fetched=True)
+        return node.but(download=None)
+    return node.but(download=download._replace(position=end, size=size), since_ms=now_ms, fetched=True)
 
 
 def load_snapshot(node: Node, snapshot: tuple[int, int], size: int) -> Node:
     """LoadSnapshot: a whole one of the leader's; the log begins at its end. Not for who stands, or has more."""
     epoch, end = snapshot
-    node = node._replace(freezing=None)
+    node = node.but(freezing=None)
     is_newer = snapshot > (node.log.last_epoch, node.log.end)
     if not is_newer or end < node.committed or node.role not in {FOLLOWER, UNATTACHED}:
         return node
-    return node._replace(
+    return node.but(
         log=Log(end, epoch), committed=end, watermark=end,
         snapshots=(*(each for each in node.snapshots if each[:2] > snapshot), (epoch, end, size)),
     )  # fmt: skip

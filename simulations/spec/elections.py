@@ -52,7 +52,7 @@ class Asked(NamedTuple):
 
 def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
     """It knows nobody to fetch from."""
-    return node._replace(
+    return node.but(
         role=UNATTACHED, epoch=epoch, leader=leader, voted=node.voted if epoch == node.epoch else NOBODY,
         since_ms=now_ms, reaches=False, granted=NONE_YET, refused=NONE_YET, fetched=False, released=False,
         download=None, leading=None,
@@ -61,7 +61,7 @@ def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
 
 def follower(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
     """It fetches from a leader."""
-    return unattached(node, epoch, leader, now_ms)._replace(role=FOLLOWER, reaches=True)
+    return unattached(node, epoch, leader, now_ms).but(role=FOLLOWER, reaches=True)
 
 
 def contradicts(node: Node, epoch: int, leader: int) -> bool:
@@ -118,9 +118,9 @@ def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool
         return node, (OTHER_KEY, node.epoch, node.leader, 0)
     granted = asked.candidate != node.id and _grants(node, asked)
     if granted and not asked.pre and node.voted == NOBODY:
-        node = node._replace(voted=asked.candidate, since_ms=now_ms)
+        node = node.but(voted=asked.candidate, since_ms=now_ms)
         if node.role == PROSPECTIVE:
-            node = node._replace(granted=frozenset((node.id,)), refused=NONE_YET)
+            node = node.but(granted=frozenset((node.id,)), refused=NONE_YET)
     return node, (0, node.epoch, node.leader, int(granted))
 
 
@@ -152,7 +152,7 @@ def handle_end_request(
     """AcceptEndQuorumRequest, or its refusal: who follows that leader waits for it no more."""
     node, error = _hear_of_leader(node, epoch, leader, now_ms, can_reach=can_reach)
     if error == 0 and node.role == FOLLOWER and node.leader == leader:
-        node = node._replace(released=True, fetched=False)
+        node = node.but(released=True, fetched=False)
     return node, (error, node.epoch, node.leader)
 
 
@@ -174,10 +174,10 @@ def handle_vote_response(node: Node, voter: int, *, granted: bool, pre: bool) ->
     if node.role != (PROSPECTIVE if pre else CANDIDATE):
         return node
     if granted:
-        return node._replace(granted=node.granted | {voter})
+        return node.but(granted=node.granted | {voter})
     if pre:
-        return node._replace(refused=node.refused | {voter})
-    return node if voter in node.granted else node._replace(refused=node.refused | {voter})
+        return node.but(refused=node.refused | {voter})
+    return node if voter in node.granted else node.but(refused=node.refused | {voter})
 
 
 # What a node does by itself
@@ -216,7 +216,7 @@ def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
 
 def prospective(node: Node, now_ms: int) -> Node:
     """It asks whether it could win; what is saved stays."""
-    return node._replace(
+    return node.but(
         role=PROSPECTIVE, since_ms=now_ms, granted=frozenset((node.id,)), refused=NONE_YET, fetched=False,
         released=False, download=None,
     )  # fmt: skip
@@ -228,7 +228,7 @@ def win_pre_vote(node: Node, rules: Rules, now_ms: int, *, may_skip: bool) -> No
     need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
     need(node.is_voter, name, "it votes")
     need(may_skip or len(node.granted) >= rules.majority, name, f"a majority granted it: {sorted(node.granted)}")
-    return node._replace(
+    return node.but(
         role=CANDIDATE, epoch=node.epoch + 1, leader=NOBODY, voted=node.id, reaches=False, since_ms=now_ms,
         granted=frozenset((node.id,)), refused=NONE_YET,
     )  # fmt: skip
@@ -251,7 +251,7 @@ def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
     name = "BecomeLeader"
     need(node.role == CANDIDATE, name, "it stands")
     need(len(node.granted) >= rules.majority, name, f"a majority voted for it: {sorted(node.granted)}")
-    return node._replace(
+    return node.but(
         role=LEADER, leader=node.id, voted=NOBODY, since_ms=now_ms, watermark=UNKNOWN,
         leading=Leading(node.log.end, {}, NONE_YET, now_ms),
     )  # fmt: skip
@@ -266,7 +266,7 @@ def check_quorum_resign(node: Node, rules: Rules, now_ms: int, *, is_asked: bool
     if not is_asked:
         need(len(rules.voters) > 1, name, "there are other voters")
         need(waited >= rules.quorum_ms, name, f"no majority fetched for {rules.quorum_ms} ms (it did {waited} ago)")
-    return node._replace(role=RESIGNED, since_ms=now_ms, watermark=UNKNOWN, leading=None)
+    return node.but(role=RESIGNED, since_ms=now_ms, watermark=UNKNOWN, leading=None)
 
 
 def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:

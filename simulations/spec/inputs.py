@@ -51,7 +51,10 @@ def _answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
     if kind is not MESSAGES[type(sent.request)]:
         return [ignored]
     said = ANSWERS[kind](track, event, sent, now_ms)
-    return [said] if is_live == LIVE else [said, ignored]
+    if is_live == LIVE:
+        return [said]
+    # What changes nothing need not have been taken at all.
+    return [ignored] if said[1] is track.node else [said, ignored]
 
 
 def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
@@ -64,7 +67,7 @@ def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
         and type(sent.request).__name__ == "FetchSnapshotRequest"
         and event.error != UNAVAILABLE
     ):
-        node = node._replace(download=None)
+        node = node.but(download=None)
     return [("", node)]
 
 
@@ -96,7 +99,7 @@ def _proposed(track: Track, event: Propose, _now_ms: int) -> Outcomes:
     expected = max(leading.proposed, node.log.end)
     if event.base_offset != expected:
         return [("", node)]
-    return [("", node._replace(leading=leading._replace(proposed=event.last_offset + 1)))]
+    return [("", node.but(leading=leading._replace(proposed=event.last_offset + 1)))]
 
 
 def _asks_whether_it_leads(track: Track, event: ConfirmLeadership, _now_ms: int) -> Outcomes:
@@ -116,13 +119,13 @@ def _stored(track: Track, event: SnapshotStored, _now_ms: int) -> Outcomes:
     if snapshot is None or node.freezing != snapshot:
         return [("", node)]
     if event.refused:
-        return [("", node._replace(freezing=None))]
+        return [("", node.but(freezing=None))]
     after = disks.load_snapshot(node, snapshot, event.size)
     return [("LoadSnapshot" if after.log is not node.log else "", after)]
 
 
 def _shuts_down(track: Track, _event: ShutDown, _now_ms: int) -> Outcomes:
-    return [("", track.node._replace(leaving=True))]
+    return [("", track.node.but(leaving=True))]
 
 
 INPUTS: dict[type, Callable[[Track, Any, int], Outcomes]] = {

@@ -33,12 +33,6 @@ if TYPE_CHECKING:
     from simulations.spec.track import Track
 
 
-def perform(track: Track, node: Node, effect: Any, states: Sequence[Node], now_ms: int) -> Node:
-    """The node after an order was given. states: what it may be of, the newest first."""
-    act = EFFECTS.get(type(effect))
-    return node if act is None else act(track, node, effect, states, now_ms)
-
-
 # Disks
 
 
@@ -53,7 +47,9 @@ def _save(_track: Track, node: Node, effect: do.SaveElection, _states: Sequence[
 def _append(_track: Track, node: Node, effect: do.Append, _states: Sequence[Node], _now_ms: int) -> Node:
     asked = node.disk.asked
     need(effect.base_offset == asked.end, "PersistLog", "an append at the end of the log")
-    return disks.order_write(node, effect.number, asked.appended(effect.epoch, effect.end_offset))
+    grown = asked.appended(effect.epoch, effect.end_offset)
+    # Where it is the node's log, be it the same value too: then nothing has to compare the two any more.
+    return disks.order_write(node, effect.number, node.log if grown == node.log else grown)
 
 
 def _truncate(_track: Track, node: Node, effect: do.Truncate, _states: Sequence[Node], _now_ms: int) -> Node:
@@ -74,7 +70,7 @@ def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, _states: Sequen
     is_whole = download is not None and download.id == snapshot and download.position == download.size
     need(is_whole, "LoadSnapshot", f"all of {snapshot} is here: {download}")
     track.freezes[effect.number] = snapshot
-    return node._replace(download=None, freezing=snapshot)
+    return node.but(download=None, freezing=snapshot)
 
 
 # The state machine
@@ -118,11 +114,11 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
     kind = KINDS[type(effect.request)]
     gist = kind.gist(effect.request)
     fits = REQUESTS[kind.name]
-    place = next((place for place, each in enumerate(states) if fits(track, each, effect.peer, gist)), None)
-    if place is None:
+    is_newest = fits(track, states[0], effect.peer, gist)
+    if not is_newest and not any(fits(track, each, effect.peer, gist) for each in states[1:]):
         raise NotAllowed(f"Send{kind.name}", f"no node that it was asks node {effect.peer} for {gist}")
     _knows(node, kind.name, gist[0])
-    is_exact = place == 0 and not track.was_saving
+    is_exact = is_newest and not track.was_saving
     track.sent[effect.peer] = Sent(effect.number, now_ms, track.token, is_exact, effect.request)
     return node
 

@@ -46,7 +46,7 @@ def client_request(node: Node, end: int) -> Node:
     need(end > node.log.end, name, "the log grows")
     if node.log.end != leading.start and end != leading.proposed:
         raise NotAllowed(name, f"up to {leading.proposed} was proposed, the log goes to {end}")
-    return node._replace(log=node.log.appended(node.epoch, end))
+    return node.but(log=node.log.appended(node.epoch, end))
 
 
 def refusal(node: Node, epoch: int) -> int:
@@ -89,7 +89,7 @@ def place(node: Node, asked: Fetched) -> Place:
 def hear_of_voter(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
     """A voter fetched: with a majority of them, the leader may go on for another while."""
     assert node.leading is not None, "a leader keeps books"
-    return node._replace(leading=_heard(node.leading, voter, rules, now_ms))
+    return node.but(leading=_heard(node.leading, voter, rules, now_ms))
 
 
 def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int) -> Node:
@@ -99,7 +99,7 @@ def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int)
     if leading.ends.get(voter) != offset:
         start, ends, heard, quorum_ms, proposed = leading
         leading = Leading(start, {**ends, voter: offset}, heard, quorum_ms, proposed)
-    return node._replace(leading=_heard(leading, voter, rules, now_ms))
+    return node.but(leading=_heard(leading, voter, rules, now_ms))
 
 
 def _heard(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
@@ -113,11 +113,13 @@ def advance_high_watermark(node: Node, rules: Rules) -> Node:
     """AdvanceHighWatermark: what a majority has on disk, if a record of the leader's own epoch is among it."""
     leading = node.leading
     assert leading is not None, "a leader keeps books"
-    ends = {**leading.ends, node.id: node.disk.holds(node.log)}
-    held = sorted([ends.get(voter, UNKNOWN) for voter in rules.voters])[len(rules.voters) - rules.majority]
+    ends, own = leading.ends, node.id
+    of_voters = [ends.get(voter, UNKNOWN) if voter != own else node.disk.holds(node.log) for voter in rules.voters]
+    of_voters.sort()
+    held = of_voters[len(of_voters) - rules.majority]
     if held <= leading.start or held <= node.watermark:
         return node
-    return node._replace(watermark=held, committed=max(node.committed, held))
+    return node.but(watermark=held, committed=max(node.committed, held))
 
 
 # The follower
@@ -135,7 +137,9 @@ def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermar
     reached = min(watermark, log.end)
     if watermark >= 0 and reached >= committed and reached > known:
         committed = known = reached
-    return node._replace(log=log, committed=committed, watermark=known)
+    if log is node.log and known == node.watermark:
+        return node
+    return node.but(log=log, committed=committed, watermark=known)
 
 
 def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
@@ -149,4 +153,4 @@ def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
         target = min(own_end, end) if own_epoch == epoch else own_end
     if target < node.committed:
         return node  # no leader may ask for that
-    return node._replace(log=node.log.cut(target), since_ms=now_ms, fetched=True)
+    return node.but(log=node.log.cut(target), since_ms=now_ms, fetched=True)

@@ -36,21 +36,23 @@ def see(replica: Replica) -> Seen:
     """Look at a replica."""
     role, log = replica.role, replica.log
     leader_id, voted, watermark = role.leader_id, role.voted, replica.high_watermark
-    return Seen(
+    return tuple.__new__(Seen, (
         type(role).__name__, role.epoch, NOBODY if leader_id is None else leader_id,
         NOBODY if voted is None else voted.id, log.start, log.end, log.last_epoch, log.durable_end,
         UNKNOWN if watermark is None else watermark, log.committed,
         isinstance(role, Follower) and role.following.has_fetched,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def expected(node: Node) -> Seen:
     """What would be seen of a node of the specification."""
-    log = node.log
-    return Seen(
-        node.role, node.epoch, node.leader, node.voted, log.start, log.end, log.last_epoch, node.disk.holds(log),
-        node.watermark, node.committed, node.role == FOLLOWER and node.fetched,
-    )  # fmt: skip
+    role, log = node.role, node.log
+    start, start_epoch, runs = log
+    last_epoch, end = runs[-1] if runs else (start_epoch, start)
+    return tuple.__new__(Seen, (
+        role, node.epoch, node.leader, node.voted, start, end, last_epoch, node.disk.holds(log),
+        node.watermark, node.committed, role == FOLLOWER and node.fetched,
+    ))  # fmt: skip
 
 
 def election_of(node: Node) -> Election:

@@ -7,13 +7,14 @@ that they make must be the one that is seen, and each order and answer one that 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from raft.inputs import Failed, Refused, Requested, Resign
 from records.errors import Error
 from simulations.spec import disks, elections, replication
 from simulations.spec.inputs import INPUTS
-from simulations.spec.outputs import perform
+from simulations.spec.outputs import EFFECTS
 from simulations.spec.paths import Moment, Step, check_time, path
 from simulations.spec.track import Seen, Track, election_of, expected, see
 from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Log, Node, NotAllowed, Rules
@@ -45,8 +46,8 @@ class Validator:
         self._directories: dict[int, bytes] = {}
         self._leaders: dict[int, int] = {}
         self.refusal: Violation | None = None
-        self.actions: dict[str, int] = {}
-        self.pairs: dict[tuple[str, str], int] = {}
+        self.actions: dict[str, int] = defaultdict(int)
+        self.pairs: dict[tuple[str, str], int] = defaultdict(int)
 
     def conclude(self) -> None:
         """The run is over. Raises Violation where a step was not allowed."""
@@ -141,11 +142,12 @@ class Validator:
         if role is not track.role:
             self._note_roles(track, before, node, steps)
         if effects:
-            states = [step[1] for step in reversed(steps)]
-            states.append(before)
+            states = [*(step[1] for step in reversed(steps)), before] if len(steps) > 1 else [node, before]
             states += track.earlier
             for effect in effects:
-                node = perform(track, node, effect, states, now_ms)
+                perform = EFFECTS.get(type(effect))
+                if perform is not None:
+                    node = perform(track, node, effect, states, now_ms)
         if node is not before or effects:
             self._is_ordered(node)
         for step in steps:
@@ -173,9 +175,11 @@ class Validator:
     def _lead_on(self, track: Track, event: Any, outcome: Step, seen: Seen, now_ms: int) -> list[Step]:
         node = outcome[1]
         steps = [outcome]
-        if _stands_anew(track, node, event, seen):
+        if node.role == PROSPECTIVE and _stands_anew(track, node, event, seen):
             node = elections.lose_pre_vote(node, track.rules, now_ms)
             steps.append(("ConcludePreVote", node))
+        elif node.role != LEADER and expected(node) == seen:
+            return steps  # it did nothing by itself
         if node[2:6] != seen[:4]:
             steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
@@ -217,10 +221,9 @@ class Validator:
             raise NotAllowed("PersistLog", f"{node.log} is written; {disk.asked} is")
 
     def _count(self, track: Track, action: str) -> None:
-        self.actions[action] = self.actions.get(action, 0) + 1
+        self.actions[action] += 1
         if track.last_action:
-            pair = (track.last_action, action)
-            self.pairs[pair] = self.pairs.get(pair, 0) + 1
+            self.pairs[track.last_action, action] += 1
         track.last_action = action
 
 
@@ -239,7 +242,7 @@ def _moment(track: Track, event: Any, now_ms: int) -> Moment:
 def _stands_anew(track: Track, node: Node, event: Any, seen: Seen) -> bool:
     """Whether a Prospective lost and asks again, all in one step."""
     return (
-        node.role == PROSPECTIVE == seen.role
+        seen.role == PROSPECTIVE
         and node is track.node
         and track.process.replica.role is not track.role
         and type(event) is not Requested

@@ -6,7 +6,7 @@ action makes another node of a node.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,10 +74,9 @@ class Log(NamedTuple):
 
     def appended(self, epoch: int, end: int) -> Log:
         """It goes on to `end` with records of one epoch."""
-        runs = self.runs
-        if runs and runs[-1][0] == epoch:
-            return self._replace(runs=(*runs[:-1], (epoch, end)))
-        return self._replace(runs=(*runs, (epoch, end)))
+        start, start_epoch, runs = self
+        kept = runs[:-1] if runs and runs[-1][0] == epoch else runs
+        return Log(start, start_epoch, (*kept, (epoch, end)))
 
     def cut(self, end: int) -> Log:
         """What of it is before `end`."""
@@ -155,7 +154,11 @@ class Disk(NamedTuple):
     def holds(self, log: Log) -> int:
         """Up to where `log` would survive a crash now; UNKNOWN for not even its beginning."""
         durable = self.log
-        end = log.end if durable is log else durable.shares(log)
+        if durable is log:
+            runs = log.runs
+            end = runs[-1][1] if runs else log.start
+        else:
+            end = durable.shares(log)
         for _, version in self.writing:
             if version is not log:
                 end = min(end, version.shares(log))
@@ -214,6 +217,13 @@ class Node(NamedTuple):
     leading: Leading | None = None
     leaving: bool = False
 
+    def but(self, **changes: Any) -> Node:
+        """The same node, but for some fields. As `_replace`, in a third of its time."""
+        fields: list[Any] = [*self]
+        for name, value in changes.items():
+            fields[_PLACES[name]] = value
+        return tuple.__new__(Node, fields)
+
     def told(self) -> str:
         """For people."""
         parts = [f"{self.role} of epoch {self.epoch}"]
@@ -229,6 +239,9 @@ class Node(NamedTuple):
         if self.leading is not None:
             parts.append(f"begins at {self.leading.start}, voters at {self.leading.ends}")
         return ", ".join(parts)
+
+
+_PLACES = {name: place for place, name in enumerate(Node._fields)}
 
 
 class Rules(NamedTuple):
