@@ -76,6 +76,8 @@ def _batches(data: bytes | bytearray, log_end: int) -> tuple[list[tuple[int, int
     No checksum covers where a batch stands: one that does not stand at `log_end` is damaged, too.
     """
     found: list[tuple[int, int, int]] = []
+    if not data:
+        return found, True
     view = memoryview(data)
     for part in parts(data):
         crc_at = part.start + _CRC_AT
@@ -107,10 +109,12 @@ def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> 
 
 
 def _learn(track: Track, error: int, leader: Any, nodes: Any, now_ms: int) -> tuple[Node, bool]:
-    leader_id = max(leader.leader_id, -1)
+    node, leader_id = track.node, max(leader.leader_id, -1)
+    if error == 0 and leader_id == node.leader and leader.leader_epoch == node.epoch:
+        return node, True  # nothing new, as nearly always
     named = any(each.node_id == leader_id for each in nodes)
     can_reach = track.reaches(leader_id, named)
-    return learn_from_answer(track.node, error, leader.leader_epoch, leader_id, now_ms, can_reach=can_reach)
+    return learn_from_answer(node, error, leader.leader_epoch, leader_id, now_ms, can_reach=can_reach)
 
 
 ANSWERS: dict[type, Callable[[Track, Any, Any, int], tuple[str, Node]]] = {

@@ -34,6 +34,9 @@ class Place(NamedTuple):
     end: int = UNKNOWN
 
 
+_ON_THE_LOG = Place(ACCEPTED)
+
+
 # The leader
 
 
@@ -72,7 +75,7 @@ def place(node: Node, asked: Fetched) -> Place:
     if asked.offset == 0 and latest is not None and latest[:2] != (0, 0):
         return Place(SNAPSHOT, latest[0], latest[1])
     if log.start == 0 and asked.offset == 0:
-        return Place(ACCEPTED)
+        return _ON_THE_LOG
     if latest is not None:
         earliest = snapshots[0]
         is_before = asked.offset < log.start or asked.last_epoch < earliest[0]
@@ -82,7 +85,7 @@ def place(node: Node, asked: Fetched) -> Place:
     if latest is None and end == 0:
         epoch = asked.last_epoch  # nothing says what was before
     if epoch == asked.last_epoch and asked.offset <= end:
-        return Place(ACCEPTED)
+        return _ON_THE_LOG
     return Place(DIVERGING, epoch, end)
 
 

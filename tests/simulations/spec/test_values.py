@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.spec.disks import may_survive
-from simulations.spec.values import UNKNOWN, Disk, Election, Log
+from simulations.spec.values import UNKNOWN, Disk, Election, Log, Node
 
 LOG = Log(0, 0, ((1, 4), (3, 9)))
 
@@ -63,3 +63,13 @@ def test_a_crash_may_leave_an_empty_log_behind_a_snapshot_of_a_later_epoch_alone
     assert may_survive(disk, disk.election, later, [(4, 5)]) == ""
     assert "durable up to" in may_survive(disk, disk.election, later)
     assert "durable up to" in may_survive(disk, disk.election, same, [(LOG.last_epoch, 5)])
+
+
+def test_a_node_differs_from_another_in_the_fields_that_are_named() -> None:
+    node = Node(1, True, "Follower", 3, 2, UNKNOWN, LOG, Disk(), 70)
+
+    assert node.but() == node
+    assert node.but(epoch=4, fetched=True) == node._replace(epoch=4, fetched=True)
+    assert type(node.but(leaving=True)) is Node
+    with pytest.raises(KeyError):
+        node.but(none_such=1)
