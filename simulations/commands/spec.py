@@ -100,16 +100,18 @@ def _mutants(worlds: int, crew: Crew) -> int:
     """How many of them a step is refused of, where the specification judges alone: first in the worlds in which they
     are known to be caught.
     """
-    from simulations.commands import gate
+    from simulations.corpus import entries
+    from simulations.mutants import kills
     from simulations.mutants.table import MUTANTS
 
     chosen = {each.id: each for each in MUTANTS.values() if each.level == "raft" and each.id[0] in "RM"}
-    known = {task.mutant_id: task for task in gate.tasks_of(list(chosen.values()))}
-    tasks = [
-        known.get(mutant_id, Task((), mutant_id=mutant_id))._replace(only="T01", until_broken=True)
-        for mutant_id in chosen
-    ]
-    tasks = [task._replace(seeds=tuple(dict.fromkeys((*task.seeds, *range(1, worlds + 1))))) for task in tasks]
+    kept = kills.read()
+    plans = {entry.mutant_id: (entry.plan,) for entry in entries()}
+    tasks = []
+    for mutant_id in chosen:
+        seeds = tuple(dict.fromkeys((*kills.hints(kept.get(mutant_id, [])), *range(1, worlds + 1))))
+        plan = plans.get(mutant_id, ())
+        tasks.append(Task(seeds, "raft", mutant_id, plans=plan, names=plan, until_broken=True, only="T01"))
     rejected = 0
     missed: list[str] = []
     progress = Progress(len(tasks), "mutants")

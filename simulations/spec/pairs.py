@@ -41,10 +41,11 @@ ACTIONS: dict[str, Roles] = {
     "HandlePreVoteRequest": Roles(ANY, ANY),
     "HandleVoteResponse": Roles(frozenset((CANDIDATE,)), frozenset((CANDIDATE, FOLLOWER, UNATTACHED))),
     "HandlePreVoteResponse": Roles(frozenset((PROSPECTIVE,)), frozenset((PROSPECTIVE, FOLLOWER, UNATTACHED))),
-    "AcceptBeginQuorumRequest": Roles(ANY, ANY - {CANDIDATE}),  # who leads the epoch can be reached
+    # Who is told of a leader can reach it, and follows it, unless it knew it before.
+    "AcceptBeginQuorumRequest": Roles(ANY, frozenset((PROSPECTIVE, LEADER, FOLLOWER, RESIGNED))),
     "RejectBeginQuorumRequest": Roles(ANY, ANY),
     "HandleBeginQuorumResponse": Roles(_LEADER, frozenset((LEADER, FOLLOWER, UNATTACHED))),
-    "AcceptEndQuorumRequest": Roles(ANY, frozenset((UNATTACHED, PROSPECTIVE, FOLLOWER))),
+    "AcceptEndQuorumRequest": Roles(ANY, frozenset((PROSPECTIVE, FOLLOWER))),
     "RejectEndQuorumRequest": Roles(ANY, ANY),
     "HandleEndQuorumResponse": Roles(frozenset((RESIGNED,)), frozenset((RESIGNED, FOLLOWER, UNATTACHED))),
     "HandleClientRequest": Roles(_LEADER, _LEADER),
@@ -66,8 +67,11 @@ ACTIONS: dict[str, Roles] = {
 
 AFTER_WORK = frozenset((
     "HandleVoteResponse", "HandleFetchResponse", "HandleFetchSnapshotResponse", "HandleEndQuorumResponse", "PersistLog",
-    "LoadSnapshot",
+    "LoadSnapshot", "TakeSnapshot",
 ))  # fmt: skip
+
+_TAKES_OF_LEADER = frozenset(("HandleFetchResponse", "HandleFetchSnapshotResponse"))
+_LEARNS_EPOCH = frozenset(("HandleVoteResponse", "HandleBeginQuorumResponse", "HandleEndQuorumResponse"))
 
 NOT_AFTER: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     (
@@ -87,8 +91,33 @@ NOT_AFTER: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
         lambda was, now: now == "AdvanceHighWatermark" and was not in {"PersistLog", "AcceptFetchRequest"},
     ),
     (
-        "who starts has asked nobody, and has nothing under way but a save",
+        "who starts has asked nobody, knows of nothing committed, and has nothing under way but a save",
         lambda was, now: was == "RestartWithState" and now in AFTER_WORK,
+    ),
+    (
+        "who stands saves its own vote before it asks for others",
+        lambda was, now: (was, now) == ("ConcludePreVote", "HandleVoteResponse"),
+    ),
+    (
+        "a leader of another epoch is saved before it is fetched from",
+        lambda was, now: was in _LEARNS_EPOCH and now in _TAKES_OF_LEADER,
+    ),
+    (
+        "who follows begins with a Fetch, not with a snapshot",
+        lambda was, now: was in {"ConcludePreVote", "HandlePreVoteResponse"} and now == "HandleFetchSnapshotResponse",
+    ),
+    (
+        "nothing is fetched while a snapshot is made durable, nor before the log that begins at it is",
+        lambda was, now: (
+            (was, now) == ("HandleFetchResponse", "LoadSnapshot")
+            or (was == "LoadSnapshot" and now in {*_TAKES_OF_LEADER, "LoadSnapshot", "CleanLog"})
+        ),
+    ),
+    (
+        "that it leads is saved before voters fetch from it, and before its state machine has anything to propose",
+        lambda was, now: (
+            (was, now) in {("AdvanceHighWatermark", "PersistElection"), ("PersistElection", "HandleClientRequest")}
+        ),
     ),
 )
 """Reasons for which an action does not follow another, though the roles would let it."""

@@ -101,7 +101,8 @@ class Validator:
     def _leave(self, node_id: int) -> None:
         track = self._tracks.pop(node_id, None)
         if track is not None:
-            self._count(track, "Crash")
+            if track.last_action != "Crash":  # else it was gone again before its first step
+                self._count(track, "Crash")
             self._left[node_id] = (track.process.node.forgot, track.node)
 
     # Steps
