@@ -89,6 +89,7 @@ class ClusterCalm:
         done, and one that is eligible without a replica keeps others from leading.
         """
         image = self._run.watch.judge.image
+        is_balanced = self._run.plan.properties.get("leader.imbalance.check.interval.seconds") == "1"
         is_known = self._run.plan.directories > 1 and image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
         for found in image.partitions.values():
             if is_known and UNASSIGNED_DIRECTORY in found.directories:
@@ -99,7 +100,7 @@ class ClusterCalm:
             elif found.adding or found.removing:
                 if not set(found.adding) & set(found.removing):
                     return False
-            elif set(found.isr) != set(found.replicas):
+            elif set(found.isr) != set(found.replicas) or (is_balanced and found.leader != found.replicas[0]):
                 return False
         return True
 

@@ -8,6 +8,7 @@ CommittedDataSurvives, as far as ISRs tell: they grow only by what a leader says
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -30,20 +31,23 @@ if TYPE_CHECKING:
 TOPIC, BROKER = 2, 4
 UNCLEAN = "unclean.leader.election.enable"
 ELR = "eligible.leader.replicas.version"
+MIN_ISR = "min.insync.replicas"
 BLOCK = 1000
 RECOVERING = 1
 
 
 class Judge:
     """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
-    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. counted: how often
-    a level went up or down, and a transaction was cut off.
+    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. settled: end offsets
+    of batches behind which no transaction is open, in order. counted: how often a level went up or down, and a
+    transaction was cut off.
     """
 
     def __init__(self) -> None:
         self.image = Image()
         self.topics_made: set[bytes] = set()
         self.ended: set[int] = set()
+        self.settled: list[int] = [0]
         self.levels: list[tuple[int, dict[str, int]]] = []
         self.counted: Counter[str] = Counter()
         self._settling = Settling()
@@ -60,6 +64,7 @@ class Judge:
         self._unclean: set[tuple[str, int]] = set()  # partitions for which somebody asked for an unclean election
         self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
         self._levels_changed = False
+        self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
 
     def committed(self, data: bytes, end_offset: int) -> None:
         """One more batch is committed. Raises Violation where its records cannot follow from those before."""
@@ -77,7 +82,12 @@ class Judge:
                     image.brokers[record.broker_id].offset = offset
         image.end_offset = end_offset
         if not self._settling.is_open:
+            self.settled.append(end_offset)
             self._after_batch(end_offset)
+
+    def settled_before(self, end_offset: int) -> int:
+        """The newest settled offset, up to a given one: what is behind it may be part of a transaction."""
+        return self.settled[bisect_right(self.settled, end_offset) - 1]
 
     def wished(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
         """Somebody who leads a partition, or thinks so, asks for an ISR at a partition epoch. members: each with the
@@ -154,6 +164,8 @@ class Judge:
         if self.levels and record.feature_level != now:
             self.counted["level_up" if record.feature_level > now else "level_down"] += 1
         self._levels_changed = True
+        if record.name == ELR:  # comes with the minimum that it needs, and forgets nobody (see FINDINGS)
+            self._min_isr_changed.clear()
 
     def makes_topic(self, record: TopicRecord, offset: int) -> None:
         topic_id = bytes(record.topic_id)
@@ -177,6 +189,7 @@ class Judge:
             raise Violation("C13", f"at {offset} partition {record.partition_id} is made of a topic that has {there}")
         self._touched[topic_id, record.partition_id] = None
         judge_members.places(self.image, record, offset)
+        judge_members.are_active(self.image, record.isr, f"at {offset} a partition is made with {record.isr} in sync")
 
     def changes_partition(self, record: PartitionChangeRecord, offset: int) -> None:
         key = bytes(record.topic_id), record.partition_id
@@ -205,6 +218,9 @@ class Judge:
         ):
             text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
             raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
+        if record.adding_replicas is None:  # a move that is called off may have to go back to whoever there was
+            text = f"at {offset} {joins} come into sync of {_name(key)}"
+            judge_members.are_active(self.image, joins, text)
         if leader in (UNCHANGED, NOBODY, found.leader):
             return
         text = f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
@@ -222,8 +238,10 @@ class Judge:
         return self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true" or (name, key[1]) in self._unclean
 
     def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
-        """The end of a reassignment: all targets are in sync; or it is called off, and all is as before."""
-        if not found.adding and not found.removing:
+        """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
+        as it begins is in no record but that of its end.
+        """
+        if not found.adding and not found.removing and record.replicas is None:
             return
         adding = found.adding if record.adding_replicas is None else tuple(record.adding_replicas)
         removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
@@ -242,6 +260,8 @@ class Judge:
 
     def configures(self, record: ConfigRecord, offset: int) -> None:
         self._levels_changed |= record.resource_type == BROKER
+        if record.name == MIN_ISR and record.resource_type in (TOPIC, BROKER):
+            self._min_isr_changed.add(record.resource_name if record.resource_type == TOPIC else "")
         if record.resource_type == TOPIC and record.resource_name not in self.image.names:
             raise Violation("C13", f"at {offset} a config of topic {record.resource_name} is set, which is not there")
 
@@ -273,7 +293,20 @@ class Judge:
             self.levels.append((end_offset, dict(image.features)))
             judge_members.shares_min_isr(image, end_offset)
             self._levels_changed = False
+        if self._min_isr_changed:
+            self._begins_anew(end_offset)
+            self._min_isr_changed.clear()
         self._back.clear()
+
+    def _begins_anew(self, end_offset: int) -> None:
+        """Who was eligible was so by another min.insync.replicas than that which counts from now on (KIP-966)."""
+        image = self.image
+        if not image.features.get(ELR, 0):
+            return
+        for key, found in image.partitions.items():
+            if found.elr and not self._min_isr_changed.isdisjoint({"", image.topics[key[0]]}):
+                text = f"before {end_offset} {MIN_ISR} changes, and {_name(key)} is {found}"
+                raise Violation("C07", f"{text}: who was eligible by the former one is so still")
 
     def _is_sound(self, key: tuple[bytes, int], before: Partition | None, end_offset: int) -> None:
         found = self.image.partitions[key]

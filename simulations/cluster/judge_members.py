@@ -13,6 +13,8 @@ from simulations.cluster.image import NOBODY, UNCHANGED, decoded, levels_of
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from records.metadata.brokers import (
         BrokerRegistrationChangeRecord,
         RegisterBrokerRecord,
@@ -73,6 +75,14 @@ def registers_controller(image: Image, record: RegisterControllerRecord, offset:
     levels = levels_of(record)
     for name, level in image.features.items():
         _supports(levels, name, level, f"at {offset} {name} is {level}, and controller {record.controller_id}")
+
+
+def are_active(image: Image, members: Iterable[int], text: str) -> None:
+    """Who is put in sync is let in, and is not on its way out (KIP-841, KIP-903)."""
+    for member in members:
+        broker = image.brokers.get(member)
+        if broker is None or broker.fenced or broker.leaving:
+            raise Violation("C06", f"{text}; {member} is {broker}")
 
 
 def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> None:

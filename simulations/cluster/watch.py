@@ -1,7 +1,7 @@
 """All that is seen of a cluster: raft's properties as ever, and beside them what its controllers do and say.
 
-C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak, C04 RevertExact, C09 and C10 of what brokers are
-answered; the rest is in `judge`, and C05 is of the history.
+C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak of levels, C04 RevertExact, C08, C09 and C10 of what
+brokers are answered; when answers leave is in `answering`, the rest in `judge`, and C05 of the history.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from records.messages.reassignments import (
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
 from simulations.cluster import answers
+from simulations.cluster.answering import Answering
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
 from simulations.cluster.reference import is_same, state_digest
@@ -64,7 +65,7 @@ class ClusterWatch(Watch):
         self.acknowledged_requests = 0
         self._steps: dict[int, int] = {}
         self._owed: dict[tuple[int, int, Source], int] = {}
-        self._seen: dict[tuple[int, int, Source], int] = {}
+        self.answering = Answering(ledger, self.history, self.judge, LOOKS)
         self._asked: dict[tuple[int, int, Source], Any] = {}
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
         self._heard: dict[tuple[int, int, int], tuple[int, int]] = {}  # (node, epoch, broker): (when, broker epoch)
@@ -74,6 +75,7 @@ class ClusterWatch(Watch):
     def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
         if frame.name not in RAFT:
             request = self._asked[process.node.id, process.life, requested.source] = requested.request
+            self.answering.asked(process, requested.source)  # type: ignore[arg-type]
             if type(request) in WISHES:
                 WISHES[type(request)](self.judge, request)
         elif frame.stamp is not None or frame.name != "Fetch":
@@ -104,13 +106,9 @@ class ClusterWatch(Watch):
             appended = [each for each in effects if type(each) is controller_effects.Append]
             if appended:
                 self._owed[process.node.id, process.life, event.context.source] = appended[-1].last_offset + 1
-            elif process.controller.is_active and type(event.request) in LOOKS:
-                state = process.controller.state
-                seen = max(LOOKS[type(event.request)](state, event.request), default=-1)
-                if seen >= 0:
-                    self._seen[process.node.id, process.life, event.context.source] = seen + 1
         elif type(event) in COMPARED:
             self._compare(process, COMPARED[type(event)], event)
+        self.answering.stepped(process, event, effects)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller answers: what it says must be so."""
@@ -120,10 +118,7 @@ class ClusterWatch(Watch):
         is_active = process.controller.is_active
         if owed is not None and (is_active or not says_elsewhere(response)):
             self._is_committed(process, owed, response)
-        seen = self._seen.pop(key, 0)
-        if seen > self.history.end and is_active:
-            text = f"node {process.node.id} answers {type(response).__name__} by what it has at {seen - 1}"
-            raise Violation("C03", f"{text}; {self.history.end} is committed")
+        self.answering.replies(process, source, request, response)
         if request is None:
             return
         if not is_active:
@@ -172,6 +167,7 @@ class ClusterWatch(Watch):
     def answers_heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
         if response.error_code != Error.NONE:
             return
+        self.answering.heartbeat(process, request, response)
         broker = self.judge.image.brokers.get(request.broker_id)
         if broker is not None and request.broker_epoch < broker.epoch and self._asked_since(process, broker.epoch):
             text = (
@@ -226,11 +222,21 @@ class ClusterWatch(Watch):
                         text = f"node {process.node.id} takes a change of epochs {asked.leader_epoch}"
                         more = f"{asked.partition_epoch} to {found.leader_epoch}, {found.partition_epoch}"
                         raise Violation("C10", f"{text}, {more}")
+                    self._tells_epochs(process, key, found)
                 elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
                     known = self.judge.image.partitions.get(key)
                     if known is not None and known.leader_epoch <= asked.leader_epoch:
                         text = f"node {process.node.id} takes leader epoch {asked.leader_epoch} for an old one"
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
+
+    def _tells_epochs(self, process: ControllerProcess, key: tuple[bytes, int], told: Any) -> None:
+        """Epochs that a leader is told are those to which the committed log has raised them."""
+        known = self.judge.image.partitions.get(key)
+        if known is None or known.epoch > told.partition_epoch:
+            return
+        if known.epoch < told.partition_epoch or known.leader_epoch != told.leader_epoch:
+            text = f"node {process.node.id} tells of epochs {told.leader_epoch}, {told.partition_epoch}"
+            raise Violation("C08", f"{text} of {key[0].hex()[:8]}-{key[1]}; it is {known}")
 
 
 def says_elsewhere(value: Any) -> bool:

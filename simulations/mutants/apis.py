@@ -65,4 +65,24 @@ MUTANTS = (
         "Q76", "a level that another rests on is not asked for", "features", "KIP-1022", ("C19",),
         Edit("controller.control.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
     ),
+    row(
+        "Q77", "who changes an ISR is told of the leader epoch of before", "isr", "KIP-497", ("C08",),
+        Edit("controller.control.isr", "            leader_epoch=partition.leader_epoch,\n", "            leader_epoch=asked.leader_epoch,\n"),
+    ),
+    row(
+        "Q78", "a topic that is made again has the id of the one before it", "topics", "KIP-516", ("C15",),
+        Edit("controller.control.topics", "    topic_id = random_topic_id(env.random)\n", "    topic_id = random_topic_id(type(env.random)(topic.name))\n"),
+    ),
+    row(
+        "Q79", "what is refused is left out of the answer", "configs", "KIP-339", ("C22",),
+        Edit("controller.control.configs", "        for resource, error in answers\n    )\n", "        for resource, error in answers\n        if error is None\n    )\n"),
+    ),
+    row(
+        "Q80", "who waits is not told when leadership ends", "answers", "KAFKA-10677", ("L05",),
+        Edit("controller.leading", "    for context, request in controller.waiting.clear():\n", "    for context, request in controller.waiting.clear() and ():\n"),
+    ),
+    row(
+        "Q81", "who is no voter can have no snapshot", "brokers", "KIP-630", ("L09",),
+        Edit("raft.fetch_snapshot", "    if stored is None or wanted == BOOTSTRAP:", "    if stored is None or wanted == BOOTSTRAP or request.replica_id not in replica.voters.ids:"),
+    ),
 )  # fmt: skip

@@ -38,6 +38,7 @@ MUTANTS = (
     row(
         "Q49", "a snapshot is taken within a transaction", "snapshots", "KAFKA-17713", ("S17", "ASSERT", "C01"),
         Edit("controller.snapshot_schedule", " or self.bytes == 0 or self.last.end_offset != stable_end_offset:", " or self.bytes == 0:"),
+        Edit("controller.snapshot_schedule", "        return SnapshotId(stable_end_offset, self", "        return SnapshotId(self.last.end_offset, self"),
     ),
     row(
         "Q50", "a new leader of a partition has the epoch of the one before it", "elections", "KAFKA-15109", ("C08",),

@@ -89,7 +89,7 @@ WRONG = {
     "C06 a fenced broker is in sync with others": [[change(leader=1), changes(2, 1, fenced=1)]],
     "C06 a broker that leaves is elected": [[changes(2, 1, in_controlled_shutdown=1)], [change(isr=(2,), leader=2)]],
     "C06 a broker is let in that has read nothing": [[registers(4, 8, B)], [changes(4, 8, fenced=-1)]],
-    "C07 a member without a replica": [[change(replicas=(1,))]],
+    "C07 a member without a replica": [[TopicRecord(name="u", topic_id=B), partition(topic=B, replicas=(1,))]],
     "C07 the leader is not in sync": [[change(isr=(2,))]],
     "C07 nobody is left": [[change(isr=(), leader=-1)]],
     "C07 nobody is left eligible": [
@@ -99,12 +99,24 @@ WRONG = {
         ],
         [change(isr=(), leader=-1, last_known_elr=(1,))],
     ],
+    "C06 a new partition has one in sync that leaves": [
+        [changes(2, 1, in_controlled_shutdown=1)], [TopicRecord(name="u", topic_id=B), partition(topic=B)],
+    ],
+    "C07 who was eligible by another minimum is so still": [
+        [
+            FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR,
+            FeatureLevelRecord(name=ELR, feature_level=1),
+        ],
+        [change(isr=(1,), eligible_leader_replicas=(2,))],
+        [ConfigRecord(resource_type=2, resource_name="t", name="min.insync.replicas", value="1")],
+    ],
     "C07 in sync and eligible": [[change(eligible_leader_replicas=(2,))]],
     "C09 an epoch comes back": [[change(isr=(1,)), registers(2, 2, B)]],
     "C09 an epoch of the future": [[change(isr=(1,)), registers(2, 99, B)]],
     "C09 one incarnation gets two epochs": [[registers(2, 8, fenced=False)]],
     "C10 a broker changes in a former epoch": [[change(isr=(1,)), registers(2, 9, B)], [changes(2, 1, fenced=1)]],
     "C11 a move ends before all are in sync": [MOVE, [change(replicas=(1, 2, 3), adding_replicas=())]],
+    "C11 a move that ends as it begins leaves who has not all": [[change(replicas=(3, 1), isr=(1,))]],
     "C11 a move ends elsewhere": [MOVE, [change(replicas=(1,), isr=(1,), adding_replicas=())]],
     "C12 a block is given twice": [
         [ProducerIdsRecord(broker_id=1, next_producer_id=1000)],
@@ -155,6 +167,26 @@ def test_an_isr_does_not_grow_by_a_former_incarnation():
 
     with pytest.raises(Violation, match="C16"):
         feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
+
+
+def test_who_leaves_does_not_come_into_sync():
+    judge = prepared()
+    judge.wished((A, 0), 1, {(1, 0), (2, 1)})
+
+    with pytest.raises(Violation, match="C06"):
+        feed(judge, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
+
+
+def test_what_is_within_a_transaction_is_not_settled():
+    judge = prepared()
+    begin = judge.image.end_offset
+
+    feed(judge, [[BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)]])
+    within = judge.settled_before(begin + 2)
+    feed(judge, [[partition(topic=B), EndTransactionRecord()]])
+
+    assert within == begin
+    assert [judge.settled_before(begin + count) for count in (1, 3, 4, 9)] == [begin, begin, begin + 4, begin + 4]
 
 
 def test_a_move_ends_with_what_was_asked_for():

@@ -1,0 +1,135 @@
+"""When the answers of controllers may leave, and when they must: requests are watched from their arrival on.
+
+C03: what is shown is committed, and in no transaction that is open. C05: who is answered is told of all that was
+committed when he asked. L05: who waits is told when leadership ends. L08: who wants to leave is let go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller import effects, inputs
+from records.errors import Error
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
+from records.messages.reassignments import ListPartitionReassignmentsRequest
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Source
+    from simulations.cluster.driver import ControllerProcess
+    from simulations.cluster.history import ClusterHistory
+    from simulations.cluster.judge import Judge
+    from simulations.ledger import Ledger
+
+    Looks = Callable[[Any, Any], list[int]]
+
+# Standbys answer these too.
+READS = {DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest}
+NOTHING_LISTED = ()
+
+Life = tuple[int, int]
+"""Of a process: of which node, and which of its lives."""
+
+
+class Answering:
+    """Told by `ClusterWatch`; raises Violation. looks: of a class of requests, what an answer that writes nothing
+    shows: the offsets at which it was changed, where that was not committed yet.
+    """
+
+    def __init__(self, ledger: Ledger, history: ClusterHistory, judge: Judge, looks: dict[type, Looks]) -> None:
+        self._ledger = ledger
+        self._history = history
+        self._judge = judge
+        self._looks = looks
+        self._committed: dict[tuple[Life, Source], int] = {}  # how much was, when something was asked
+        self._shown: dict[tuple[Life, Source], int] = {}
+        self._waits: dict[Life, dict[Source, type]] = {}  # what was asked
+        self._active: set[Life] = set()
+        # By node, its epoch, broker and its epoch: up to where that one has read, and from where on it was leaving.
+        self._read: dict[tuple[int, int, int, int], int] = {}
+        self._leaving: dict[tuple[int, int, int, int], int] = {}
+
+    def asked(self, process: ControllerProcess, source: Source) -> None:
+        """A request has come over the network."""
+        self._committed[(process.node.id, process.life), source] = self._history.end
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: list[Any]) -> None:
+        """A controller took a step. Who ceases to be active by it tells all who wait, but readers, who may wait for
+        what it has as a standby.
+        """
+        life = process.node.id, process.life
+        waits = self._waits.setdefault(life, {})
+        is_active = process.controller.is_active
+        if type(event) is inputs.Requested:
+            source = event.context.source
+            if (life, source) in self._committed:  # what a node asks of itself comes over no network
+                waits[source] = type(event.request)
+            if is_active and not any(type(each) is effects.Append for each in done):
+                self._shown[life, source] = self._seen(process, event.request)
+        elif type(event) is inputs.Disconnected:
+            for source in [each for each in waits if each.connection == event.connection]:
+                del waits[source]
+        if is_active:
+            self._active.add(life)
+        elif life in self._active:
+            self._active.remove(life)
+            told = {each.source for each in done if type(each) is effects.Reply}
+            for source, request in waits.items():
+                if source not in told and request not in READS:
+                    text = f"node {life[0]} leads no more by {type(event).__name__}, and says so to all"
+                    raise Violation("L05", f"{text} but to who asked {request.__name__}")
+
+    def _seen(self, process: ControllerProcess, request: Any) -> int:
+        """The end of what an answer shows that is not committed; 0 where all of it is."""
+        looks = self._looks.get(type(request))
+        return 0 if looks is None else max(looks(process.controller.state, request), default=-1) + 1
+
+    def shows_nothing(self, process: ControllerProcess, source: Source) -> None:
+        """The answer that is about to leave tells of no state."""
+        self._shown.pop(((process.node.id, process.life), source), None)
+
+    def replies(self, process: ControllerProcess, source: Source, request: Any, response: Any) -> None:
+        """An answer leaves. What an active controller shows is what it had when it was asked; a standby has what it
+        has now.
+        """
+        life = process.node.id, process.life
+        self._waits.get(life, {}).pop(source, None)
+        seen = self._shown.pop((life, source), 0)
+        committed = self._committed.pop((life, source), 0)
+        is_active = process.controller.is_active
+        if not is_active:
+            seen = self._seen(process, request) if type(request) in READS else 0
+        settled = self._settled(process) if seen else 0
+        if seen > settled:
+            text = f"node {life[0]} answers {type(response).__name__} by what it has at {seen - 1}"
+            raise Violation("C03", f"{text}; up to {settled} it is committed")
+        if is_active and type(request) in READS and getattr(request, "topics", None) != NOTHING_LISTED:
+            chain = self._ledger.shadow(process)
+            if process.replica.log.end < committed or chain.at(committed) not in (
+                None, self._history.chain_at.get(committed),
+            ):  # fmt: skip
+                text = f"node {life[0]} answers {type(response).__name__} as the active controller"
+                raise Violation("C05", f"{text}, and lacks what was committed up to {committed} when it was asked")
+
+    def _settled(self, process: ControllerProcess) -> int:
+        """Up to where what a controller has is committed, and in no transaction that is open."""
+        return self._judge.settled_before(min(process.controller.state.end_offset, self._history.end))
+
+    def heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
+        """A heartbeat was taken. Who leaves, and leads nothing, may go when all who serve have read that it leaves."""
+        state = process.controller.state
+        node = process.node.id, process.controller.env.epoch
+        key = (*node, request.broker_id, request.broker_epoch)
+        self._read[key] = request.current_metadata_offset
+        if not request.want_shut_down or response.is_fenced or response.error_code != Error.NONE:
+            return
+        began = self._leaving.setdefault(key, state.end_offset)
+        if response.should_shut_down or state.end_offset == began or len(state.partitions.led_by(request.broker_id)):
+            return
+        serving = [each for each in state.brokers.values() if each.is_active]
+        if all(self._read.get((*node, each.broker_id, each.epoch), -1) >= began for each in serving):
+            text = f"node {node[0]} does not let broker {request.broker_id} go, which leaves since {began} and leads"
+            raise Violation("L08", f"{text} nothing; all others have read up to there")

@@ -1,0 +1,123 @@
+"""Answers that leave too early, too late or never are seen."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from controller import effects, inputs
+from controller.inputs import RequestContext
+from raft.inputs import Source
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
+from records.messages.topics import CreateTopicsRequest
+from simulations.cluster.answering import Answering
+from simulations.violation import Violation
+
+SOURCE = Source(7, 1)
+CREATE = CreateTopicsRequest(topics=(), timeout_ms=1)
+LOOK = DescribeClusterRequest(include_cluster_authorized_operations=False)
+ANSWER = DescribeClusterResponse(
+    throttle_time_ms=0, error_code=0, error_message=None, cluster_id="", brokers=(), cluster_authorized_operations=0
+)
+
+
+class World:
+    """An active controller with a log, of which as much is committed as is said."""
+
+    def __init__(self, log_end=10, committed=10, settled=10):
+        self.history = SimpleNamespace(end=committed, chain_at={})
+        chain = SimpleNamespace(at=lambda _offset: None)
+        self.brokers = {}
+        self.state = SimpleNamespace(
+            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(led_by=lambda _broker: ())
+        )
+        self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3))
+        replica = SimpleNamespace(log=SimpleNamespace(end=log_end))
+        self.process = SimpleNamespace(node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica)
+        judge = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
+        looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
+        self.shown = -1
+        ledger = SimpleNamespace(shadow=lambda _process: chain)
+        self.answering = Answering(ledger, self.history, judge, looks)
+
+    def asks(self, request, done=()):
+        self.answering.asked(self.process, SOURCE)
+        context = RequestContext(SOURCE, type(request).__schema__.api_key, 0, "CONTROLLER")
+        self.answering.stepped(self.process, inputs.Requested(context, request), list(done))
+
+    def leads_no_more(self, done=()):
+        self.controller.is_active = False
+        self.answering.stepped(self.process, inputs.LeaderChanged(2, 4, 10), list(done))
+
+    def beats(self, broker, read, *, leaves=False):
+        request = BrokerHeartbeatRequest(
+            broker_id=broker, broker_epoch=broker, current_metadata_offset=read, want_fence=False,
+            want_shut_down=leaves,
+        )  # fmt: skip
+        response = BrokerHeartbeatResponse(
+            throttle_time_ms=0, error_code=0, is_caught_up=True, is_fenced=False, should_shut_down=False
+        )
+        self.answering.heartbeat(self.process, request, response)
+
+
+def test_who_waits_when_leadership_ends_is_told():
+    world = World()
+    world.asks(CREATE)
+
+    world.leads_no_more([effects.Reply(SOURCE, None)])
+
+
+def test_who_waits_and_is_not_told_is_seen():
+    world = World()
+    world.asks(CREATE)
+
+    with pytest.raises(Violation, match="L05"):
+        world.leads_no_more()
+
+
+def test_a_reader_may_wait_for_what_a_standby_has():
+    world = World()
+    world.asks(LOOK)
+
+    world.leads_no_more()
+
+
+def test_what_a_transaction_may_yet_take_back_is_not_shown():
+    world = World(settled=8)
+    world.shown = 8
+    world.asks(LOOK)
+
+    with pytest.raises(Violation, match="C03"):
+        world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+
+
+def test_who_asks_after_another_has_led_is_told_of_it():
+    world = World(log_end=10, committed=12)
+    world.asks(LOOK)
+
+    with pytest.raises(Violation, match="C05"):
+        world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+
+
+def test_what_is_committed_after_a_question_need_not_be_in_its_answer():
+    world = World(log_end=10, committed=10)
+    world.asks(LOOK)
+    world.history.end = 12
+
+    world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
+
+
+def test_who_leaves_is_let_go_when_all_have_read_that():
+    world = World(log_end=10)
+    world.brokers[2] = SimpleNamespace(broker_id=2, epoch=2, is_active=True)
+    world.beats(1, 9, leaves=True)
+    world.beats(2, 9)
+    world.state.end_offset = 11
+    world.beats(1, 9, leaves=True)
+
+    world.beats(2, 10)
+
+    with pytest.raises(Violation, match="L08"):
+        world.beats(1, 9, leaves=True)
