@@ -24,6 +24,8 @@ SECTOR_BYTES = 512
 
 # Offset and length: no length is 0, so zeros in the place of both were never written.
 _TELLING_BYTES = LENGTH_BEFORE
+# So many bytes can make any CRC fit.
+_CRC_BYTES = 4
 
 # A magic 2, before it what a batch begins with: an offset below 2**48, a length below 2**25, an epoch.
 _MAGIC = re.compile(rb"(?<=\0\0.{6}[\0\1].{3}[\0-\x7f].{3})\x02", re.DOTALL)
@@ -108,7 +110,7 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
 
     They can where the batch runs on behind the end of the file, or where the whole share that it has of a sector is
     zeros: a disk writes a sector or does not. (The write-ahead log of etcd has the same rule.) A batch that is there in
-    full, with other bytes than were written, is damage.
+    full, with other bytes than were written, is damage: so are its last bytes where they are zeros and had to be.
     """
     if fault.is_short:
         # The CRC does not cover the length: where it fits the bytes up to the end, nothing but the length is wrong.
@@ -121,9 +123,29 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
         # An offset begins with zeros, so a small share before the first boundary shows nothing.
         telling = stop - position >= _TELLING_BYTES or stop == fault.stop
         if telling and not any(files.read(handle, position, stop - position)):
-            return True
+            return stop - position >= _CRC_BYTES or _may_be_others(files, handle, fault, stop - position)
         position = stop
     return False
+
+
+def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
+    """Whether there are bytes that fit the CRC in place of the last `count` of a batch, which are zeros.
+
+    Most batches end with some zeros of their own, and where these alone stand in a sector they tell nothing. What a bit
+    changes in a CRC does not depend on the others, so the CRCs to be had are the sums of what each bit changes.
+    """
+    head = files.read(handle, fault.position, HEADER_BYTES)
+    lacking = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
+    lacking ^= int.from_bytes(head[CRC_AT:CRC_FROM], "big")
+    sums: list[int] = []  # none has the highest bit of one before it
+    for bit in range(8 * count):
+        change = crc32c((1 << bit).to_bytes(count, "big")) ^ crc32c(bytes(count))
+        for known in sums:
+            change = min(change, change ^ known)
+        sums.append(change)
+    for known in sums:
+        lacking = min(lacking, lacking ^ known)
+    return lacking == 0
 
 
 def next_intact(files: Files, handle: int, position: int, offset: int) -> Head | None:

@@ -71,7 +71,7 @@ class Duties:
         self._failed[node_id] = {}
 
     def _now_ms(self, process: Process) -> int:
-        return process.clock.ms(self._world.now)
+        return process.now_ms()
 
     # Pauses
 

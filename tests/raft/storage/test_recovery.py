@@ -14,7 +14,7 @@ from raft.storage.log import LogLimits
 from raft.storage.names import COMMITTED_PREFIX, LOG, segment_name, snapshot_name
 from raft.storage.snapshot_file import SnapshotBytes
 from raft.storage.storage import Storage
-from records.batch import build_control_batch
+from records.batch import build_batch, build_control_batch
 from tests.raft.storage.batches import batch, bounds, kraft_version, run
 from tests.raft.storage.disk import Disk, Inode, unexpected
 
@@ -135,6 +135,36 @@ def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int) -> None:
     storage = open_storage(directory((0, bytes(data))))
 
     assert ((at + share) % 512, storage.recovered.log_end) == (0, 1)
+
+
+@pytest.mark.parametrize("share", [1, 2, 3])
+def test_a_flipped_bit_is_no_torn_end_where_the_last_sector_has_but_the_zeros_a_batch_ends_with(share: int) -> None:
+    """A record ends with its count of headers, a record of metadata before it with that of tagged fields."""
+    data, at = ends_behind_a_sector(share, value=b"a record" + bytes(2))
+
+    error = refused(directory((0, flipped(data, at + 61))))
+
+    assert (error.position, error.offset) == (at, 1)
+
+
+@pytest.mark.parametrize("share", [2, 3])
+def test_a_batch_whose_last_bytes_alone_are_missing_is_cut(share: int) -> None:
+    data, at = ends_behind_a_sector(share, value=b"a record")
+
+    disk = directory((0, data[:-share] + bytes(share)))
+
+    storage = open_storage(disk)
+
+    assert (storage.recovered.log_end, len(log_bytes(disk))) == (1, at)
+
+
+def ends_behind_a_sector(share: int, value: bytes) -> tuple[bytes, int]:
+    """Two batches, of which the last `share` bytes are in a sector of their own, and where the second begins."""
+    last = build_batch([value], base_offset=1, leader_epoch=1, timestamp_ms=1_700_000_000_000)
+    first = batch(0, size=200)
+    first = batch(0, size=200 + (share - len(first) - len(last)) % 512)
+    assert (len(first) + len(last)) % 512 == share
+    return first + last, len(first)
 
 
 @pytest.mark.parametrize("at", [0, 7, 9, 11, 16, 17, 21, 23, 61, 150, SIZE - 1])
