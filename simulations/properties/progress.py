@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
+from simulations.properties.told import expected
 from simulations.violation import Violation
 from simulations.world import MS, SECOND
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
     from raft.roles import Role
+    from records.messages.fetch import FetchRequest
     from simulations.connections import Frame
     from simulations.ledger import Ledger
     from simulations.process import Process
@@ -120,8 +122,10 @@ class Progress:
         request = requested.request
         sender = request.replica_state.replica_id if frame.name == "Fetch" else request.replica_id
         if sender in self._ledger.voter_ids and sender != process.node.id:
-            reign.heard.add(sender)
             reign.known.add(sender)
+            if frame.name == "Fetch" and _has_parted(process, request):
+                return  # it is told where to cut, and is heard when it has
+            reign.heard.add(sender)
             if len(reign.heard) >= self._ledger.majority - 1:
                 reign.heard.clear()
                 reign.until_ms = self._limit_ms(process)
@@ -164,3 +168,12 @@ class Progress:
             self._counted[process.node.id] = (process.life, process.steps)
         self._asks.clear()
         self._world.after(SECOND, self._count_steps)
+
+
+def _has_parted(process: Process, request: FetchRequest) -> bool:
+    """Whether who fetches has another log than the leader, or needs a snapshot."""
+    log = process.replica.log
+    part = request.topics[0].partitions[0]
+    if (part.fetch_offset, part.last_fetched_epoch) == (log.end, log.last_epoch):
+        return False
+    return expected(process.replica, request).detail is not None
