@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 
 
 class ClusterHistory(History):
-    """batches: all that are committed, in order. told: called with the bytes and the end of each."""
+    """batches: all that are committed, in order. told: called with the bytes and the end of each. settled_before: the
+    newest offset, up to one, behind which no transaction is open.
+    """
 
-    def __init__(self, chains: Chains, told: Callable[[bytes, int], None]) -> None:
+    def __init__(
+        self, chains: Chains, told: Callable[[bytes, int], None], settled_before: Callable[[int], int]
+    ) -> None:
         super().__init__(chains)
         self.batches: list[bytes] = []
         self.reference = Reference(self)
         self._told = told
+        self._settled_before = settled_before
 
     def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
+        if self._settled_before(end_offset) != end_offset:
+            return False  # who begins there takes half a transaction for whole
         state = State()
         state.begin_load(end_offset)
         for data, batch in found:

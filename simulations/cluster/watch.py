@@ -59,7 +59,7 @@ class ClusterWatch(Watch):
     def __init__(self, world: World, ledger: Ledger, trace: Trace, session_ms: int) -> None:
         super().__init__(world, ledger, trace)
         self.judge = Judge()
-        self.history = ledger.history = ClusterHistory(ledger.chains, self.judge.committed)
+        self.history = ledger.history = ClusterHistory(ledger.chains, self.judge.committed, self.judge.settled_before)
         self.session_ms = session_ms
         self.compared = 0
         self.acknowledged_requests = 0
