@@ -21,6 +21,7 @@ COMMANDS = (
     "lines",
     "determinism",
     "search",
+    "histories",
     "spec",
     "bench",
     "chaos",

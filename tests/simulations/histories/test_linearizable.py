@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from random import Random
 
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
 from simulations.histories.models import REFUSED, Register, Strings
 from simulations.histories.operations import UNKNOWN, Operation, Recorder
+from simulations.histories.small import by_all_orders, random_history
 
 
 def operation(client, asked, told, invoked, returned):
@@ -143,56 +143,10 @@ def test_the_search_agrees_with_trying_all_orders():
         history = random_history(luck)
 
         verdict = check(Register(0), history)
-        expected = by_brute_force(Register(0), history)
+        expected = by_all_orders(Register(0), history)
 
         assert verdict.is_ok == expected, "\n".join(map(str, history))
         found[expected] += 1
         if not expected:
-            assert not by_brute_force(Register(0), verdict.witness)
+            assert not by_all_orders(Register(0), verdict.witness)
     assert min(found.values()) > 1000
-
-
-def random_history(luck):
-    """Up to six operations of three clients on a register of three values; some are not answered."""
-    recorder = Recorder()
-    under_way = {}
-    count = luck.randrange(1, 7)
-    while count or under_way:
-        client = luck.randrange(3)
-        if client in under_way:
-            made = under_way.pop(client)
-            if luck.random() < 0.2:
-                continue
-            told = {"read": luck.randrange(3), "write": True, "cas": luck.random() < 0.5}[made.asked[0]]
-            recorder.answer(made, told)
-        elif count:
-            count -= 1
-            kind = luck.choice(("read", "write", "cas"))
-            values = {"read": 0, "write": 1, "cas": 2}[kind]
-            asked = (kind, *(luck.randrange(3) for _ in range(values)))
-            under_way[client] = recorder.ask(client, asked)
-    return recorder.operations
-
-
-def by_brute_force(model, history):
-    """Whether any order of any choice of what was not answered, with all that was, is one that the model allows."""
-    answered = [each for each in history if each.returned is not None]
-    lost = [each for each in history if each.returned is None]
-    for chosen in range(1 << len(lost)):
-        picked = answered + [each for place, each in enumerate(lost) if chosen >> place & 1]
-        if any(is_possible(model, order) for order in permutations(picked)):
-            return True
-    return False
-
-
-def is_possible(model, order):
-    state = model.initial
-    latest = 0
-    for each in order:
-        if each.returned is not None and each.returned < latest:
-            return False
-        latest = max(latest, each.invoked)
-        state = model.step(state, each.asked, each.told)
-        if state is REFUSED:
-            return False
-    return True

@@ -1,0 +1,91 @@
+"""`histories`: that the checker of histories decides all that worlds come to, and says what all orders say."""
+
+from __future__ import annotations
+
+import sys
+import time
+from random import Random
+from typing import TYPE_CHECKING
+
+from simulations.commands.arguments import positive, seeds
+from simulations.commands.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+SAYS = "check what clients of whole clusters were told, and the checker itself"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="clusters of these (1-50)")
+    parser.add_argument(
+        "--random", type=positive, default=6000, metavar="N", help="small histories whose orders are all tried (6000)"
+    )
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Returns 0 where all are decided, none is wrong, and the checker agrees with all orders."""
+    return _worlds(args.seeds) | _small(args.random)
+
+
+def _worlds(chosen: Iterable[int]) -> int:
+    """What each world's clients were told, judged as its calm judges it, with the time that takes."""
+    from simulations.cluster.calm import BUDGET
+    from simulations.cluster.plan import draw
+    from simulations.cluster.run import ClusterRun
+    from simulations.histories.controller_api import ControllerApi
+    from simulations.histories.linearizable import check
+
+    numbers = list(chosen)
+    progress = Progress(len(numbers), "clusters")
+    taken_s: list[float] = []
+    operations = lost = 0
+    results = {"ok": 0, "violation": 0, "unknown": 0}
+    for seed in numbers:
+        run = ClusterRun(draw(seed))
+        run.execute()
+        history = run.recorder.operations
+        begin = time.process_time()
+        verdict = check(ControllerApi(), history, BUDGET)
+        taken_s.append(time.process_time() - begin)
+        results[verdict.result] += 1
+        operations += len(history)
+        lost += sum(each.returned is None for each in history)
+        if not verdict.is_ok:
+            sys.stdout.write(f"seed {seed}: {verdict}\n")
+        progress.add(1)
+    progress.clear()
+    taken_s.sort()
+    sys.stdout.write(
+        f"{len(numbers)} clusters, {operations} operations, {lost} never answered: {results['ok']} are explained,"
+        f" {results['violation']} are not, {results['unknown']} not decided;"
+        f" half within {_share(taken_s, 0.5):.3f} s of CPU, 99 of 100 within {_share(taken_s, 0.99):.3f} s\n"
+    )
+    return 1 if results["violation"] or results["unknown"] else 0
+
+
+def _share(ascending: list[float], share: float) -> float:
+    return ascending[min(int(len(ascending) * share), len(ascending) - 1)]
+
+
+def _small(count: int) -> int:
+    from simulations.histories.linearizable import check
+    from simulations.histories.models import Register
+    from simulations.histories.small import by_all_orders, random_history
+
+    luck = Random(count)
+    progress = Progress(count, "small histories")
+    wrong = differ = 0
+    for _ in range(count):
+        history = random_history(luck)
+        expected = by_all_orders(Register(0), history)
+        wrong += not expected
+        if check(Register(0), history).is_ok != expected:
+            differ += 1
+            sys.stdout.write("\n".join(["all orders say otherwise:", *map(str, history), ""]))
+        progress.add(1)
+    progress.clear()
+    sys.stdout.write(f"{count} small histories, {wrong} of them wrong: of {differ} the checker says otherwise\n")
+    return 1 if differ else 0

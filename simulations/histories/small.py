@@ -1,0 +1,66 @@
+"""Histories so small that every order of them can be tried: what the checker is held against."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+from simulations.histories.models import REFUSED
+from simulations.histories.operations import Operation, Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from simulations.histories.models import Model
+
+CLIENTS, VALUES, OPERATIONS_MAX = 3, 3, 6
+LOST = 0.2
+
+
+def random_history(luck: Random) -> list[Operation]:
+    """Up to six operations of three clients on a register of three values; some are not answered, and answers are by
+    luck.
+    """
+    recorder = Recorder()
+    under_way: dict[int, Operation] = {}
+    count = luck.randrange(1, OPERATIONS_MAX + 1)
+    while count or under_way:
+        client = luck.randrange(CLIENTS)
+        if client in under_way:
+            made = under_way.pop(client)
+            if luck.random() < LOST:
+                continue
+            told: dict[str, Any] = {"read": luck.randrange(VALUES), "write": True, "cas": luck.random() < 0.5}
+            recorder.answer(made, told[made.asked[0]])
+        elif count:
+            count -= 1
+            kind = luck.choice(("read", "write", "cas"))
+            values = {"read": 0, "write": 1, "cas": 2}[kind]
+            asked = (kind, *(luck.randrange(VALUES) for _ in range(values)))
+            under_way[client] = recorder.ask(client, asked)
+    return recorder.operations
+
+
+def by_all_orders(model: Model, history: Sequence[Operation]) -> bool:
+    """Whether any order of any choice of what was not answered, with all that was, is one that the model allows."""
+    answered = [each for each in history if each.returned is not None]
+    lost = [each for each in history if each.returned is None]
+    for chosen in range(1 << len(lost)):
+        picked = answered + [each for place, each in enumerate(lost) if chosen >> place & 1]
+        if any(_is_possible(model, order) for order in permutations(picked)):
+            return True
+    return False
+
+
+def _is_possible(model: Model, order: Sequence[Operation]) -> bool:
+    state = model.initial
+    latest = 0
+    for each in order:
+        if each.returned is not None and each.returned < latest:
+            return False
+        latest = max(latest, each.invoked)
+        state = model.step(state, each.asked, each.told)
+        if state is REFUSED:
+            return False
+    return True
