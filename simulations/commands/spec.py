@@ -97,39 +97,39 @@ def _clocked(cls: Any, *names: str) -> list[float]:
 
 
 def _mutants(worlds: int, crew: Crew) -> int:
-    """How many of them a step is refused of, where the specification judges alone: first in the worlds in which they
-    are known to be caught.
+    """Whatever else sees a mutant, of how many of them a step is refused: first in the worlds that are known to catch
+    them.
     """
     from simulations.corpus import entries
     from simulations.mutants import kills
     from simulations.mutants.table import MUTANTS
 
-    chosen = {each.id: each for each in MUTANTS.values() if each.level == "raft" and each.id[0] in "RM"}
+    hidden = {mutant.id: mutant for mutant in MUTANTS.values() if mutant.level == "raft" and mutant.id[0] in "RM"}
     kept = kills.read()
+    hints = {mutant_id: kills.hints(kept.get(mutant_id, [])) for mutant_id in hidden}
     plans = {entry.mutant_id: (entry.plan,) for entry in entries()}
-    tasks = []
-    for mutant_id in chosen:
-        seeds = tuple(dict.fromkeys((*kills.hints(kept.get(mutant_id, [])), *range(1, worlds + 1))))
-        plan = plans.get(mutant_id, ())
-        tasks.append(Task(seeds, "raft", mutant_id, plans=plan, names=plan, until_broken=True, only="T01"))
-    rejected = 0
-    missed: list[str] = []
-    progress = Progress(len(tasks), "mutants")
-    for row in crew(tasks):
-        found = next((outcome for outcome in row.outcomes if outcome.refused), None)
-        progress.add(1)
-        if found is None:
-            missed.append(row.task.mutant_id)
-            continue
-        rejected += 1
-        progress.clear()
-        sys.stdout.write(_told(chosen[row.task.mutant_id], found.seed, found.refused))
+    total = len(hidden)
+    progress = Progress(total, "mutants")
+    first = [Task(hints[each][:2], mutant_id=each, plans=plans.get(each, ())) for each in hidden]
+    _reject(first, hidden, crew, progress)
+    rest = [Task(tuple(dict.fromkeys((*hints[each][2:], *range(1, worlds + 1)))), mutant_id=each) for each in hidden]
+    _reject(rest, hidden, crew, progress)
     progress.clear()
-    share = 100 * rejected / len(tasks)
-    sys.stdout.write(
-        f"{rejected} of {len(tasks)} rejected ({share:.0f} %); not: {', '.join(sorted(missed)) or 'none'}\n"
-    )
+    share = 100 * (total - len(hidden)) / total
+    sys.stdout.write(f"{total - len(hidden)} of {total} rejected ({share:.0f} %); not: {', '.join(hidden) or 'none'}\n")
     return 0 if share >= 60 else 1
+
+
+def _reject(tasks: list[Task], hidden: dict[str, Mutant], crew: Crew, progress: Progress) -> None:
+    """Have worlds lived through, and take out those mutants of which a step was refused."""
+    for row in crew([task for task in tasks if task.seeds or task.plans]):
+        found = next((outcome for outcome in row.outcomes if outcome.refused), None)
+        if found is not None:
+            mutant = hidden.pop(row.task.mutant_id)
+            progress.clear()
+            sys.stdout.write(_told(mutant, found.seed, found.refused))
+            sys.stdout.flush()
+            progress.add(1)
 
 
 def _told(mutant: Mutant, seed: int, refused: str) -> str:
