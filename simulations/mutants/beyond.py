@@ -44,16 +44,6 @@ SURVIVORS = (
     ),
     Survivor(
         Mutant(
-            "H05", "batches that were fetched are not checked by their CRC", "replication", "KAFKA-18723",
-            ("S04", "S06", "S18"),
-            (Edit("raft.fetch_response", "    if not is_intact(data, batch):", "    if False:"),),
-        ),
-        is_equivalent=False,
-        why="As D06: no batch is damaged on its way, and one that rots on the leader's disk is refused by the leader's"
-        " next start, before it is sent. Unit tests hand damaged batches over.",
-    ),
-    Survivor(
-        Mutant(
             "R42", "writes while it leads no more", "replication", "Raft 5.3", ("ASSERT", "S04", "S12"),
             (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
         ),

@@ -18,6 +18,11 @@ MUTANTS = (
         (Edit("raft.discovery", "        return replica.role is not role  #", "        return True  #"),),
     ),
     Mutant(
+        "H05", "batches that were fetched are not checked by their CRC", "replication", "KAFKA-18723",
+        ("S04", "S06", "S18"),
+        (Edit("raft.fetch_response", "    if not is_intact(data, batch):", "    if False:"),),
+    ),
+    Mutant(
         "H06", "a start does not look at the CRC of a batch", "persistence", "KAFKA-14104", ("S18", "S04", "S06"),
         (Edit("raft.storage.walk", "            if crc32c(view[at + CRC_FROM : stop]) != head.crc:", "            if False:"),),
     ),
