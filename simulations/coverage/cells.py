@@ -51,12 +51,14 @@ class _Sent(NamedTuple):
 
 
 class _Life:
-    """role: before the step; tenure: how many it had, where one goes on when a vote is given; sent: by number; newest:
-    the number of the last to each peer; asked: role and kind of request of those that are not answered, by source.
+    """role, log_end: before the step; tenure: how many it had, where one goes on when a vote is given; sent: by number;
+    newest: the number of the last to each peer; asked: role and kind of request of those that are not answered, by
+    source.
     """
 
     def __init__(self) -> None:
         self.role: Role | None = None
+        self.log_end = 0
         self.tenure = 0
         self.sent: dict[int, _Sent] = {}
         self.newest: dict[int, int] = {}
@@ -84,8 +86,10 @@ class Cells:
         if kind is Requested and type(event.request) in _REQUESTS:
             life.asked[event.source] = (type(life.role).__name__, kind_of(event.request))
         elif kind is Answered and type(event.response) in _SAYS:
-            self._answered(life, event, effects, process.now_ms())
+            grown = process.replica.log.end - life.log_end
+            self._answered(life, event, effects, process.now_ms(), grown)
         life.goes_on(process.replica.role)
+        life.log_end = process.replica.log.end
         for effect in effects:
             if type(effect) in _REPLIES:
                 if effect.source in life.asked:
@@ -96,7 +100,7 @@ class Cells:
                 life.sent[effect.number] = _Sent(kind_of(effect.request), epoch, life.tenure, until_ms)
                 life.newest[effect.peer] = effect.number
 
-    def _answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int) -> None:
+    def _answered(self, life: _Life, event: Answered, effects: list[Any], now_ms: int, grown: int) -> None:
         sent, role = life.sent.pop(event.number), life.role
         assert role is not None, "who asked has a role"
         name = type(role).__name__
@@ -106,7 +110,7 @@ class Cells:
             and life.newest[event.peer] == event.number
             and now_ms < sent.until_ms
         )
-        outcome = heard(sent.name, event.response, effects) if is_live else LATE
+        outcome = heard(sent.name, event.response, effects, grown) if is_live else LATE
         self.counts[name, answer_to(sent.name), outcome] += 1
 
 
@@ -129,8 +133,11 @@ def told(effect: Any) -> str:
     return _SAYS[type(response)](_part(response))
 
 
-def heard(name: str, response: Any, effects: list[Any]) -> str:
-    """What an answer to a request of this kind says, where that is waited for, or what is done with it."""
+def heard(name: str, response: Any, effects: list[Any], grown: int) -> str:
+    """What an answer to a request of this kind says, where that is waited for, or what is done with it.
+
+    grown: by how much the log has; what a step orders may wait for a save, and comes later.
+    """
     error = response.error_code
     if not error and not is_of_log(response):
         return MALFORMED
@@ -142,14 +149,10 @@ def heard(name: str, response: Any, effects: list[Any]) -> str:
         return "written" if any(type(each) is do.WriteSnapshotPart for each in effects) else "unused"
     said = _SAYS[type(response)](part)
     if said == "nothing" and part.records:
-        return "damaged" if any(_is_refusal(each) for each in effects) else "records"
+        return "records" if grown else "damaged"
     if said == "diverging":
-        return "diverging" if any(type(each) is do.Truncate for each in effects) else "unused"
+        return "diverging" if grown < 0 else "unused"
     return said
-
-
-def _is_refusal(effect: Any) -> bool:
-    return type(effect) is do.Noted and effect.name == "fetched_records_refused"
 
 
 def _part(response: Any) -> Any:

@@ -223,10 +223,6 @@ def _cuts_twice(step: Step, _effect: do.Truncate) -> bool:
     return step.before.cuts > 0
 
 
-def _cuts_unflushed(step: Step, effect: do.Truncate) -> bool:
-    return step.before.durable_end < step.before.log[1] and effect.end_offset < step.before.log[1]
-
-
 def _resets_full(step: Step, _effect: do.ResetLog) -> bool:
     return step.before.log[1] > step.before.log[0]
 
@@ -312,7 +308,6 @@ BY_ORDER: dict[type, tuple[tuple[str, Callable[[Step, Any], bool]], ...]] = {
     do.Truncate: (
         ("a log is cut back to its snapshot's end", _cuts_to_snapshot),
         ("a log is cut twice before it grows", _cuts_twice),
-        ("a log is cut before all of it is on disk", _cuts_unflushed),
     ),
     do.ResetLog: (("a snapshot takes the place of a log with records", _resets_full),),
     do.WriteSnapshotPart: (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from random import Random
 
 CHAOS_MS = 12_000
-PLANS_EACH = 12
+PLANS_EACH = 5
 
 QUICK = {
     "election_timeout_ms": 200, "fetch_timeout_ms": 400, "request_timeout_ms": 400, "fetch_wait_max_ms": 100,
@@ -45,13 +45,66 @@ def _leaderless(luck: Random, plan: Plan) -> None:
 
 
 def _late(luck: Random, plan: Plan) -> None:
-    """Answers come when who asked has become something else."""
+    """Answers come when who asked has become something else, parts of snapshots among them."""
     plan.late_answers = True
     plan.latency = [500, 20_000, 0.05, 600_000]
-    plan.faults += _often(luck, 500, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(luck, 700, lambda: Fault("isolate", _leader_for(luck, 100, 500)))
+    plan.releases = {2: "3.9"} if luck.random() < 0.5 else {}
+    plan.faults += _often(luck, 300, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 1_500, lambda: Fault("isolate", _leader_for(luck, 100, 500)))
     plan.faults += _often(luck, 800, lambda: Fault("isolate", {**_leader_for(luck, 300, 900), "whom": "follower"}))
-    plan.faults += _often(luck, 150, lambda: Fault("hold", _held(luck)))
+    plan.faults += _often(luck, 1_200, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.faults += _often(luck, 100, lambda: Fault("hold", _held(luck)))
+
+
+def _held_up(luck: Random, plan: Plan) -> None:
+    """A part of a snapshot comes so late that who asked has led since, and resigned."""
+    plan.late_answers = True
+    plan.config["request_timeout_ms"] = 3_000
+    plan.config |= SNAPSHOTS
+    plan.releases = {2: "3.9"}
+    plan.faults += _often(luck, 200, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.faults += _often(luck, 900, lambda: Fault("hold", {
+        "name": "FetchSnapshotAnswer", "sender": 0, "for_ms": between(luck, 500, 2_500),
+    }))  # fmt: skip
+
+
+def _outdated(luck: Random, plan: Plan) -> None:
+    """One that knows no pre-votes is parted from its leader alone, and stands. Who gives it a vote that does not come
+    asks that leader, which knows nothing of it, for a pre-vote of a later epoch.
+    """
+    plan.voters, plan.releases = 3, {2: "3.9"}
+    plan.calm = Calm(plan.voter_ids)
+    plan.load = Load(every_ms=0)  # so that who asks is as good as its leader
+    plan.faults += _often(luck, 3_000, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(luck, 1_800, lambda: Fault("part", {
+        "whom": 2, "other": "leader", "direction": "both", "for_ms": between(luck, 700, 1_200),
+    }))  # fmt: skip
+    for voter in (1, 3):
+        plan.faults.append(Fault("drop", {
+            "name": "VoteAnswer", "sender": voter, "for_ms": CHAOS_MS, "share": 0.6, "number": voter,
+        }, at_ms=800))  # fmt: skip
+
+
+def _split(luck: Random, plan: Plan) -> None:
+    """Several stand at once, far from each other; and who won tells one what was meant for another."""
+    plan.voters = 3
+    plan.calm = Calm(plan.voter_ids)
+    plan.latency = [20_000, 5_000, 0.0, 0]
+    plan.releases = {2: "3.9"}
+    plan.faults += _often(luck, 700, lambda: Fault("everybody", {"how": "kill", "down_ms": [10, 10, 10]}))
+    for whom, other, third in ((1, 2, 3), (1, 3, 2), (3, 2, 1), (3, 1, 2)):
+        args = {"whom": whom, "other": other, "third": third, "for_ms": 300}
+        for fault in _often(luck, 700, lambda args=args: Fault("cross", args)):  # type: ignore[misc]
+            fault.on, fault.node, fault.role = "input:Saved", whom, "Leader"
+            plan.faults.append(fault)
+
+
+def _deaf(luck: Random, plan: Plan) -> None:
+    """Whoever leads writes on and is not heard, hears of the next epoch and not who leads it, and so asks around."""
+    plan.faults += _often(luck, 900, lambda: Fault("isolate", {**_leader_for(luck, 400, 800), "direction": "out"}))
+    plan.faults += _often(luck, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 50, "for_ms": CHAOS_MS}))
 
 
 def _crossed(luck: Random, plan: Plan) -> None:
@@ -83,7 +136,12 @@ def _leaving(luck: Random, plan: Plan) -> None:
 
 
 def _handover(luck: Random, plan: Plan) -> None:
-    """A leader that was cut off is back before it knows, and hears first of the next one that this has resigned."""
+    """A leader that was cut off is back before it knows, and hears first of the next one that this has resigned.
+
+    Who gave its vote finds its leader by asking, as that cannot tell.
+    """
+    plan.faults += _often(luck, 3_000, lambda: Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": 1_000}))
+    plan.faults += _often(luck, 2_500, lambda: Fault("succession", {"times": 3, "for_ms": 300}))
     plan.faults += _often(luck, 1_500, lambda: Fault("churn", {
         "direction": "both", "on_ms": between(luck, 350, 560), "off_ms": between(luck, 100, 400), "times": 2,
     }))  # fmt: skip
@@ -92,6 +150,24 @@ def _handover(luck: Random, plan: Plan) -> None:
     plan.faults += _often(luck, 1_200, lambda: Fault(
         "kill", {"whom": "struck", "down_ms": 700}, on="after:SaveElection", role="Candidate",
     ))  # fmt: skip
+
+
+def _onlookers(luck: Random, plan: Plan) -> None:
+    """Who does not vote starts again and again, and knows of no address but those it was given."""
+    plan.observers, plan.kraft_version, plan.snapshot_every = 2, 1, 0
+    plan.load.every_ms = 150
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": CHAOS_MS}))
+    plan.faults += _often(luck, 400, lambda: Fault("kill", {"whom": plan.ids[-1], "down_ms": between(luck, 1, 100)}))
+    plan.faults += _often(luck, 400, lambda: Fault("kill", {"whom": plan.ids[-2], "down_ms": between(luck, 1, 100)}))
+    plan.faults += _often(luck, 1_500, lambda: Fault("isolate", _leader_for(luck, 300, 900)))
+
+
+def _rotten(luck: Random, plan: Plan) -> None:
+    """Snapshots rot where they are served from, while followers begin anew with them."""
+    plan.faults += _often(luck, 1_000, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.faults += _often(luck, 700, lambda: Fault("rot", {
+        "file": "snapshot", "whom": "leader", "place": between(luck, 0, 999), "bit": 3,
+    }))  # fmt: skip
 
 
 def _alone(luck: Random, plan: Plan) -> None:
@@ -120,9 +196,15 @@ THEMES: dict[str, Callable[[Random, Plan], None]] = {
     "confused": _confused,
     "leaderless": _leaderless,
     "late": _late,
+    "held-up": _held_up,
+    "outdated": _outdated,
+    "split": _split,
+    "deaf": _deaf,
     "crossed": _crossed,
     "leaving": _leaving,
     "handover": _handover,
+    "onlookers": _onlookers,
+    "rotten": _rotten,
     "alone": _alone,
     "slow-disks": _slow_disks,
 }
@@ -165,5 +247,13 @@ def _leader_for(luck: Random, least_ms: int, most_ms: int) -> dict[str, object]:
 
 
 def _held(luck: Random) -> dict[str, object]:
-    names = ("Vote", "VoteAnswer", "BeginAnswer", "EndAnswer", "FetchAnswer", "FetchSnapshotAnswer")
+    names = (
+        "Vote",
+        "VoteAnswer",
+        "BeginAnswer",
+        "EndAnswer",
+        "FetchAnswer",
+        "FetchSnapshotAnswer",
+        "FetchSnapshotAnswer",
+    )
     return {"name": names[int(luck.random() * len(names))], "sender": 0, "for_ms": between(luck, 50, 500)}

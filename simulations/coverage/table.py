@@ -52,7 +52,9 @@ HEARD: dict[str, tuple[str, ...]] = {
     "Fetch": ("records", "nothing", "damaged", "diverging", "unused", "snapshot"),
     "FetchSnapshot": ("written", "unused"),
 }
-"""What comes of an answer without an error; `unused` where it is not what can be done."""
+"""What comes of an answer without an error; `damaged` where no record of it is good, `unused` where it asks for what
+cannot be done.
+"""
 
 ASKS: dict[str, frozenset[str]] = {
     "Vote": frozenset((CANDIDATE,)),
@@ -93,6 +95,10 @@ UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
     (
         "an answer to who asked in another role is late",
         lambda role, kind, outcome: _is_answer(kind) and outcome != LATE and role not in ASKS[_asked_by(kind)],
+    ),
+    (
+        "who knows no leader of its epoch lacks the record with which that began, at least",
+        lambda role, kind, outcome: (role, kind, outcome) == (UNATTACHED, "FetchAnswer", "nothing"),
     ),
     (
         "nobody says of the log that there is none",
