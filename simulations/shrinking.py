@@ -2,7 +2,8 @@
 
 What comes after the break is cut off. Then whole groups of faults are left out, then single ones (delta debugging,
 Zeller 2002); then noise is confined to as short a time as can be; then what is left is made plainer: fewer nodes, less
-that is configured, rounder times. A smaller plan counts only if the same property breaks.
+that is configured, rounder times. Where much is left, tiny schedules are drawn anew. A smaller plan counts only if the
+same property breaks.
 """
 
 from __future__ import annotations
@@ -22,12 +23,21 @@ if TYPE_CHECKING:
 RUNS_MAX = 400
 """How often a plan is tried at most."""
 
+MUCH = 2
+"""Faults and decisions of luck above which tiny schedules are tried in their place."""
+
+TINY_MAX = 200
+"""How many of them; and what they and what comes of them may take, of all runs and of all CPU."""
+
+TINY_SHARE = 0.4
+
 CPU_S_MAX = 50.0
 """What shrinking takes at most, in seconds of CPU, but for the run that is under way by then."""
 
 
 class Shrinker:
-    """play: lives a plan through; property_id: what must break; plainer: what of a plan may be plainer, plan by plan.
+    """play: lives a plan through; property_id: what must break; plainer: what of a plan may be plainer, plan by plan;
+    tiny: schedules to be tried in the place of a plan, as of `tiny`.
 
     runs: how many plans were tried. outcome: of the smallest plan so far, None before `shrink`.
     """
@@ -39,12 +49,15 @@ class Shrinker:
         plainer: Callable[[Any], Iterable[Any]],
         runs_max: int = RUNS_MAX,
         cpu_s_max: float = CPU_S_MAX,
+        tiny: Callable[[Any], Iterable[Any]] = lambda _plan: (),
     ) -> None:
         self._play = play
         self._property_id = property_id
         self._plainer = plainer
+        self._tiny = tiny
         self._runs_max = runs_max
-        self._cpu_s_end = time.process_time() + cpu_s_max
+        self._cpu_s_left = cpu_s_max * TINY_SHARE
+        self._cpu_s_end = time.process_time() + cpu_s_max - self._cpu_s_left
         self._is_amid_faults = False
         self.runs = 0
         self.outcome: Outcome | None = None
@@ -57,11 +70,31 @@ class Shrinker:
         # Then the calm, the longer part of most runs, has nothing to tell.
         self._is_amid_faults = self.outcome.at_us <= plan.chaos_ms * MS
         plan = self._fewer(self._cut(plan), "faults")
+        plan = self._smaller(plan)
+        return self._smaller(self._anew(plan)) if self._is_much(plan) else plan
+
+    def _smaller(self, plan: Any) -> Any:
+        """Cut, quiet and plain, again and again, until nothing more comes of it."""
         before = None
         while plan != before and not self._is_spent():
             before = plan
             plan = self._quieter(self._cut(plan))
             plan = self._fewer(self._plain(plan), "faults")
+        return plan
+
+    def _is_much(self, plan: Any) -> bool:
+        assert self.outcome is not None, "what is smaller has broken"
+        return self._is_amid_faults and len(plan.faults) + max(self.outcome.decisions, 0) > MUCH
+
+    def _anew(self, plan: Any) -> Any:
+        """A tiny schedule that breaks the same, where one is found soon."""
+        self._runs_max = self.runs + TINY_MAX + int(self._runs_max * TINY_SHARE)
+        self._cpu_s_end = time.process_time() + self._cpu_s_left
+        for _, other in zip(range(TINY_MAX), self._tiny(plan), strict=False):
+            if self._is_spent():
+                break
+            if self._holds(other):
+                return other
         return plan
 
     def _is_spent(self) -> bool:

@@ -52,7 +52,7 @@ class Pace(NamedTuple):
     writes_ms: tuple[int, ...]
 
 
-_QUICK = Pace(
+QUICK = Pace(
     {
         "election_timeout_ms": 100, "fetch_timeout_ms": 200, "request_timeout_ms": 200, "fetch_wait_max_ms": 50,
         "election_backoff_max_ms": 100, "first_election_timeout_ms": 30, "pre_vote_yield_ms": 20,
@@ -69,7 +69,7 @@ _BRISK = Pace(
     (0, 15, 40, 100, 250),
 )  # fmt: skip
 _KAFKAS = Pace({}, (6_000, 20_000), (0, 40, 100, 250, 1000))
-PACES = (_QUICK, _QUICK, _QUICK, _BRISK, _BRISK, _KAFKAS)
+PACES = (QUICK, QUICK, QUICK, _BRISK, _BRISK, _KAFKAS)
 
 # Long lives at Kafka's own time-outs.
 LONG = (Pace({}, (20_000, 45_000), (0, 250, 250, 1000)),)
@@ -194,10 +194,11 @@ def draw_faults(luck: Random, scale: Scale) -> list[Fault]:
     weights = [(name, KINDS[name].weight) for name in names]
     count = pick(luck, (3, 6, 10, 16, 30))
     share = luck.random()  # of those that wait for a point
-    return [_draw_fault(luck, scale, weights, share) for _ in range(count)]
+    return [draw_fault(luck, scale, weights, share) for _ in range(count)]
 
 
-def _draw_fault(luck: Random, scale: Scale, weights: list[tuple[str, int]], share: float) -> Fault:
+def draw_fault(luck: Random, scale: Scale, weights: Sequence[tuple[str, int]], share: float) -> Fault:
+    """One of these kinds, by weight. share: of those that wait for a point or a state."""
     name = weighted(luck, weights)
     if name in {"kill", "power", "pause"} and luck.random() < 0.3:
         name = pick(luck, _STRIKES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from simulations.outcome import Outcome
@@ -9,6 +11,7 @@ from simulations.plainer import plainer
 from simulations.plans import Calm, Fault, Load, Plan
 from simulations.raft_level import play
 from simulations.shrinking import Shrinker
+from simulations.tiny import tiny
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,3 +114,31 @@ def test_time_outs_are_left_out_together() -> None:
     configs = [other.config for other in plainer(plan) if other.config != plan.config]
 
     assert configs == [{}, {"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50}, {"append_linger_ms": 5}]
+
+
+def test_a_tiny_schedule_takes_the_place_of_much_noise() -> None:
+    held = Fault("hold", {"name": "Vote", "sender": 1, "for_ms": 80}, at_ms=100)
+
+    def play_this(plan: Plan) -> Outcome:
+        is_noisy = plan.noise_ms != [0, 0]
+        return Outcome(
+            plan.seed, "S01" if is_noisy or held in plan.faults else "", at_us=150_000, decisions=9 * is_noisy
+        )
+
+    def tried(plan: Plan) -> list[Plan]:
+        silent = replace(plan, noise_ms=[0, 0], noise_of=[], chaos_ms=700)
+        return [replace(silent, faults=[Fault("reset", {"whom": 1})]), replace(silent, faults=[held])]
+
+    small = Shrinker(play_this, "S01", lambda _plan: (), tiny=tried).shrink(needs())
+
+    assert (small.faults, small.noise_ms, small.chaos_ms) == ([held], [0, 0], 151)
+
+
+def test_tiny_schedules_are_drawn_again_alike() -> None:
+    plan = Plan(7, load=Load(every_ms=1000))
+
+    first, again = (list(islice(tiny(plan), 6)) for _ in range(2))
+
+    assert first == again
+    assert [len(each.faults) for each in first] == [2, 1, 2, 1, 2, 1]
+    assert {(each.load.every_ms, *each.noise_ms) for each in first} == {(20, 0, 0)}
