@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from simulations.workers import Row, Task
 
 
+PRODUCT = {"controller", "raft", "records"}
+
+
 class Nursery:
-    """Forks of this process, one at a time. It must have no threads, and have lived through no world."""
+    """Forks of this process, one at a time. It must have no threads, nothing of the product, and no world behind it."""
 
     def __init__(self, perform: Callable[[Task], Row], failed: Callable[[Task, str], Row]) -> None:
+        early = [name for name in sys.modules if name.partition(".")[0] in PRODUCT]
+        assert not early, f"{early} are imported already: who knows what of them has run?"
         self._perform = perform
         self._failed = failed
         self._imported = Imported()
