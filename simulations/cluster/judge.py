@@ -239,9 +239,10 @@ class Judge:
 
     def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
-        as it begins is in no record but that of its end.
+        as it begins is in no record but that of its end, and who asked for it may have done so in an envelope.
         """
-        if not found.adding and not found.removing and record.replicas is None:
+        has_begun = bool(found.adding or found.removing)
+        if not has_begun and record.replicas is None:
             return
         adding = found.adding if record.adding_replicas is None else tuple(record.adding_replicas)
         removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
@@ -255,7 +256,7 @@ class Judge:
         text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
         if not (set(replicas) - former) <= isr or (found.isr and not isr and not found.elr):
             raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
-        if set(replicas) not in (former, targets) and set(replicas) not in wished:
+        if has_begun and set(replicas) not in (former, targets) and set(replicas) not in wished:
             raise Violation("C11", f"{text}; nobody asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:
