@@ -45,13 +45,14 @@ def execute(args: argparse.Namespace) -> int:
         return report()
     from simulations.levels import load
     from simulations.shrinking import Shrinker
-    from simulations.tiny import tiny
 
     before = None if args.entry is None else find(args.entry)
     text = args.plan.read_text() if args.plan is not None else None
     if before is not None:
         text, args.level, args.mutant = before.plan, before.level, before.mutant_id
     level = load(args.level, args.mutant)
+    from simulations.tiny import tiny  # not before the mutant is in place
+
     guard()
     found = _first(level, args, text)
     if found is None:
