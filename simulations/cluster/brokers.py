@@ -93,7 +93,7 @@ class BrokerProcess:
                 feature(name=name, min_supported_version=low, max_supported_version=high)
                 for name, (low, high) in levels_of(self.machine.release).items()
             ),
-            rack=None,
+            rack=self.machine.rack,
             log_dirs=tuple(self.directories.online),
             previous_broker_epoch=self._previous_epoch,
         )
@@ -157,7 +157,7 @@ class BrokerMachine:
 
     current: the process that was started last; stale: earlier ones that still live. gone_at: when the last one was.
     directories: ids of its log directories; offline: those that have failed; cordoned: those that are to take no new
-    replicas, None where nobody said so. release: of its software.
+    replicas, None where nobody said so. release: of its software. rack: None for none.
     """
 
     def __init__(self, run: ClusterRun, broker_id: int) -> None:
@@ -171,6 +171,7 @@ class BrokerMachine:
         self.offline: set[bytes] = set()
         self.cordoned: tuple[bytes, ...] | None = None
         self.release = run.plan.broker_releases.get(broker_id, NEWEST)
+        self.rack = f"rack-{broker_id % run.plan.racks}" if run.plan.racks else None
         self.current: BrokerProcess | None = None
         self.stale: list[BrokerProcess] = []
         self.back_after_ms = 0

@@ -58,6 +58,8 @@ class ClusterCalm:
         run.world.run(run.world.now + BUSY_MS * MS, run.events_max)
         for admin in run.admins:
             admin.stop()
+        for clerk in run.clerks:
+            clerk.stop()
         settle_ms = SETTLE_MS + CONNECT_MS + 4 * run.plan.session_ms
         self._wait("L08", "not all brokers are let in", self._all_are_in, settle_ms)
         self._wait("L10", "not all partitions are at rest", self._all_at_rest, settle_ms)

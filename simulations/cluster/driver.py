@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.config.node import NodeConfig
 from controller.config.resources import knows_config
+from controller.config.served import served_config
 from controller.controller import Controller
 from controller.env import Env
 from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION
@@ -53,14 +53,16 @@ _STORED = (
 
 
 class ControllerProcess(Process):
-    """A running controller. driver: the product's; machine: what its state has, for who looks."""
+    """A running controller. driver: the product's; machine: what its state has, for who looks. begins_with: the records
+    that the formatter wrote, with their versions.
+    """
 
     watch: ClusterWatch
 
-    def __init__(self, node: Node, properties: dict[str, str], metadata_version: int) -> None:
+    def __init__(self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]]) -> None:
         super().__init__(node)
         self._properties = properties
-        self._metadata_version = metadata_version
+        self._begins_with = begins_with
         self.loop = SimLoop(self, self._guard)
         self.driver: WatchedDriver
         self.controller: WatchedController
@@ -68,7 +70,7 @@ class ControllerProcess(Process):
     def boot(self) -> None:
         """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
         node = self.node
-        config = NodeConfig(self._properties)
+        config = served_config(self._properties)
         driver = self.driver = WatchedDriver(self)
         self.storage = Storage(
             self.files, DIRECTORY, self.flush, on_input=driver.on_disk, on_failure=driver.on_disk_failure,
@@ -86,7 +88,7 @@ class ControllerProcess(Process):
         )
         state = State(supported_features=features, knows_config=knows_config)
         self.controller = WatchedController(
-            state, env, bootstrap=bootstrap(self._metadata_version), registration=registration, is_catching_up=True
+            state, env, bootstrap=self._begins_with, registration=registration, is_catching_up=True
         )
         self.controller.process = self
         self.machine = Machine(self.controller)  # type: ignore[assignment]

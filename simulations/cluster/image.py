@@ -4,7 +4,8 @@ controller's own replay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,16 @@ from records.metadata.brokers import (
     RegisterControllerRecord,
     UnregisterBrokerRecord,
 )
-from records.metadata.configs import ConfigRecord, FeatureLevelRecord
+from records.metadata.configs import ClientQuotaRecord, ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
+from records.metadata.security import (
+    AccessControlEntryRecord,
+    DelegationTokenRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
 from records.metadata.topics import (
     ClearElrRecord,
     PartitionChangeRecord,
@@ -63,7 +72,7 @@ Levels = dict[str, tuple[int, int]]
 @dataclass(slots=True)
 class Broker:
     """A registration. levels: of the features that it supports; directories: that are online; cordoned: that take no
-    new replicas.
+    new replicas. rack: None for none.
     """
 
     epoch: int
@@ -74,6 +83,7 @@ class Broker:
     levels: Levels = field(default_factory=dict)
     directories: tuple[bytes, ...] = ()
     cordoned: tuple[bytes, ...] = ()
+    rack: str | None = None
 
     def serves(self, directory: bytes) -> bool:
         """Whether a replica in this directory is online, as far as that is known."""
@@ -95,6 +105,10 @@ class Partition:
     last_known: tuple[int, ...]
     directories: tuple[bytes, ...] = ()
     recovering: bool = False
+
+    def normal(self) -> Partition:
+        """With no directories in place of directories that are all unknown, which are told from some level on."""
+        return replace(self, directories=()) if set(self.directories) == {MIGRATING_DIRECTORY} else self
 
     def directory_of(self, broker_id: int) -> bytes:
         """Where a broker has its replica; reserved ids where that is not known, or where it has none."""
@@ -136,7 +150,7 @@ class Settling:
 
 class Image:
     """brokers by id; topics: id -> name; names: name -> id; partitions: (topic id, index); configs: (type, name).
-    controllers: id -> what it supports.
+    controllers: id -> what it supports. users: what there is of users, their rules, quotas and tokens, as records.
     """
 
     def __init__(self) -> None:
@@ -150,6 +164,7 @@ class Image:
         self.next_producer_id = 0
         self.features: dict[str, int] = {}
         self.controllers: dict[int, Levels] = {}
+        self.users: dict[tuple[Any, ...], Any] = {}
 
     def apply(self, record: Any) -> None:
         """Take one record in; what is not of this image is passed by."""
@@ -159,22 +174,45 @@ class Image:
 
     def is_as(self, other: Image) -> bool:
         """Whether all that is kept here is the same in another image."""
-        return (
-            self._registered() == other._registered()
-            and self.names == other.names
-            and self.partitions == other.partitions
-            and {key: value for key, value in self.configs.items() if value}
-            == {key: value for key, value in other.configs.items() if value}
-            and self.next_producer_id == other.next_producer_id
-            and {name: level for name, level in self.features.items() if level}
-            == {name: level for name, level in other.features.items() if level}
-            and self.controllers == other.controllers
-        )
+        return not self.differs_from(other)
+
+    def differs_from(self, other: Image) -> list[str]:
+        """What of this is not so in another image, in words."""
+        mine, theirs = self._told(), other._told()
+        return [f"{name} {value}, not {theirs[name]}" for name, value in mine.items() if value != theirs[name]]
+
+    def _told(self) -> dict[str, Any]:
+        """By what it is about; what is nothing is left out."""
+        return {
+            "brokers": self._registered(),
+            "names": self.names,
+            "partitions": {key: found.normal() for key, found in self.partitions.items()},
+            "configs": {key: value for key, value in self.configs.items() if value},
+            "producer ids": self.next_producer_id,
+            "features": {name: level for name, level in self.features.items() if level},
+            "controllers": self.controllers,
+            "users": self.users,
+        }
+
+    def copied(self) -> Image:
+        """One that goes its own way."""
+        other = Image()
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                value = {key: copy(each) for key, each in value.items()}
+            setattr(other, name, value)
+        return other
+
+    def with_own_brokers(self) -> Image:
+        """One that shares all but its brokers with this."""
+        other = copy(self)
+        other.brokers = {each: copy(found) for each, found in self.brokers.items()}
+        return other
 
     def _registered(self) -> dict[int, tuple[Any, ...]]:
         """Without what a snapshot does not tell."""
         return {
-            each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned)
+            each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned, b.rack)
             for each, b in self.brokers.items()
         }
 
@@ -186,7 +224,7 @@ class Image:
         self.brokers[record.broker_id] = Broker(
             record.broker_epoch, bytes(record.incarnation_id), record.fenced, record.in_controlled_shutdown,
             levels=levels_of(record), directories=tuple(sorted(map(bytes, record.log_dirs))),
-            cordoned=tuple(sorted(map(bytes, record.cordoned_log_dirs or ()))),
+            cordoned=tuple(sorted(map(bytes, record.cordoned_log_dirs or ()))), rack=record.rack,
         )  # fmt: skip
 
     def unregisters(self, record: UnregisterBrokerRecord) -> None:
@@ -266,6 +304,31 @@ class Image:
     def gives_producer_ids(self, record: ProducerIdsRecord) -> None:
         self.next_producer_id = record.next_producer_id
 
+    def sets_quota(self, record: ClientQuotaRecord) -> None:
+        entity = sorted((part.entity_type, part.entity_name or "") for part in record.entity)
+        if record.remove:
+            self.users.pop((*entity, record.key), None)
+        else:
+            self.users[*entity, record.key] = record.value
+
+    def sets_credential(self, record: UserScramCredentialRecord) -> None:
+        self.users["scram", record.name, record.mechanism] = record
+
+    def removes_credential(self, record: RemoveUserScramCredentialRecord) -> None:
+        del self.users["scram", record.name, record.mechanism]
+
+    def sets_rule(self, record: AccessControlEntryRecord) -> None:
+        self.users["acl", bytes(record.id)] = record
+
+    def removes_rule(self, record: RemoveAccessControlEntryRecord) -> None:
+        del self.users["acl", bytes(record.id)]
+
+    def sets_token(self, record: DelegationTokenRecord) -> None:
+        self.users["token", record.token_id] = record
+
+    def removes_token(self, record: RemoveDelegationTokenRecord) -> None:
+        self.users.pop(("token", record.token_id), None)
+
 
 APPLY: dict[type, Callable[[Image, Any], None]] = {
     RegisterBrokerRecord: Image.registers,
@@ -280,6 +343,13 @@ APPLY: dict[type, Callable[[Image, Any], None]] = {
     ProducerIdsRecord: Image.gives_producer_ids,
     FeatureLevelRecord: Image.sets_feature,
     RegisterControllerRecord: Image.registers_controller,
+    ClientQuotaRecord: Image.sets_quota,
+    UserScramCredentialRecord: Image.sets_credential,
+    RemoveUserScramCredentialRecord: Image.removes_credential,
+    AccessControlEntryRecord: Image.sets_rule,
+    RemoveAccessControlEntryRecord: Image.removes_rule,
+    DelegationTokenRecord: Image.sets_token,
+    RemoveDelegationTokenRecord: Image.removes_token,
 }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def plainer(plan: ClusterPlan) -> Iterator[Plan]:
     """What helps a reader most first."""
     named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
-    for name, least in (("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
+    for name, least in (("clerks", 0), ("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
         for count in range(least, getattr(plan, name)):
             fewer: dict[str, Any] = {name: count}
             yield replace(plan, **fewer)
@@ -29,4 +29,6 @@ def plainer(plan: ClusterPlan) -> Iterator[Plan]:
 
 def _is_more(other: Plan, plan: ClusterPlan) -> bool:
     """Whether a default would bring back what was left out."""
-    return any(getattr(other, name) != getattr(plan, name) for name in ("admins", "brokers", "topics", "operations"))
+    return any(
+        getattr(other, name) != getattr(plan, name) for name in ("clerks", "admins", "brokers", "topics", "operations")
+    )

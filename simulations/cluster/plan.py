@@ -41,7 +41,8 @@ class ClusterPlan(Plan):
     how long each waits between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader looks after
     its ISRs, in which a follower falls behind by the chance `lag`. fetch_wait_ms: of brokers. metadata_version: that
     the log begins with. properties: of every controller, beside what it must have. directories: log directories of
-    each broker. broker_releases: by broker, where it is not the newest.
+    each broker. broker_releases: by broker, where it is not the newest. clerks: how many. racks: over how many the
+    brokers are, 0 for none. is_inherited: whether the log begins with what a stock cluster had of its users.
     """
 
     brokers: int = 3
@@ -58,6 +59,9 @@ class ClusterPlan(Plan):
     properties: dict[str, str] = field(default_factory=dict)
     directories: int = 1
     broker_releases: dict[int, str] = field(default_factory=dict)
+    clerks: int = 0
+    racks: int = 0
+    is_inherited: bool = False
 
     @property
     def software(self) -> set[str]:
@@ -86,6 +90,7 @@ def draw(seed: int) -> ClusterPlan:
             kinds = [kind for kind in BROKER_KINDS if luck.random() < 0.5] or ["broker_crash"]
             plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 8))]
     _draw_themes(stream(seed, "cluster themes"), plan)
+    _draw_clerks(stream(seed, "cluster clerks"), plan)
     plan.calm = Calm(list(plan.voter_ids))
     return plan
 
@@ -122,6 +127,32 @@ def _draw_themes(luck: Random, plan: ClusterPlan) -> None:
         if theme.kinds and plan.faults:
             kinds = list(theme.kinds)
             plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 4))]
+
+
+# With this little room a log could not begin with as much as a stock cluster had.
+BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
+# How many plans of a hundred have clerks, and what they are configured with beside the rest, each in a part of them.
+CLERKS = 0.4
+BESIDE = {
+    "num.partitions": ("3", "20"),
+    "default.replication.factor": ("2", "3"),
+    "delete.topic.enable": ("false",),
+    "unclean.leader.election.interval.ms": ("500",),
+    "leader.imbalance.check.interval.seconds": ("1",),
+    "auto.leader.rebalance.enable": ("false",),
+    "metadata.log.max.snapshot.interval.ms": ("300", "1000"),
+    "log.retention.minutes": ("7",),
+}
+
+
+def _draw_clerks(luck: Random, plan: ClusterPlan) -> None:
+    """Clients that ask for all there is, in a stream of luck of its own: plans without them are as they ever were."""
+    if luck.random() >= CLERKS:
+        return
+    plan.clerks = between(luck, 1, 2)
+    plan.racks = pick(luck, (0, 2, 3))
+    plan.is_inherited = luck.random() < 0.4 and BATCH_BYTES not in plan.properties
+    plan.properties |= {key: pick(luck, values) for key, values in BESIDE.items() if luck.random() < 0.12}
 
 
 def _draw_releases(luck: Random, plan: ClusterPlan) -> None:
@@ -184,7 +215,7 @@ def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
     if luck.random() < 0.2:
         plan.properties["metadata.max.idle.interval.ms"] = "0"
     if luck.random() < 0.25:  # so that requests become metadata transactions of several batches
-        plan.properties["internal.metadata.max.batch.size.in.bytes"] = pick(luck, ("700", "1200"))
+        plan.properties[BATCH_BYTES] = pick(luck, ("700", "1200"))
         # Followers read a batch at a time, and some leaders die in between.
         plan.config["fetch_bytes_max"] = pick(luck, (100, 400))
         _cut_short(luck, plan)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulations.closeup import tell_operations, tell_records
 from simulations.cluster import brokers, faults
 from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
 from simulations.cluster.calm import ClusterCalm
-from simulations.cluster.driver import ControllerProcess
+from simulations.cluster.clerks import Clerk
+from simulations.cluster.driver import ControllerProcess, bootstrap
 from simulations.cluster.image import decoded
-from simulations.cluster.watch import ClusterWatch
+from simulations.cluster.inherited import inherited
+from simulations.cluster.rules.court import Court, HeldWatch
 from simulations.cluster.wire import ClusterNetwork
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
@@ -44,12 +46,13 @@ class ClusterRun(Run):
     """The world of one plan. recorder: what clients asked, and were told. lag: as in the plan, none in the calm."""
 
     plan: ClusterPlan
-    watch: ClusterWatch
+    watch: HeldWatch
 
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
         self.recorder = Recorder(lambda: self.world.now)
         self.brokers: list[BrokerMachine] = []
         self.admins: list[Admin] = []
+        self.clerks: list[Clerk] = []
         self.cluster_id = CLUSTER
         self.lag = plan.lag
         self._leads: list[int] = []
@@ -60,6 +63,8 @@ class ClusterRun(Run):
 
     def execute(self) -> Outcome:
         outcome = super().execute()
+        if outcome.is_well and self.watch.court.refused:
+            outcome.property_id, outcome.text = "C21", self.watch.court.refused
         outcome.acknowledged = self.watch.acknowledged_requests
         outcome.fired.update(self.watch.judge.counted)
         return outcome
@@ -78,6 +83,7 @@ class ClusterRun(Run):
             self.brokers.append(machine)
             self.world.after(between(luck, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number) for number in range(self.plan.admins)]
+        self.clerks = [Clerk(self, number) for number in range(self.plan.clerks)]
         self._look_at_dead()
 
     def end_chaos(self) -> None:
@@ -111,8 +117,10 @@ class ClusterRun(Run):
     def _do(self, fault: Fault, struck: Process | None) -> bool:
         return faults.strike(self, fault, struck, KINDS)
 
-    def _make_watch(self) -> ClusterWatch:
-        return ClusterWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
+    def _make_watch(self) -> HeldWatch:
+        watch = HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
+        watch.court = Court(watch.judge.image, self.plan.properties, self.cluster_id, self.plan.voter_ids)
+        return watch
 
     def _make_network(self) -> ClusterNetwork:
         return ClusterNetwork(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
@@ -120,8 +128,13 @@ class ClusterRun(Run):
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         node = super()._make_node(node_id, voters)
         properties = self._properties(node_id)
-        node.make_process = lambda machine: ControllerProcess(machine, properties, self.plan.metadata_version)
+        node.make_process = lambda machine: ControllerProcess(machine, properties, self.begins_with())
         return node
+
+    def begins_with(self) -> list[tuple[Any, int]]:
+        """The records that an empty log begins with, and their versions."""
+        level = self.plan.metadata_version
+        return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
 
     def _properties(self, node_id: int) -> dict[str, str]:
         """What a controller is configured with; the quorum's own keys are in the plan's `config`."""

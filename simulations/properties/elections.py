@@ -35,6 +35,7 @@ class Elections:
         self._logs: dict[tuple[int, int], tuple[int, int]] = {}  # (node, connection): log when a vote was asked
         self._before: tuple[Any, ...] = ()
         self._pre_votes: dict[int, set[int]] = {}  # node id: who granted the pre-votes of this Prospective
+        self._met_old: set[int] = set()  # nodes that were told by a peer that it speaks older versions
         self._times: dict[int, int] = {}  # node id: how often it became Prospective
         self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
         self.performs = {do.SaveElection: self._saves, do.Send: self._sends}
@@ -55,15 +56,23 @@ class Elections:
             self._is_elected(role.epoch, node_id)
         elif isinstance(role, Candidate) and isinstance(was, Prospective):
             granted = len(self._pre_votes[node_id] | {node_id})
-            if granted < self._ledger.majority and process.node.release != "3.9" and not self._may_skip_pre_vote():
+            if (
+                granted < self._ledger.majority
+                and process.node.release != "3.9"
+                and not self._may_skip_pre_vote(node_id)
+            ):
                 raise Violation("S21", f"node {node_id} stands in epoch {role.epoch} with {granted} pre-votes")
         if isinstance(role, Prospective) and not isinstance(was, Prospective):
             self._pre_votes[node_id] = set()
             self._times[node_id] += 1
 
-    def _may_skip_pre_vote(self) -> bool:
-        """Where one peer knows no pre-votes, none can be asked for."""
-        return any(node.release == "3.9" for node in self._ledger.nodes.values())
+    def noted(self, process: Process, name: str, _fields: dict[str, Any]) -> None:
+        if name == "peer_too_old":
+            self._met_old.add(process.node.id)
+
+    def _may_skip_pre_vote(self, node_id: int) -> bool:
+        """Where one peer knows no pre-votes, or who stood in its place, none can be asked for."""
+        return node_id in self._met_old or any(node.release == "3.9" for node in self._ledger.nodes.values())
 
     def _led(self, epoch: int, leader_id: int, source: str) -> None:
         first = self.leaders.setdefault(epoch, leader_id)

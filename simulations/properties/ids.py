@@ -53,6 +53,7 @@ PROPERTIES: dict[str, str] = {
     "C18": "what cannot be is refused with the error of Kafka",
     "C19": "features go up and down as all members can",
     "C20": "directories are their brokers', and replicas are in them",
+    "C21": "what is written and answered is by the rules of each request",
     "W01": "requests on the wire are those of the node, one at a time",
     "W02": "requests are taken in the order of the wire",
     "W03": "answers on the wire are those of the node",

@@ -34,8 +34,10 @@ class SocketProcess(ControllerProcess):
 
     network: SocketNetwork
 
-    def __init__(self, node: Node, properties: dict[str, str], metadata_version: int, plan: SocketPlan) -> None:
-        super().__init__(node, properties, metadata_version)
+    def __init__(
+        self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]], plan: SocketPlan
+    ) -> None:
+        super().__init__(node, properties, begins_with)
         self._plan = plan
         self.bounds = plan.bounds
         self.loop: SocketLoop = (UvloopLoop if plan.like_uvloop else SocketLoop)(self, self._guard)

@@ -64,5 +64,5 @@ class SocketRun(ClusterRun):
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         node = super()._make_node(node_id, voters)
         properties = self._properties(node_id)
-        node.make_process = lambda machine: SocketProcess(machine, properties, self.plan.metadata_version, self.plan)
+        node.make_process = lambda machine: SocketProcess(machine, properties, self.begins_with(), self.plan)
         return node

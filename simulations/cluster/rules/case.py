@@ -1,0 +1,139 @@
+"""One request as it is judged: what there was, what was asked, what was written for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error, error_name
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simulations.cluster.image import Broker, Image
+
+TRANSACTIONS_SINCE = 13
+RECORDS_MAX = 10_000
+ELR = "eligible.leader.replicas.version"
+# These say nothing of what was asked, but of who was.
+ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
+# And these nothing of what there is.
+OF_REQUEST = {Error.INVALID_REQUEST, Error.POLICY_VIOLATION, Error.TOPIC_DELETION_DISABLED}
+# Kinds of records that requests of admin clients write.
+_OF_REQUESTS = (ConfigRecord, ClearElrRecord, PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord)
+
+
+@dataclass(slots=True)
+class Case:
+    """node_id: of the active controller. image: all that it had, whether committed or not. version: of the request.
+    records: what was written in the step that took it, in order. properties: what its file says. voters: their ids.
+    """
+
+    node_id: int
+    image: Image
+    request: Any
+    version: int
+    records: list[Any]
+    properties: Mapping[str, str]
+    cluster_id: str
+    voters: tuple[int, ...]
+
+    def fail(self, text: str) -> Violation:
+        kind = type(self.request).__name__
+        return Violation("C21", f"node {self.node_id} takes {kind}: {text}; it was asked {self.request}")
+
+    @property
+    def level(self) -> int:
+        """metadata.version."""
+        return self.image.features.get(METADATA_VERSION, 0)
+
+    @property
+    def keeps_elr(self) -> bool:
+        return self.image.features.get(ELR, 0) > 0
+
+    def number(self, key: str, otherwise: int) -> int:
+        return int(self.properties.get(key, otherwise))
+
+    def flag(self, key: str, otherwise: str) -> bool:
+        return self.properties.get(key, otherwise) == "true"
+
+    @property
+    def written(self) -> list[Any]:
+        """The records that a request may have been the cause of; others are of duties of the same moment."""
+        return [record for record in self.records if isinstance(record, _OF_REQUESTS)]
+
+    def may_be_too_much(self, count: int) -> bool:
+        """Whether so many records could be refused as a whole."""
+        is_cut = "internal.metadata.max.batch.size.in.bytes" in self.properties
+        return count > RECORDS_MAX or (is_cut and self.level < TRANSACTIONS_SINCE)
+
+    def expect(self, what: object, told: int, allowed: Iterable[int]) -> None:
+        """Raises Violation where an item is answered by another error than one of these; none of them: by success."""
+        codes = set(allowed) or {Error.NONE}
+        if told not in codes and told not in ELSEWHERE:
+            names = " or ".join(sorted(error_name(code) for code in codes))
+            raise self.fail(f"{what} is answered by {error_name(told)}, not {names}")
+
+    def same(self, what: object, told: object, wanted: object) -> None:
+        """Raises Violation where they differ."""
+        if told != wanted:
+            raise self.fail(f"{what} is {told}, not {wanted}")
+
+
+def is_elsewhere(response: Any) -> bool:
+    """Whether an answer says, anywhere, that another is asked, or that it took too long."""
+    if getattr(response, "error_code", 0) in ELSEWHERE:
+        return True
+    for name in getattr(response, "__slots__", ()):
+        part = getattr(response, name)
+        if isinstance(part, tuple) and any(is_elsewhere(each) for each in part):
+            return True
+    return False
+
+
+def tells_nothing(response: Any) -> bool:
+    """Whether an answer shows nothing of what there is: it is empty, or refuses all for what the request alone says."""
+    found = [part for part in (getattr(response, name) for name in response.__slots__) if isinstance(part, tuple)]
+    items = [each for part in found for each in part]
+    codes = [each.error_code for each in items if hasattr(each, "error_code")]
+    if not items:
+        codes = [getattr(response, "error_code", Error.NONE)]
+        return set(codes) <= {Error.NONE, *OF_REQUEST}
+    return len(codes) == len(items) and set(codes) <= OF_REQUEST
+
+
+def is_active(broker: Broker | None) -> bool:
+    """Whether a broker may lead, and be in sync."""
+    return broker is not None and not broker.fenced and not broker.leaving
+
+
+def takes_replicas(broker: Broker) -> bool:
+    """Whether one of its directories, as far as they are known, is not cordoned (KIP-1066)."""
+    return not broker.directories or not set(broker.directories) <= set(broker.cordoned)
+
+
+def first_directory(image: Image, broker_id: int) -> bytes:
+    """Where a replica that is new to a broker is said to be."""
+    if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
+        return MIGRATING_DIRECTORY
+    broker = image.brokers.get(broker_id)
+    if broker is None:
+        return UNASSIGNED_DIRECTORY
+    found = broker.directories
+    return found[0] if len(found) == 1 else UNASSIGNED_DIRECTORY if found else MIGRATING_DIRECTORY
+
+
+def repeated(names: Sequence[Any]) -> set[Any]:
+    """Those that come more than once."""
+    return {name for name in names if names.count(name) > 1}

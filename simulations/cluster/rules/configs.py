@@ -1,0 +1,289 @@
+"""IncrementalAlterConfigs, AlterConfigs and DescribeConfigs, once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.messages.configs import IncrementalAlterConfigsRequest
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import ClearElrRecord
+from simulations.cluster.clerk_values import BROKER, CLIENT_METRICS, GROUP, LISTS, LOGGER, TOPIC, is_taken
+from simulations.cluster.rules.case import Case, repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SET, DELETE, APPEND, SUBTRACT = range(4)
+KINDS = (TOPIC, BROKER, CLIENT_METRICS, GROUP)
+MIN_ISR = "min.insync.replicas"
+CORDONED = "cordoned.log.dirs"
+ELR = "eligible.leader.replicas.version"
+ENTRIES_MAX = 100_000
+# What stands for a list that a topic does not have of its own.
+LIST_DEFAULTS = {"cleanup.policy": "delete"}
+# Sources of values.
+OF_TOPIC, OF_BROKER, OF_ALL, OF_FILE, BY_DEFAULT, OF_LOGGER, OF_CLIENT_METRICS, OF_GROUP = range(1, 9)
+OWN = {TOPIC: OF_TOPIC, GROUP: OF_GROUP, CLIENT_METRICS: OF_CLIENT_METRICS}
+# How many keys a resource of a type has, where it has none of its own.
+KEYS = {TOPIC: 33, GROUP: 17, CLIENT_METRICS: 3}
+
+Key = tuple[int, str]
+Values = dict[str, str | None]
+
+
+def altered(case: Case) -> Callable[[Any], None]:
+    request = case.request
+    keys: list[Key] = [(each.resource_type, each.resource_name) for each in request.resources]
+    is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
+    records: list[Any] = []
+    allowed: dict[Key, set[int] | None] = {}
+    for key, resource in zip(keys, request.resources, strict=True):
+        if key[0] == LOGGER and is_incremental:
+            allowed[key] = None  # of the node, and not of the log
+        elif key[0] not in (*KINDS, LOGGER):
+            allowed[key] = {Error.UNSUPPORTED_VERSION}
+        elif key in repeated(keys) or key[0] == LOGGER:
+            allowed[key] = {Error.INVALID_REQUEST}
+        else:
+            changes = {each.name: each for each in resource.configs}
+            wanted, wrong, is_known = (_incremental if is_incremental else _whole)(case, key, changes)
+            wrong |= _wrong_resource(case, key)
+            if wrong and not is_known:
+                wrong |= {Error.INVALID_CONFIG, Error.INVALID_REQUEST}
+            allowed[key] = wrong if is_known or wrong else None
+            if is_known and not wrong:
+                records += wanted
+            elif not wrong:
+                records.append(None)  # whether it is taken is not known here
+    if None not in records:
+        _is_written(case, [] if request.validate_only else records)
+
+    def read(response: Any) -> None:
+        for told in response.responses:
+            codes = allowed[told.resource_type, told.resource_name]
+            if codes is not None and not (
+                told.error_code == Error.POLICY_VIOLATION and case.may_be_too_much(len(keys))
+            ):
+                case.expect(f"{told.resource_type} {told.resource_name}", told.error_code, codes)
+
+    return read
+
+
+def _is_written(case: Case, records: list[Any]) -> None:
+    written = [each for each in case.written if isinstance(each, (ConfigRecord, ClearElrRecord))]
+    if case.keeps_elr:
+        records = records + [
+            ClearElrRecord(topic_name=each.resource_name if each.resource_type == TOPIC else "")
+            for each in records
+            if each.name == MIN_ISR
+        ]
+    if written or not case.may_be_too_much(len(records)):
+        case.same("what is written", written, records)
+
+
+def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], set[int], bool]:
+    """The records, what is wrong, and whether that is all known."""
+    now = case.image.configs.get(key, {})
+    after: Values = {}
+    wrong: set[int] = set()
+    for name, change in changes.items():
+        operation, value = change.config_operation, change.value
+        if operation == SET:
+            after[name] = value
+        elif operation == DELETE:
+            after[name] = None
+        elif operation not in (APPEND, SUBTRACT):
+            wrong.add(Error.INVALID_REQUEST)
+        elif (
+            key[0] not in (TOPIC, BROKER)
+            or (name not in LISTS and key[0] == TOPIC)
+            or (name != "log.cleanup.policy" and key[0] == BROKER)
+        ):
+            wrong.add(Error.INVALID_CONFIG)
+        elif value is None:
+            wrong.add(Error.INVALID_REQUEST)
+        else:
+            base = now.get(name, LIST_DEFAULTS.get(name.removeprefix("log."), ""))
+            after[name] = _joined(base, value, is_more=operation == APPEND)
+    return _held(key, now, after, wrong)
+
+
+def _joined(base: str, value: str, *, is_more: bool) -> str:
+    parts = [each for each in base.split(",") if each]
+    given = value.split(",")
+    if is_more:
+        return ",".join([*parts, *(each for each in dict.fromkeys(given) if each not in parts)])
+    return ",".join(each for each in parts if each not in given)
+
+
+def _whole(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], set[int], bool]:
+    now = case.image.configs.get(key, {})
+    after: Values = {name: change.value for name, change in changes.items()}
+    after |= {name: None for name in now if name not in changes}
+    return _held(key, now, after, set())
+
+
+def _held(key: Key, now: dict[str, str], after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
+    """Values as they would be, held to what may be."""
+    is_known = True
+    kind, resource = key
+    whole = {**now, **after}
+    for name, value in whole.items():
+        if value is None:
+            continue
+        if kind == BROKER:
+            is_known = is_known and name not in (MIN_ISR, CORDONED)
+            continue
+        takes = is_taken(kind, name, value)
+        if takes is False:
+            wrong |= {Error.INVALID_CONFIG, Error.INVALID_REQUEST} if kind != TOPIC else {Error.INVALID_CONFIG}
+        is_known = is_known and takes is not None
+    if kind == BROKER and {MIN_ISR, CORDONED} & after.keys():
+        is_known = False
+    records = [
+        ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value)
+        for name, value in after.items()
+        if value != now.get(name) or kind == BROKER
+    ]
+    return records, wrong, is_known
+
+
+def _wrong_resource(case: Case, key: Key) -> set[int]:
+    kind, name = key
+    if kind == TOPIC:
+        return _wrong_topic(case, name)
+    if kind == BROKER:
+        return _wrong_node(case, name)
+    return set() if name else {Error.INVALID_REQUEST}
+
+
+def _wrong_topic(case: Case, name: str) -> set[int]:
+    if not name:
+        return {Error.INVALID_REQUEST}
+    letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
+    if name in (".", "..") or len(name) > 249 or not letters:
+        return {Error.INVALID_TOPIC_EXCEPTION}
+    return set() if name in case.image.names else {Error.UNKNOWN_TOPIC_OR_PARTITION}
+
+
+def _wrong_node(case: Case, name: str) -> set[int]:
+    if not name:
+        return set()
+    if not name.isdigit() or int(name) >= 1 << 31:
+        return {Error.INVALID_REQUEST}
+    known = int(name) in case.image.brokers or int(name) in case.image.controllers or int(name) in case.voters
+    return set() if known else {Error.BROKER_ID_NOT_REGISTERED}
+
+
+# Described
+
+
+def described(case: Case) -> Callable[[Any], None]:
+    request = case.request
+    if any(each.resource_type not in (*KINDS, LOGGER) for each in request.resources):
+
+        def refused(response: Any) -> None:
+            for told in response.results:
+                case.expect(f"{told.resource_type} {told.resource_name}", told.error_code, {Error.INVALID_REQUEST})
+
+        return refused
+    wanted = [(resource, _described(case, resource)) for resource in request.resources]
+
+    def read(response: Any) -> None:
+        if all(told.error_code == Error.POLICY_VIOLATION for told in response.results):
+            if len(request.resources) * KEYS[TOPIC] < ENTRIES_MAX:
+                raise case.fail("it is refused as too large")
+            return
+        case.same("how many are described", len(response.results), len(wanted))
+        for (resource, expected), told in zip(wanted, response.results, strict=True):
+            expected(resource, told)
+
+    return read
+
+
+def _described(case: Case, resource: Any) -> Callable[[Any, Any], None]:
+    """What holds the answer for one resource against what there is now."""
+    kind, name = resource.resource_type, resource.resource_name
+    own = dict(case.image.configs.get((kind, name), {}))
+    wrong = _not_described(case, kind, name)
+    with_synonyms = case.request.include_synonyms
+
+    def read(resource: Any, told: Any) -> None:
+        what = f"{kind} {name}"
+        case.same("what is described", (told.resource_type, told.resource_name), (kind, name))
+        case.expect(what, told.error_code, wrong)
+        if told.error_code != Error.NONE:
+            case.same(f"what is told of {what}", tuple(told.configs), ())
+            return
+        found = {each.name: each for each in told.configs}
+        keys = resource.configuration_keys
+        case.same("the order of the keys", list(found), sorted(found))
+        if keys and set(found) - set(keys):
+            raise case.fail(f"{set(found)} are told, and {keys} were asked for")
+        if kind in KEYS:
+            _is_resource(case, kind, own, found, keys)
+        elif kind == BROKER and not name:
+            _is_of_all(case, own, found)
+        for each in found.values():
+            _is_entry(case, each, with_synonyms)
+
+    return read
+
+
+def _not_described(case: Case, kind: int, name: str) -> set[int]:
+    if kind == TOPIC:
+        if not name:
+            return {Error.INVALID_TOPIC_EXCEPTION}
+        return _wrong_topic(case, name)
+    if kind in (CLIENT_METRICS, GROUP):
+        return set() if name else {Error.INVALID_REQUEST}
+    if kind == BROKER and not name:
+        return set()
+    return set() if name == str(case.node_id) else {Error.INVALID_REQUEST}
+
+
+def _is_resource(case: Case, kind: int, own: dict[str, str], found: dict[str, Any], keys: Any) -> None:
+    if not keys:
+        case.same("how many keys there are", len(found), KEYS[kind])
+    for key, entry in found.items():
+        case.same(f"where {key} is from", entry.config_source == OWN[kind], key in own)
+        case.same(f"what {key} is", (entry.read_only, entry.is_sensitive), (False, False))
+    for key, value in own.items():
+        if key in found:
+            case.same(f"{key}", _plain(found[key].value), _plain(value))
+
+
+def _plain(value: str | None) -> str:
+    """Booleans are told as such, whatever was written, and numbers."""
+    text = (value or "").strip().lower()
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
+
+
+def _is_of_all(case: Case, own: dict[str, str], found: dict[str, Any]) -> None:
+    """What all brokers have: passwords, and what nobody here knows, which may be one, without the value.
+
+    What cannot count, for the value that it has or for another beside it, may be left out.
+    """
+    for key, entry in found.items():
+        is_secret = key in ("ssl.keystore.password", "no.such.key")
+        case.same(f"the value of {key}", entry.value, None if is_secret else own.get(key))
+        case.same(f"whether {key} is secret", entry.is_sensitive, is_secret)
+
+
+def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
+    """Synonyms, the strongest first, and of them the first is what counts."""
+    if not with_synonyms:
+        case.same(f"synonyms of {entry.name}", tuple(entry.synonyms), ())
+        return
+    sources = [each.source for each in entry.synonyms]
+    case.same(f"the order of {entry.name}", sources, sorted(sources, key=_strength))
+    if sources:
+        case.same(f"the source of {entry.name}", entry.config_source, sources[0])
+
+
+def _strength(source: int) -> int:
+    return 0 if source in (OF_TOPIC, OF_GROUP, OF_CLIENT_METRICS) else source

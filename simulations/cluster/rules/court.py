@@ -1,0 +1,140 @@
+"""Who holds each active controller to the rules of what it is asked (C21): what it writes, and what it answers.
+
+As with the executable specification, the first that is wrong is told when the run is over: the property that says best
+what is wrong has the word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller import effects, inputs
+from controller.records_of import records_of
+from controller.view import stable_view
+from records.messages.envelope import EnvelopeResponse
+from records.messages.partitions import AssignReplicasToDirsRequest
+from simulations.cluster.image import Image
+from simulations.cluster.judge_members import METADATA_VERSION
+from simulations.cluster.rules.case import is_elsewhere, tells_nothing
+from simulations.cluster.rules.mirror import Mirror
+from simulations.cluster.rules.table import RULES
+from simulations.cluster.watch import ClusterWatch
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from raft.inputs import Source
+    from simulations.cluster.driver import ControllerProcess
+
+    Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
+
+
+class Court:
+    """committed: what the log says. properties: what controllers are configured with. cases: how many were judged.
+    refused: the first that was not by the rules.
+    """
+
+    def __init__(self, committed: Image, properties: Mapping[str, str], cluster_id: str, voters: Sequence[int]) -> None:
+        self._committed = committed
+        self._properties = properties
+        self._about = (cluster_id, tuple(voters))
+        self._mirrors: dict[int, Mirror | None] = {}  # by node
+        self._waiting: Waiting = {}
+        self.cases = 0
+        self.refused = ""
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        """A controller took a step: what it wrote is held to the rules."""
+        if self.refused:
+            return
+        try:
+            self._look(process, event, done)
+        except Violation as violation:
+            self.refused = violation.text
+        except LookupError as error:  # of a partition or a broker that is not there
+            self.refused = f"node {process.node.id} writes of what is not there: {error!r}"
+
+    def _look(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        node_id = process.node.id
+        if not process.controller.is_active:
+            self._mirrors.pop(node_id, None)
+            return
+        if type(event) is inputs.LeaderChanged:
+            self._begins(process, event)
+        mirror = self._mirrors.get(node_id)
+        if mirror is None:
+            return
+        appended = [each.data for each in done if type(each) is effects.Append]
+        by_broker = -1
+        if type(event) is inputs.Requested:
+            if type(event.request) is AssignReplicasToDirsRequest:
+                by_broker = event.request.broker_id
+            if type(event.request) in RULES and mirror.is_exact:
+                self._take(process, mirror, event, appended, done)
+        if appended:
+            mirror.wrote(appended, by_broker)
+
+    def _begins(self, process: ControllerProcess, event: inputs.LeaderChanged) -> None:
+        node_id, epoch = process.node.id, process.controller.env.epoch
+        known = self._mirrors.get(node_id)
+        if known is not None and known.epoch == epoch:
+            return
+        is_whole = self._committed.end_offset == event.end_offset
+        mirror = Mirror(node_id, epoch, self._committed, self._properties, self._about) if is_whole else None
+        self._mirrors[node_id] = mirror
+
+    def _take(
+        self, process: ControllerProcess, mirror: Mirror, event: inputs.Requested, appended: Sequence[bytes],
+        done: Sequence[Any],
+    ) -> None:  # fmt: skip
+        source = event.context.source
+        told = next((each.response for each in done if type(each) is effects.Reply and each.source == source), None)
+        if told is not None and is_elsewhere(told):
+            return
+        self.cases += 1
+        case = mirror.case(event.request, event.context.version, appended)
+        self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
+
+    def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
+        """A controller answers: what it says is held to the rules."""
+        read = self._waiting.pop((process.node.id, process.life, source), None)
+        if isinstance(response, EnvelopeResponse):
+            return  # what is sealed in it is looked at on the wire
+        if read is not None and process.controller.is_active and not is_elsewhere(response):
+            try:
+                read(response)
+            except Violation as violation:
+                self.refused = self.refused or violation.text
+
+
+class HeldWatch(ClusterWatch):
+    """A watch of a cluster that holds its controllers to the rules of requests, too."""
+
+    court: Court
+
+    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+        self.court.stepped(process, event, effects)
+        super().controller_stepped(process, event, effects)
+
+    def compare(self, process: ControllerProcess, after: str) -> None:
+        """Beside what one replay by the same code says, what a reader of the log has who shares none of it."""
+        super().compare(process, after)
+        state = process.controller.state
+        judged = self.judge.image
+        if state.loading or state.stable_end_offset != judged.end_offset or METADATA_VERSION not in judged.features:
+            return
+        image = Image()
+        for record, _ in records_of(stable_view(state)):
+            image.apply(record)
+        if not image.is_as(judged):
+            text = (
+                f"the state of node {process.node.id} after {after} is not what the log up to {judged.end_offset} says"
+            )
+            raise Violation("C01", f"{text}: {image.differs_from(judged)}")
+
+    def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
+        if tells_nothing(response):
+            self.answering.shows_nothing(process, source)
+        super().replies(process, source, response)
+        self.court.replies(process, source, response)

@@ -1,0 +1,205 @@
+"""What one PartitionChangeRecord may say of a partition, by what there was before and who is active after (KIP-631,
+KIP-455, KIP-704, KIP-858, KIP-966).
+
+Nothing that was so before; a leader where one can be had, and the right one; an ELR of those who left; and a move that
+is over as soon as it can be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.rules.case import ELR, first_directory, is_active
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from records.metadata.topics import PartitionChangeRecord
+
+TOPIC, BROKER = 2, 4
+MIN_ISR = "min.insync.replicas"
+# Below 3.6-IV0 who leaves an ISR is fenced off by a new leader epoch.
+NO_BUMP_SINCE = 12
+LISTS = (
+    ("isr", "isr"), ("replicas", "replicas"), ("adding_replicas", "adding"), ("removing_replicas", "removing"),
+    ("eligible_leader_replicas", "elr"), ("last_known_elr", "last_known"), ("directories", "directories"),
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Change:
+    """before: the image that the record is applied to; after: the one that its whole operation leaves, by which it is
+    known who is active. lost: brokers that begin anew in it. by_broker: whose statement of its directories it is.
+    min_isr: what the node's file says.
+    """
+
+    before: Image
+    after: Image
+    record: PartitionChangeRecord
+    lost: Collection[int]
+    by_broker: int
+    min_isr: int
+
+    @property
+    def key(self) -> tuple[bytes, int]:
+        return bytes(self.record.topic_id), self.record.partition_id
+
+    def judge(self, node_id: int) -> None:
+        """Raises Violation where the record is not what the rules give."""
+        found = self.before.partitions[self.key]
+        told = self._told(found)
+        for wrong in (
+            self._repeats(found), self._elects(found, told), self._bumps(found, told), self._eligible(found, told),
+            self._last_known(found, told), self._goes_on(found, told), self._directories(found, told),
+        ):  # fmt: skip
+            if wrong:
+                name = self.before.topics[self.key[0]]
+                text = f"node {node_id} changes {name}-{self.key[1]}, {found}, by {self.record}"
+                raise Violation("C21", f"{text}: {wrong}")
+
+    def _told(self, found: Partition) -> Partition:
+        """The partition as the record leaves it."""
+        told = Partition(*(getattr(found, name) for name in Partition.__slots__))
+        for name, of in LISTS:
+            value = getattr(self.record, name)
+            if value is not None:
+                setattr(told, of, tuple(value))
+        if self.record.leader != UNCHANGED:
+            told.leader = self.record.leader
+        return told
+
+    def _repeats(self, found: Partition) -> str:
+        for name, of in LISTS:
+            value = getattr(self.record, name)
+            if value is not None and tuple(value) == getattr(found, of):
+                return f"{name} were so before"
+        if self.record.leader_recovery_state >= 0 and (self.record.leader_recovery_state > 0) == found.recovering:
+            return "the recovery was so before"
+        return ""
+
+    def _can_lead(self, broker_id: int, found: Partition) -> bool:
+        """By its broker, and by the directory that its replica was in."""
+        broker = self.after.brokers.get(broker_id)
+        return (
+            broker_id in found.replicas
+            and broker is not None
+            and is_active(broker)
+            and broker.serves(found.directory_of(broker_id))
+        )
+
+    def _elects(self, found: Partition, told: Partition) -> str:
+        leader, record = told.leader, self.record
+        eligible = set(told.isr) or set(told.elr)
+        if tuple(told.isr) == (leader,) and leader not in found.isr:
+            if record.leader_recovery_state > 0 or leader not in {*found.elr, *found.isr}:
+                return ""  # an unclean election: whether that may be is judged by the log
+            eligible = {leader, *told.elr}
+        can = [each for each in told.replicas if each in eligible and self._can_lead(each, found)]
+        if leader == NOBODY:
+            return f"nobody leads, and {can} could" if can else ""
+        if leader == found.leader:
+            return "" if leader in can else f"{leader} goes on leading, and cannot"
+        if leader not in can:
+            return "" if found.recovering or record.leader_recovery_state > 0 else f"{leader} leads, and cannot"
+        if leader == told.replicas[0]:
+            return ""
+        if found.leader in can:
+            return f"{leader} leads in place of {found.leader}, which could go on"
+        return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
+
+    def _bumps(self, found: Partition, told: Partition) -> str:
+        """Whether the leader is named where its epoch has to rise, and only there."""
+        level = self.before.features.get(METADATA_VERSION, 0)
+        shrinks = self.record.isr is not None and not set(found.isr) <= set(told.isr)
+        has_to = not set(found.replicas) <= set(told.replicas) or (shrinks and level < NO_BUMP_SINCE)
+        if self.record.leader == UNCHANGED:
+            return "the leader epoch has to rise" if has_to else ""
+        return "" if told.leader != found.leader or has_to else "the leader epoch rises for nothing"
+
+    def _eligible(self, found: Partition, told: Partition) -> str:
+        if not self.before.features.get(ELR, 0):
+            return "ELRs are not kept" if self.record.eligible_leader_replicas else ""
+        if self.record.leader_recovery_state > 0:
+            return f"{told.elr} stay eligible" if told.elr else ""
+        from_elr = tuple(told.isr) == (self.record.leader,) and self.record.leader in found.elr
+        may = {*found.elr, *found.isr} - set(told.isr)
+        is_hidden = found.recovering and self._is_sole(found, told)  # it may be an unclean election, once more
+        if not told.elr and (from_elr or is_hidden):
+            return ""  # whether the ISR was full before it was elected is not to be seen
+        if len(told.isr) >= self._min_isr() and not from_elr:
+            may = set()
+        if set(told.elr) - may or (may - set(told.elr)) - set(self.lost):
+            return f"{set(told.elr)} are eligible, and should be {may}, but for {set(self.lost)}"
+        return ""
+
+    def _is_sole(self, found: Partition, told: Partition) -> bool:
+        """Whether somebody was elected who was not in sync, and is the whole ISR by that."""
+        return tuple(told.isr) == (self.record.leader,) and self.record.leader not in found.isr
+
+    def _last_known(self, found: Partition, told: Partition) -> str:
+        wanted = found.last_known
+        if self.before.features.get(ELR, 0):
+            if self.record.leader == NOBODY and not found.last_known:
+                wanted = (found.leader,)
+            elif self.record.leader >= 0:
+                wanted = ()
+        return "" if told.last_known == wanted else f"last known to lead should be {wanted}"
+
+    def _min_isr(self) -> int:
+        """What is needed to be full, at most as many as partition 0 has replicas."""
+        image = self.before
+        topic = image.topics[self.key[0]]
+        wished = self.min_isr
+        for resource in ((TOPIC, topic), (BROKER, "")):
+            value = image.configs.get(resource, {}).get(MIN_ISR)
+            if value is not None:
+                wished = int(value)
+                break
+        first = image.partitions.get((self.key[0], 0))
+        return wished if first is None else min(wished, len(first.replicas))
+
+    def _goes_on(self, found: Partition, told: Partition) -> str:
+        """A move that could be over is."""
+        if (not told.adding and not told.removing) or self._is_sole(found, told):
+            return ""
+        isr = set(told.isr) - set(told.removing)
+        replicas = set(told.replicas) - set(told.removing)
+        is_over = (
+            bool(isr or not told.removing) and bool(replicas or not told.removing) and set(told.adding) <= isr
+            and (len(told.adding) >= len(told.removing) or replicas <= isr)
+        )  # fmt: skip
+        return "the move goes on, and could be over" if is_over else ""
+
+    def _directories(self, found: Partition, told: Partition) -> str:
+        if self.before.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
+            return "directories are not kept" if self.record.directories is not None else ""
+        if self.record.directories is None and len(found.directories) != len(found.replicas):
+            return ""  # it was made when they were not kept
+        if len(told.directories) != len(told.replicas):
+            return "there is not one directory for each replica"
+        for broker_id, directory in zip(told.replicas, told.directories, strict=True):
+            wanted = {first_directory(self.after, broker_id), first_directory(self.before, broker_id)}
+            if broker_id in found.replicas and len(found.directories) == len(found.replicas):
+                wanted = {found.directory_of(broker_id)}
+            if broker_id != self.by_broker and directory not in wanted:
+                return f"the replica of {broker_id} is in {directory.hex()}, not in {[each.hex() for each in wanted]}"
+        return ""
+
+
+def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
+    """Partitions without a leader that a broker, active now, could lead."""
+    broker: Any = image.brokers.get(broker_id)
+    if not is_active(broker):
+        return []
+    return [
+        key
+        for key, found in image.partitions.items()
+        if found.leader == NOBODY
+        and broker_id in found.replicas
+        and broker_id in (found.isr or found.elr)
+        and broker.serves(found.directory_of(broker_id))
+    ]

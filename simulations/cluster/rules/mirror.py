@@ -1,0 +1,98 @@
+"""What an active controller has, by its own log: all that was committed when it began to lead, and all that it wrote.
+
+C21 Rules: what it writes and answers is what the rules of each request give; here are those of single records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
+from records.metadata.topics import PartitionChangeRecord
+from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
+from simulations.cluster.image import batches_of, decoded
+from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
+from simulations.cluster.rules.elections import Change, leads_nobody
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simulations.cluster.image import Image
+
+BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
+
+
+class Mirror:
+    """image: what the active controller of an epoch has. about: the id of its cluster, and its voters."""
+
+    def __init__(
+        self,
+        node_id: int,
+        epoch: int,
+        committed: Image,
+        properties: Mapping[str, str],
+        about: tuple[str, tuple[int, ...]],
+    ) -> None:
+        self.node_id = node_id
+        self.epoch = epoch
+        self.image = committed.copied()
+        self._properties = properties
+        self._about = about
+
+    def case(self, request: Any, version: int, appended: Sequence[bytes]) -> Case:
+        """A request that was taken in this step, with what was written, which is not in the image yet.
+
+        So all that its judge asks of the image is to be asked before `wrote`.
+        """
+        records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decoded(batch)]
+        return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
+
+    def wrote(self, appended: Sequence[bytes], by_broker: int = -1) -> None:
+        """What was written is in the image from now on. by_broker: whose directories the request was about.
+
+        Raises Violation where a change of a partition is none that the rules give.
+        """
+        for operation in self._operations(appended):
+            after = self.image.with_own_brokers()
+            for record in operation:
+                if type(record) in _OF_BROKERS:
+                    after.apply(record)
+            lost = {record.broker_id for record in operation if type(record) is RegisterBrokerRecord}
+            changed = {record.broker_id for record in operation if type(record) in _OF_BROKERS}
+            for record in operation:
+                if type(record) is PartitionChangeRecord:
+                    least = int(self._properties.get("min.insync.replicas", 1))
+                    Change(self.image, after, record, lost, by_broker, least).judge(self.node_id)
+                self.image.apply(record)
+            for broker_id in changed:
+                left = leads_nobody(self.image, broker_id)
+                if left:
+                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: nobody does"
+                    raise Violation("C21", text)
+
+    def _operations(self, appended: Sequence[bytes]) -> list[list[Any]]:
+        """The records that count at once: those of a batch, or of a metadata transaction."""
+        found: list[list[Any]] = []
+        is_open = False
+        for data in appended:
+            for _, _, batch in batches_of(data):
+                if not is_open:
+                    found.append([])
+                for _, record in decoded(batch):
+                    if type(record) is BeginTransactionRecord:
+                        is_open = True
+                    elif type(record) is EndTransactionRecord:
+                        is_open = False
+                    found[-1].append(record)
+        return found
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what belongs together is written together: else, without transactions, it is cut at any place."""
+        return (
+            BATCH_BYTES not in self._properties or self.image.features.get("metadata.version", 0) >= TRANSACTIONS_SINCE
+        )
+
+
+_OF_BROKERS = (RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord)

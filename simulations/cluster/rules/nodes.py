@@ -1,0 +1,227 @@
+"""BrokerHeartbeat, BrokerRegistration, UnregisterBroker, AllocateProducerIds, DescribeCluster and UpdateFeatures, once
+more, as far as the log tells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
+from records.metadata.configs import FeatureLevelRecord
+from records.metadata.producer_ids import ProducerIdsRecord
+from simulations.cluster.judge_members import CONTROLLERS_SINCE, CORDONED_SINCE, DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.rules.partitions import is_stale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.cluster.rules.case import Case
+
+    Read = Callable[[Any], None]
+
+BLOCK = 1000
+CONTROLLERS = 2
+RESERVED_MAX = 99
+SHUTDOWN_SINCE = 7
+# CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and IDEMPOTENT_WRITE, a bit each (KIP-430).
+ALL_OPERATIONS = 0b1111110100000
+
+
+def of(case: Case, kind: type) -> list[Any]:
+    """The records of a kind that were written."""
+    return [record for record in case.records if type(record) is kind]
+
+
+def heard(case: Case) -> Read:
+    """A heartbeat: fenced or not is what the log says after it, and a directory that failed is taken away."""
+    request, image = case.request, case.image
+    broker = image.brokers.get(request.broker_id)
+    if broker is None or is_stale(case):
+        return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
+    own = [each for each in of(case, BrokerRegistrationChangeRecord) if each.broker_id == request.broker_id]
+    after = image.with_own_brokers()
+    for record in own:
+        after.apply(record)
+    became = after.brokers[request.broker_id]
+    read_up = request.current_metadata_offset
+    if broker.fenced and not became.fenced and (request.want_fence or request.want_shut_down):
+        raise case.fail("it is let in, and did not ask for that")
+    if not broker.fenced and request.want_fence and not request.want_shut_down:
+        case.same("whether it is fenced", became.fenced, True)
+    may_leave = case.level >= SHUTDOWN_SINCE and not broker.fenced
+    if became.leaving != broker.leaving and not (request.want_shut_down and may_leave):
+        raise case.fail("it leaves, and did not ask for that")
+    if case.level >= DIRECTORIES_SINCE:
+        failed = set(map(bytes, request.offline_log_dirs or ()))
+        if not became.fenced or not broker.fenced:
+            case.same("which directories are online", set(became.directories), set(broker.directories) - failed)
+    if case.level >= CORDONED_SINCE and request.cordoned_log_dirs is not None:
+        given = set(map(bytes, request.cordoned_log_dirs))
+        case.same("which directories are cordoned", set(became.cordoned), given)
+    is_fenced = became.fenced
+
+    def read(response: Any) -> None:
+        case.expect("it", response.error_code, ())
+        if response.error_code != Error.NONE:
+            return
+        case.same("whether it is told to be fenced", bool(response.is_fenced), is_fenced)
+        if response.should_shut_down and not request.want_shut_down:
+            raise case.fail("it is told to go, and did not ask for that")
+        if not response.is_caught_up and read_up > 1 << 40:
+            raise case.fail("it has read all, and is told that it has not")
+
+    return read
+
+
+def registered(case: Case) -> Read:
+    request, image = case.request, case.image
+    known = image.brokers.get(request.broker_id)
+    wrong: set[int] = set()
+    if known is not None and known.incarnation != bytes(request.incarnation_id):
+        wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)  # as long as the other one is heard of
+    may_be_taken = not _wrong_registration(case)
+    wrong |= _wrong_registration(case)
+    written = [each for each in of(case, RegisterBrokerRecord) if each.broker_id == request.broker_id]
+    if written:
+        case.same("whether it may register", may_be_taken, True)
+        _is_registered(case, written[0])
+    allowed = wrong if not written else set()
+    if not written and may_be_taken and not wrong:
+        allowed = {Error.POLICY_VIOLATION} if case.may_be_too_much(0) else set()
+
+    def read(response: Any) -> None:
+        case.expect("it", response.error_code, allowed)
+        if response.error_code == Error.NONE:
+            case.same("the epoch", response.broker_epoch, written[0].broker_epoch if written else None)
+
+    return read
+
+
+def _wrong_registration(case: Case) -> set[int]:
+    request, image = case.request, case.image
+    found: set[int] = set()
+    if request.cluster_id != case.cluster_id:
+        found.add(Error.INCONSISTENT_CLUSTER_ID)
+    if request.is_migrating_zk_broker:
+        found.add(Error.BROKER_ID_NOT_REGISTERED)
+    if request.broker_id < 0:
+        found.add(Error.INVALID_REGISTRATION)
+    directories = [bytes(each) for each in request.log_dirs]
+    taken = {each for id_, broker in image.brokers.items() if id_ != request.broker_id for each in broker.directories}
+    is_reserved = any(int.from_bytes(each, "big") <= RESERVED_MAX for each in directories)
+    if case.level >= DIRECTORIES_SINCE and (
+        not directories or is_reserved or len(set(directories)) < len(directories) or taken & set(directories)
+    ):
+        found.add(Error.INVALID_REGISTRATION)
+    levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
+    if METADATA_VERSION not in levels:
+        found.add(Error.INVALID_REGISTRATION)
+    for name, level in image.features.items():
+        low, high = levels.get(name, (0, 0))
+        if not low <= level <= high:
+            found.add(Error.UNSUPPORTED_VERSION)
+    return found
+
+
+def _is_registered(case: Case, record: Any) -> None:
+    """What is written is what the broker said."""
+    request = case.request
+    known = case.image.brokers.get(request.broker_id)
+    is_again = known is not None and known.incarnation == bytes(request.incarnation_id)
+    state = (known.fenced, known.leaving) if is_again and known is not None else (True, False)
+    case.same("in which state it is", (record.fenced, record.in_controlled_shutdown), state)
+    case.same("its rack", record.rack, request.rack)
+    wanted = tuple(map(bytes, request.log_dirs)) if case.level >= DIRECTORIES_SINCE else ()
+    case.same("its directories", tuple(map(bytes, record.log_dirs)), wanted)
+    listeners = [(each.name, each.host, each.port, each.security_protocol) for each in record.end_points]
+    case.same("its listeners", listeners, [(e.name, e.host, e.port, e.security_protocol) for e in request.listeners])
+    levels = {(each.name, each.min_supported_version, each.max_supported_version) for each in record.features}
+    given = {(each.name, each.min_supported_version, each.max_supported_version) for each in request.features}
+    case.same("what it supports", levels, given)
+
+
+def unregistered(case: Case) -> Read:
+    known = case.image.brokers.get(case.request.broker_id)
+    written = [(each.broker_id, each.broker_epoch) for each in of(case, UnregisterBrokerRecord)]
+    wanted = [] if known is None else [(case.request.broker_id, known.epoch)]
+    if written or not case.may_be_too_much(0):
+        case.same("what is forgotten", written, wanted)
+    codes = {Error.BROKER_ID_NOT_REGISTERED} if known is None else set()
+    return lambda response: case.expect("it", response.error_code, codes)
+
+
+def allocated(case: Case) -> Read:
+    first = case.image.next_producer_id
+    if is_stale(case):
+        return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
+    request = case.request
+    written = [(each.broker_id, each.broker_epoch, each.next_producer_id) for each in of(case, ProducerIdsRecord)]
+    case.same("what is given away", written, [(request.broker_id, request.broker_epoch, first + BLOCK)])
+
+    def read(response: Any) -> None:
+        case.expect("it", response.error_code, ())
+        if response.error_code == Error.NONE:
+            case.same("the block", (response.producer_id_start, response.producer_id_len), (first, BLOCK))
+
+    return read
+
+
+def cluster_described(case: Case) -> Read:
+    request = case.request
+    nodes = sorted(case.image.controllers)
+    codes: set[int] = set()
+    if case.level < CONTROLLERS_SINCE:
+        codes = {Error.UNSUPPORTED_VERSION}
+    elif request.endpoint_type != CONTROLLERS:
+        codes = {Error.MISMATCHED_ENDPOINT_TYPE if request.endpoint_type == 1 else Error.UNSUPPORTED_ENDPOINT_TYPE}
+        codes = {Error.INVALID_REQUEST} if case.version == 0 else codes
+    operations = ALL_OPERATIONS if request.include_cluster_authorized_operations else -(1 << 31)
+
+    def read(response: Any) -> None:
+        case.expect("it", response.error_code, codes)
+        if response.error_code == Error.NONE:
+            case.same("who is there", [each.broker_id for each in response.brokers], nodes)
+            case.same("where they are", [each.host for each in response.brokers], [f"node-{each}" for each in nodes])
+            leader = case.node_id if case.node_id in nodes else -1
+            told = (response.controller_id, response.cluster_id, response.cluster_authorized_operations)
+            case.same("who is active", told, (leader, case.cluster_id, operations))
+
+    return read
+
+
+def features_set(case: Case) -> Read:
+    """What is written is what was asked for; a level that does not change is written, too. Whether it may be set is
+    judged by the log, and where it is refused by the few reasons there are.
+    """
+    request, image = case.request, case.image
+    asked = {each.feature: each for each in request.feature_updates}
+    written = {each.name: each.feature_level for each in of(case, FeatureLevelRecord)}
+    is_wrong = any(
+        each.upgrade_type not in (1, 2, 3)
+        or each.max_version_level < 0
+        or (each.feature != "kraft.version" and (
+            (each.max_version_level < image.features.get(name, 0) and each.upgrade_type == 1)
+            or (each.max_version_level > image.features.get(name, 0) and each.upgrade_type != 1)
+            or any(
+                not low <= each.max_version_level <= high
+                for broker in image.brokers.values()
+                for low, high in (broker.levels.get(name, (0, 0)),)
+            )
+        ))
+        for name, each in asked.items()
+    )  # fmt: skip
+    if written:
+        wanted = {name: each.max_version_level for name, each in asked.items() if name != "kraft.version"}
+        case.same("what is written", written, wanted)
+        case.same("whether that may be", (is_wrong, request.validate_only), (False, False))
+
+    def read(response: Any) -> None:
+        if is_wrong:
+            case.expect("it", response.error_code, {Error.INVALID_UPDATE_VERSION})
+        elif response.error_code not in (Error.NONE, Error.INVALID_UPDATE_VERSION):
+            case.expect("it", response.error_code, ())
+        elif response.error_code == Error.NONE and not written and not request.validate_only:
+            case.same("what is to be set", [name for name in asked if name != "kraft.version"], [])
+
+    return read

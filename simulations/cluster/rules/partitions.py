@@ -1,0 +1,334 @@
+"""AlterPartition, AssignReplicasToDirs, AlterPartitionReassignments, ListPartitionReassignments and ElectLeaders, once
+more. What the records say beside what was asked is judged by themselves (`elections`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.metadata.topics import PartitionChangeRecord
+from simulations.cluster.image import NOBODY, Partition
+from simulations.cluster.judge_members import DIRECTORIES_SINCE
+from simulations.cluster.rules.case import Case, is_active
+from simulations.cluster.rules.topics import is_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Read = Callable[[Any], None]
+    Key = tuple[bytes, int]
+
+EPOCHS_SINCE = 3
+PREFERRED, UNCLEAN = 0, 1
+MISSING = Error.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def changes_of(case: Case) -> dict[Key, list[PartitionChangeRecord]]:
+    """The changes that were written, by partition, in order."""
+    found: dict[Key, list[PartitionChangeRecord]] = {}
+    for record in case.records:
+        if type(record) is PartitionChangeRecord:
+            found.setdefault((bytes(record.topic_id), record.partition_id), []).append(record)
+    return found
+
+
+def is_stale(case: Case) -> bool:
+    """Whether the broker that asks is not registered in that epoch."""
+    broker = case.image.brokers.get(case.request.broker_id)
+    return broker is None or broker.epoch != case.request.broker_epoch
+
+
+def altered(case: Case) -> Read:
+    if not case.request.topics:
+        return lambda response: case.same("the answer", (response.error_code, tuple(response.topics)), (0, ()))
+    if is_stale(case):
+        return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
+    wanted: dict[Key, tuple[set[int], Partition | None]] = {}
+    counts: dict[Key, int] = {}
+    for topic in case.request.topics:
+        for asked in topic.partitions:
+            key = bytes(topic.topic_id), asked.partition_index
+            counts[key] = counts.get(key, 0) + 1
+            found = case.image.partitions.get(key)
+            if key[0] not in case.image.topics:
+                wanted[key] = {Error.UNKNOWN_TOPIC_ID}, None
+            elif found is None:
+                wanted[key] = {MISSING}, None
+            else:
+                wanted[key] = refused(case, found, asked), _wished(found, asked, case.version)
+    written = changes_of(case)
+
+    def read(response: Any) -> None:
+        case.expect("it", response.error_code, ())
+        for topic in response.topics:
+            for told in topic.partitions:
+                key = bytes(topic.topic_id), told.partition_index
+                codes, wished = wanted[key]
+                if counts[key] > 1:
+                    continue
+                if codes:
+                    case.expect(key, told.error_code, codes)
+                elif told.error_code == Error.NONE and wished is not None:
+                    _is_told(case, key, wished, written.get(key, []), told)
+                elif wished is not None:
+                    case.expect(key, told.error_code, {Error.NEW_LEADER_ELECTED})
+                    leaders = {record.leader for record in written.get(key, [])}
+                    case.same("whether another leads", bool(leaders - {-2, case.request.broker_id}), True)
+
+    return read
+
+
+def _members(asked: Any, version: int) -> list[tuple[int, int]]:
+    if version >= EPOCHS_SINCE:
+        return [(each.broker_id, each.broker_epoch) for each in asked.new_isr_with_epochs]
+    return [(each, -1) for each in asked.new_isr]
+
+
+def refused(case: Case, found: Partition, asked: Any) -> set[int]:
+    """The first of Kafka's reasons that is true (KIP-497, KIP-903)."""
+    members = _members(asked, case.version)
+    isr = [each for each, _ in members]
+    state = asked.leader_recovery_state
+    brokers = case.image.brokers
+    reasons = (
+        (asked.leader_epoch > found.leader_epoch or asked.partition_epoch > found.epoch, Error.NOT_CONTROLLER),
+        (asked.leader_epoch < found.leader_epoch, Error.FENCED_LEADER_EPOCH),
+        (case.request.broker_id != found.leader, Error.INVALID_REQUEST),
+        (asked.partition_epoch < found.epoch, Error.INVALID_UPDATE_VERSION),
+        (len(set(isr)) < len(isr) or not set(isr) <= set(found.replicas), Error.INVALID_REQUEST),
+        (found.leader not in isr or state not in (0, 1) or (state == 1 and len(isr) > 1), Error.INVALID_REQUEST),
+        (state == 1 and not found.recovering, Error.INVALID_REQUEST),
+        (
+            any(not is_active(brokers.get(each)) or epoch not in (-1, brokers[each].epoch) for each, epoch in members),
+            Error.INELIGIBLE_REPLICA,
+        ),
+    )
+    return next(({error} for is_so, error in reasons if is_so), set())
+
+
+def _wished(found: Partition, asked: Any, version: int) -> Partition:
+    wished = Partition(*(getattr(found, name) for name in Partition.__slots__))
+    wished.isr = tuple(each for each, _ in _members(asked, version))
+    wished.recovering = asked.leader_recovery_state > 0
+    return wished
+
+
+def _is_told(case: Case, key: Key, wished: Partition, written: Sequence[PartitionChangeRecord], told: Any) -> None:
+    """The ISR is as it was asked for, but for who left with the end of a move; epochs are those after."""
+    isr, epochs = wished.isr, [wished.leader_epoch, wished.epoch]
+    for record in written:
+        isr = isr if record.isr is None else tuple(record.isr)
+        epochs = [epochs[0] + (record.leader != -2), epochs[1] + 1]
+    if not set(isr) <= set(wished.isr) or (not wished.adding and not wished.removing and isr != wished.isr):
+        raise case.fail(f"the ISR of {key} becomes {isr}, and {wished.isr} was wished")
+    seen = (told.leader_id, told.leader_epoch, told.partition_epoch, tuple(told.isr), told.leader_recovery_state > 0)
+    case.same(key, seen, (wished.leader, *epochs, isr, wished.recovering))
+
+
+def assigned(case: Case) -> Read:
+    if case.level < DIRECTORIES_SINCE:
+        return lambda response: case.expect("it", response.error_code, {Error.UNSUPPORTED_VERSION})
+    if is_stale(case):
+        return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
+    image, broker_id = case.image, case.request.broker_id
+    wanted: dict[tuple[bytes, bytes, int], set[int]] = {}
+    last: dict[Key, bytes] = {}
+    for directory in case.request.directories:
+        for topic in directory.topics:
+            for asked in topic.partitions:
+                key = bytes(topic.topic_id), asked.partition_index
+                found = image.partitions.get(key)
+                codes: set[int] = set()
+                if key[0] not in image.topics:
+                    codes = {Error.UNKNOWN_TOPIC_ID}
+                elif found is None:
+                    codes = {MISSING}
+                elif broker_id not in found.replicas:
+                    codes = {Error.NOT_LEADER_OR_FOLLOWER}
+                else:
+                    last[key] = bytes(directory.id)
+                wanted[bytes(directory.id), *key] = codes
+    for key, chosen in last.items():
+        found = image.partitions[key]
+        told = [record for record in changes_of(case).get(key, []) if record.directories is not None]
+        if told:
+            replicas = found.replicas if told[-1].replicas is None else tuple(told[-1].replicas)
+            if broker_id in replicas:
+                directories = tuple(map(bytes, told[-1].directories or ()))
+                case.same(f"where {key} is", directories[replicas.index(broker_id)], chosen)
+        elif len(found.directories) == len(found.replicas):
+            case.same(f"where {key} stays", found.directory_of(broker_id), chosen)
+
+    def read(response: Any) -> None:
+        told = {
+            (bytes(directory.id), bytes(topic.topic_id), each.partition_index): each.error_code
+            for directory in response.directories
+            for topic in directory.topics
+            for each in topic.partitions
+        }
+        case.same("what is answered", set(told), set(wanted))
+        for key, code in told.items():
+            if wanted[key] or code != Error.NONE:
+                case.same(key, {code}, wanted[key])
+
+    return read
+
+
+def moved(case: Case) -> Read:
+    """Moves, and moves that are called off."""
+    request, image = case.request, case.image
+    written = changes_of(case)
+    wanted: dict[tuple[str, int], set[int] | None] = {}
+    for topic in request.topics:
+        topic_id = image.names.get(topic.name, b"")
+        for asked in topic.partitions:
+            place = topic.name, asked.partition_index
+            found = image.partitions.get((topic_id, asked.partition_index))
+            if place in wanted:
+                wanted[place] = None  # twice: the second is judged by what the first made
+            elif found is None:
+                wanted[place] = {MISSING}
+            elif asked.replicas is None:
+                wanted[place] = _not_called_off(found)
+            else:
+                wanted[place] = _not_moved(case, found, asked.replicas)
+                is_once = [each.partition_index for each in topic.partitions].count(asked.partition_index) == 1
+                if not wanted[place] and is_once:
+                    _sets_out(case, found, tuple(asked.replicas), written.get((topic_id, asked.partition_index), []))
+    is_too_much = not case.written and case.may_be_too_much(len(wanted))
+
+    def read(response: Any) -> None:
+        if is_too_much and response.error_code == Error.POLICY_VIOLATION:
+            return
+        case.expect("it", response.error_code, ())
+        for topic in response.responses:
+            for told in topic.partitions:
+                codes = wanted[topic.name, told.partition_index]
+                if codes is not None and not response.error_code:
+                    case.expect((topic.name, told.partition_index), told.error_code, codes)
+
+    return read
+
+
+def _not_called_off(found: Partition) -> set[int]:
+    if not found.adding and not found.removing:
+        return {Error.NO_REASSIGNMENT_IN_PROGRESS}
+    if set(found.isr) <= set(found.adding):
+        return {Error.INVALID_REPLICA_ASSIGNMENT, Error.NONE}  # nobody who stays is in sync: where that is allowed
+    return set()
+
+
+def _not_moved(case: Case, found: Partition, replicas: Sequence[int]) -> set[int]:
+    if not is_target(case, replicas):
+        return {Error.INVALID_REPLICA_ASSIGNMENT}
+    now = {*found.replicas, *found.adding} - set(found.removing)
+    if len(now) != len(replicas) and not case.request.allow_replication_factor_change:
+        return {Error.INVALID_REPLICATION_FACTOR}
+    return set()
+
+
+def _sets_out(case: Case, found: Partition, target: tuple[int, ...], written: Sequence[PartitionChangeRecord]) -> None:
+    """The replicas are the wished ones, and those that go, until they may (KIP-455)."""
+    going = tuple(sorted(set(found.replicas) - set(target)))
+    coming = tuple(sorted(set(target) - set(found.replicas)))
+    replicas, adding, removing = found.replicas, found.adding, found.removing
+    for record in written[:1]:
+        replicas = replicas if record.replicas is None else tuple(record.replicas)
+        adding = adding if record.adding_replicas is None else tuple(record.adding_replicas)
+        removing = removing if record.removing_replicas is None else tuple(record.removing_replicas)
+    # Lists that would become empty are left as they are (as stock does).
+    under_way = ((*target, *going), coming or found.adding, going or found.removing)
+    if (replicas, adding, removing) == under_way:
+        return
+    stays = tuple(each for each in (*target, *going) if each not in under_way[2])
+    case.same("what the move comes to", (replicas, adding, removing), (stays, (), ()))
+
+
+def listed(case: Case) -> Read:
+    image, request = case.image, case.request
+    wanted: dict[tuple[str, int], tuple[Any, ...]] = {}
+    places = (
+        [(image.topics[key[0]], key[1]) for key in image.partitions]
+        if request.topics is None
+        else [(topic.name, index) for topic in request.topics for index in topic.partition_indexes]
+    )
+    for name, index in places:
+        found = image.partitions.get((image.names.get(name, b""), index))
+        if found is not None and (found.adding or found.removing):
+            wanted[name, index] = (found.replicas, found.adding, found.removing)
+
+    def read(response: Any) -> None:
+        told = {
+            (topic.name, each.partition_index): tuple(
+                map(tuple, (each.replicas, each.adding_replicas, each.removing_replicas))
+            )
+            for topic in response.topics
+            for each in topic.partitions
+        }
+        case.same("the error", response.error_code, Error.NONE)
+        case.same("what is under way", told, wanted)
+
+    return read
+
+
+def elected(case: Case) -> Read:
+    request, image = case.request, case.image
+    kind = request.election_type
+    if request.topic_partitions == ():
+        return lambda response: case.same("the answer", len(response.replica_election_results), 0)
+    if kind not in (PREFERRED, UNCLEAN):
+        return lambda response: case.expect("it", response.error_code, {Error.INVALID_REQUEST})
+    written = changes_of(case)
+    places = [(image.topics[key[0]], key[1]) for key in image.partitions]
+    if request.topic_partitions is not None:
+        places = [(topic.topic, index) for topic in request.topic_partitions for index in topic.partitions]
+    wanted: dict[tuple[str, int], set[int]] = {}
+    for place in places:
+        key = image.names.get(place[0], b""), place[1]
+        found = image.partitions.get(key)
+        if found is None:
+            wanted[place] = {MISSING}
+            continue
+        is_well = found.leader == found.replicas[0] if kind == PREFERRED else found.leader != NOBODY
+        if is_well:
+            wanted[place] = {Error.ELECTION_NOT_NEEDED}
+            continue
+        codes: set[int] = {Error.NONE}
+        if not written.get(key):
+            codes = {
+                Error.PREFERRED_LEADER_NOT_AVAILABLE if kind == PREFERRED else Error.ELIGIBLE_LEADERS_NOT_AVAILABLE
+            }
+            first = found.replicas if kind == UNCLEAN else found.replicas[:1]
+            can = [each for each in first if _could_lead(case, found, each, any_replica=kind == UNCLEAN)]
+            if can:
+                raise case.fail(f"{place} is not given to {can}, which could lead it")
+        wanted[place] = codes if places.count(place) == 1 else {*codes, Error.ELECTION_NOT_NEEDED}
+
+    def read(response: Any) -> None:
+        if response.error_code == Error.POLICY_VIOLATION and case.may_be_too_much(len(wanted)):
+            return
+        case.expect("it", response.error_code, ())
+        told = {
+            (topic.topic, each.partition_id): each.error_code
+            for topic in response.replica_election_results
+            for each in topic.partition_result
+        }
+        for place, code in told.items():
+            case.expect(place, code, wanted[place])
+        for place, codes in wanted.items():
+            is_due = request.topic_partitions is not None or Error.ELECTION_NOT_NEEDED not in codes
+            if place not in told and is_due and not response.error_code:
+                raise case.fail(f"nothing is told of {place}")
+
+    return read
+
+
+def _could_lead(case: Case, found: Partition, broker_id: int, *, any_replica: bool) -> bool:
+    broker = case.image.brokers.get(broker_id)
+    return (
+        (any_replica or broker_id in (found.isr or found.elr))
+        and broker is not None
+        and is_active(broker)
+        and broker.serves(found.directory_of(broker_id))
+    )

@@ -1,0 +1,333 @@
+"""CreateTopics, CreatePartitions and DeleteTopics, once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.errors import Error
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from simulations.cluster.clerk_values import TOPIC, is_taken
+from simulations.cluster.rules.case import Case, first_directory, is_active, repeated, takes_replicas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Lists = Sequence[Sequence[int]]
+
+PARTITIONS_MAX = 10_000
+NAME_MAX = 249
+METADATA_TOPIC = "__cluster_metadata"
+MIN_ISR = "min.insync.replicas"
+# Of configs that no topic here is given of its own, what Kafka takes.
+DEFAULTS = {
+    "segment.index.bytes": "10485760", "file.delete.delay.ms": "60000", "compression.lz4.level": "9",
+    "remote.storage.enable": "false", "index.interval.bytes": "4096", "flush.messages": "9223372036854775807",
+}  # fmt: skip
+CONFIGS = 33
+OF_TOPIC, BY_DEFAULT = 1, 5
+
+
+def created(case: Case) -> Callable[[Any], None]:
+    request = case.request
+    twice = repeated([topic.name for topic in request.topics])
+    wanted = [topic for topic in request.topics if topic.name not in twice and topic.name != METADATA_TOPIC]
+    total = sum(_partitions_of(case, topic) for topic in wanted)
+    allowed: dict[str, set[int]] = {name: {Error.INVALID_REQUEST} for name in (*twice, METADATA_TOPIC)}
+    for topic in wanted:
+        allowed[topic.name] = _wrong(case, topic)
+    is_too_much = total > PARTITIONS_MAX
+    written = list(case.written)
+    if is_too_much or request.validate_only:
+        case.same("what is written", written, [])
+    else:
+        cut_short = not written and case.may_be_too_much(total)
+        for topic in wanted:
+            if not allowed[topic.name] and not cut_short:
+                _take_topic(case, topic, written)
+
+    def read(response: Any) -> None:
+        for told in response.topics:
+            codes = {Error.POLICY_VIOLATION} if is_too_much else allowed[told.name]
+            if not codes and not case.written and not request.validate_only and case.may_be_too_much(total):
+                codes = {Error.POLICY_VIOLATION}
+            case.expect(f"topic {told.name}", told.error_code, codes)
+            if told.error_code == Error.NONE:
+                topic = next(each for each in wanted if each.name == told.name)
+                _told_of(case, topic, told)
+
+    return read
+
+
+def _partitions_of(case: Case, topic: Any) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return case.number("num.partitions", 1) if topic.num_partitions == -1 else max(0, topic.num_partitions)
+
+
+def _wrong(case: Case, topic: Any) -> set[int]:
+    """The errors that are true of a topic by itself; any of them may be told."""
+    image, name = case.image, topic.name
+    found: set[int] = set()
+    if name in image.names:
+        found.add(Error.TOPIC_ALREADY_EXISTS)
+    elif any(other.replace(".", "_") == name.replace(".", "_") for other in image.names) or _is_no_name(name):
+        found.add(Error.INVALID_TOPIC_EXCEPTION)
+    if found:
+        return found  # nothing else is looked at
+    for config in topic.configs:
+        if config.value is None or is_taken(TOPIC, config.name, config.value) is False:
+            found.add(Error.INVALID_CONFIG)
+    return found or (_wrong_lists(case, topic) if topic.assignments else _wrong_counts(case, topic))
+
+
+def _is_no_name(name: str) -> bool:
+    letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
+    return name in ("", ".", "..") or len(name) > NAME_MAX or not letters
+
+
+def _wrong_lists(case: Case, topic: Any) -> set[int]:
+    if topic.replication_factor != -1 or topic.num_partitions != -1:
+        return {Error.INVALID_REQUEST}
+    indexes = sorted(each.partition_index for each in topic.assignments)
+    lists = [each.broker_ids for each in topic.assignments]
+    is_well = indexes == list(range(len(indexes))) and are_possible(case, lists)
+    return set() if is_well else {Error.INVALID_REPLICA_ASSIGNMENT}
+
+
+def are_possible(case: Case, lists: Sequence[Sequence[int]]) -> bool:
+    """Whether replicas of new partitions may be so: of one length, on brokers that are there, one of them active."""
+    brokers = case.image.brokers
+    return len({len(each) for each in lists}) == 1 and all(
+        is_target(case, each) and any(is_active(brokers[broker_id]) for broker_id in each) for each in lists
+    )
+
+
+def is_target(case: Case, replicas: Sequence[int]) -> bool:
+    """Whether a partition may have these replicas."""
+    brokers = case.image.brokers
+    return (
+        bool(replicas)
+        and len(set(replicas)) == len(replicas)
+        and all(each in brokers and takes_replicas(brokers[each]) for each in replicas)
+    )
+
+
+def _wrong_counts(case: Case, topic: Any) -> set[int]:
+    count, size = topic.num_partitions, topic.replication_factor
+    if size == 0 or size < -1:
+        return {Error.INVALID_REPLICATION_FACTOR}
+    if count == 0 or count < -1:
+        return {Error.INVALID_PARTITIONS}
+    size = case.number("default.replication.factor", 1) if size == -1 else size
+    return set() if can_place(case, size) else {Error.INVALID_REPLICATION_FACTOR}
+
+
+def can_place(case: Case, size: int) -> bool:
+    """Whether so many replicas can be found brokers for."""
+    usable = [each for each in case.image.brokers.values() if not each.leaving and takes_replicas(each)]
+    return size <= len(usable) and any(not each.fenced for each in usable)
+
+
+def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
+    """What is written for a topic is taken off; it must be there, and be right."""
+    record = written.pop(0) if written else None
+    if type(record) is not TopicRecord or record.name != topic.name:
+        raise case.fail(f"{record} is written where topic {topic.name} should be made")
+    topic_id = bytes(record.topic_id)
+    for config in {config.name: config for config in topic.configs}.values():
+        wanted = ConfigRecord(
+            resource_type=TOPIC, resource_name=topic.name, name=config.name, value=_last(topic, config)
+        )
+        case.same("a config", written.pop(0) if written else None, wanted)
+    if case.keeps_elr and any(config.name == MIN_ISR for config in topic.configs):
+        case.same("a new ELR", written.pop(0) if written else None, ClearElrRecord(topic_name=topic.name))
+    by_hand = {each.partition_index: tuple(each.broker_ids) for each in topic.assignments}
+    count = _partitions_of(case, topic)
+    records, written[:] = written[:count], written[count:]
+    size = topic.replication_factor
+    size = case.number("default.replication.factor", 1) if size == -1 else size
+    lists = [by_hand[index] for index in range(count)] if by_hand else None
+    are_new_partitions(case, topic_id, range(count), records, lists, size)
+
+
+def _last(topic: Any, config: Any) -> str:
+    """Of a key that is named twice the last value counts."""
+    return str([each.value for each in topic.configs if each.name == config.name][-1])
+
+
+def are_new_partitions(
+    case: Case,
+    topic_id: bytes,
+    indexes: range,
+    records: Sequence[Any],
+    lists: Sequence[Sequence[int]] | None,
+    size: int,
+) -> None:
+    """Raises Violation unless these records make these partitions. lists: of replicas, None where they are placed."""
+    made = [
+        (type(each), getattr(each, "partition_id", None), bytes(getattr(each, "topic_id", b""))) for each in records
+    ]
+    case.same("what is made", made, [(PartitionRecord, index, topic_id) for index in indexes])
+    image = case.image
+    for place, record in enumerate(records):
+        replicas = tuple(record.replicas)
+        if lists is not None:
+            case.same(f"the list of partition {record.partition_id}", replicas, tuple(lists[place]))
+        elif len(set(replicas)) != size or not all(each in image.brokers for each in replicas):
+            raise case.fail(f"partition {record.partition_id} is placed on {replicas}")
+        isr = tuple(each for each in replicas if is_active(image.brokers.get(each)))
+        case.same(f"partition {record.partition_id}", (tuple(record.isr), record.leader), (isr, isr[0] if isr else -1))
+        plain = (record.leader_epoch, record.partition_epoch, record.leader_recovery_state, *record.adding_replicas)
+        case.same(f"what partition {record.partition_id} begins with", plain, (0, 0, 0))
+        if record.directories:
+            wanted = [first_directory(image, each) for each in replicas]
+            case.same(f"directories of partition {record.partition_id}", list(map(bytes, record.directories)), wanted)
+    if lists is None:
+        _is_even(case, [tuple(record.replicas) for record in records])
+
+
+def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
+    """Leaders and replicas go round (KIP-36): all who may take them have had as many after each round."""
+    usable = {each for each, found in case.image.brokers.items() if not found.leaving and takes_replicas(found)}
+    unfenced = {each for each in usable if not case.image.brokers[each].fenced}
+    wrong = [each for each in placed if not set(each) <= usable or each[0] not in unfenced]
+    if wrong:
+        raise case.fail(f"{wrong} are placed, and {usable} could be, led by {unfenced}")
+    racks = {case.image.brokers[each].rack for each in usable}
+    for replicas in placed:
+        of = [case.image.brokers[each].rack for each in replicas]
+        fenced = set(replicas) - unfenced
+        if len(racks) == 1 and fenced and not unfenced <= set(replicas):
+            raise case.fail(f"{replicas} are placed on {fenced}, which are fenced, and {unfenced} are not")
+        if unfenced == usable and len(set(of)) != min(len(racks), len(replicas)):
+            raise case.fail(f"{replicas} are on the racks {of} of {racks}")
+    if len(racks) > 1 or unfenced != usable:
+        return
+    for first in range(0, len(placed) - len(usable) + 1, len(usable)):
+        turn = placed[first : first + len(usable)]
+        for column in zip(*turn, strict=True):
+            if set(column) != usable:
+                raise case.fail(f"in {turn} not each of {usable} has its turn")
+
+
+def _told_of(case: Case, topic: Any, told: Any) -> None:
+    """Its id, its sizes and its configs (KIP-525)."""
+    made = [each for each in case.written if type(each) is TopicRecord and each.name == topic.name]
+    if made:
+        case.same(f"the id of {topic.name}", bytes(told.topic_id), bytes(made[0].topic_id))
+    size = len(topic.assignments[0].broker_ids) if topic.assignments else topic.replication_factor
+    size = case.number("default.replication.factor", 1) if size == -1 else size
+    sizes = (told.num_partitions, told.replication_factor)
+    case.same(f"the size of {topic.name}", sizes, (_partitions_of(case, topic), size))
+    own = {config.name: _last(topic, config) for config in topic.configs}
+    found = {config.name: config for config in told.configs or ()}
+    case.same(f"how many configs {topic.name} has", len(found), CONFIGS)
+    case.same("their order", list(found), sorted(found))
+    for name, config in found.items():
+        what = f"{name} of {topic.name}"
+        flags = (config.read_only, config.is_sensitive, (config.config_source == OF_TOPIC))
+        case.same(what, flags, (False, False, name in own))
+        if name in own:
+            case.same(what, config.value, own[name])
+        elif name in DEFAULTS:
+            case.same(what, (config.value, config.config_source), (DEFAULTS[name], BY_DEFAULT))
+
+
+def grown(case: Case) -> Callable[[Any], None]:
+    request, image = case.request, case.image
+    twice = repeated([topic.name for topic in request.topics])
+    allowed: dict[str, set[int]] = {}
+    total = 0
+    written = list(case.written)
+    for topic in request.topics:
+        allowed[topic.name] = {Error.INVALID_REQUEST} if topic.name in twice else _not_grown(case, topic)
+        if not allowed[topic.name]:
+            total += topic.count - image.counts[image.names[topic.name]]
+    is_too_much = total > PARTITIONS_MAX
+    is_cut = not written and total and not request.validate_only and case.may_be_too_much(total)
+    if request.validate_only or is_too_much:
+        case.same("what is written", written, [])
+    elif not is_cut:
+        for topic in request.topics:
+            if not allowed[topic.name]:
+                topic_id = image.names[topic.name]
+                now = image.counts[topic_id]
+                records, written[:] = written[: topic.count - now], written[topic.count - now :]
+                lists = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
+                size = len(image.partitions[topic_id, 0].replicas)
+                are_new_partitions(case, topic_id, range(now, topic.count), records, lists, size)
+
+    def read(response: Any) -> None:
+        for told in response.results:
+            codes = {Error.POLICY_VIOLATION} if is_too_much or is_cut else allowed[told.name]
+            case.expect(f"topic {told.name}", told.error_code, codes)
+
+    return read
+
+
+def _not_grown(case: Case, topic: Any) -> set[int]:
+    """Why a topic cannot have so many partitions."""
+    image = case.image
+    topic_id = image.names.get(topic.name)
+    if topic_id is None:
+        return {Error.UNKNOWN_TOPIC_OR_PARTITION}
+    more = topic.count - image.counts[topic_id]
+    if more <= 0:
+        return {Error.INVALID_PARTITIONS}
+    if topic.assignments is not None and len(topic.assignments) != more:
+        return {Error.INVALID_REPLICA_ASSIGNMENT}
+    if more > PARTITIONS_MAX:
+        return {Error.POLICY_VIOLATION}
+    size = len(image.partitions[topic_id, 0].replicas)
+    if topic.assignments is None:
+        return set() if can_place(case, size) else {Error.INVALID_REPLICATION_FACTOR}
+    lists = [each.broker_ids for each in topic.assignments]
+    is_well = are_possible(case, lists) and len(lists[0]) == size
+    return set() if is_well else {Error.INVALID_REPLICA_ASSIGNMENT}
+
+
+def deleted(case: Case) -> Callable[[Any], None]:
+    request, image = case.request, case.image
+    if not case.flag("delete.topic.enable", "true"):
+        case.same("what is written", case.written, [])
+        codes = {Error.TOPIC_DELETION_DISABLED, Error.INVALID_REQUEST}
+
+        def refused(response: Any) -> None:
+            for told in response.responses:
+                case.expect(f"topic {told.name}", told.error_code, codes)
+
+        return refused
+    zero = bytes(16)
+    names = [each.name for each in request.topics if each.name is not None and each.topic_id == zero]
+    ids = [bytes(each.topic_id) for each in request.topics if each.name is None and each.topic_id != zero]
+    by_id = {each for each in ids if ids.count(each) == 1}
+    gone: set[bytes] = {each for each in by_id if each in image.topics}
+    wanted: list[tuple[str | None, bytes, int]] = [(None, each, Error.INVALID_REQUEST) for each in repeated(ids)]
+    wanted += [(None, each, Error.UNKNOWN_TOPIC_ID) for each in by_id - gone]
+    wanted += [
+        (each.name, bytes(each.topic_id), Error.INVALID_REQUEST)
+        for each in request.topics
+        if (each.name is None) == (each.topic_id == zero)
+    ]
+    wanted += [(name, zero, Error.INVALID_REQUEST) for name in repeated(names)]
+    for name in names:
+        topic_id = image.names.get(name)
+        if names.count(name) > 1:
+            continue
+        if topic_id is None:
+            wanted.append((name, zero, Error.UNKNOWN_TOPIC_OR_PARTITION))
+        elif topic_id in gone:
+            gone.remove(topic_id)
+            wanted.append((name, topic_id, Error.INVALID_REQUEST))
+        else:
+            gone.add(topic_id)
+    wanted += [(image.topics[each], each, Error.NONE) for each in gone]
+    removed = {bytes(each.topic_id) for each in case.written if type(each) is RemoveTopicRecord}
+    case.same("what is removed", removed, gone)
+
+    def read(response: Any) -> None:
+        told = [(each.name, bytes(each.topic_id), each.error_code) for each in response.responses]
+        case.same("the answer", sorted(told, key=repr), sorted(wanted, key=repr))
+
+    return read

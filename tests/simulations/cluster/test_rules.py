@@ -1,0 +1,153 @@
+"""The rules of requests: what they see in a controller that does something else, and what they let pass."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from records.errors import Error
+from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse
+from records.messages.partitions import AlterPartitionRequest
+from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse, DeleteTopicsRequest
+from records.metadata.brokers import UnregisterBrokerRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from records.schema import replace as changed
+from simulations.cluster.image import Broker, Image, Partition
+from simulations.cluster.rules import nodes, partitions, topics
+from simulations.cluster.rules.case import Case
+from simulations.cluster.rules.elections import Change
+from simulations.violation import Violation
+
+TOPIC = b"t" * 16
+LEVEL = {"metadata.version": 12}
+
+
+def image(partition: Partition) -> Image:
+    found = Image()
+    found.features = dict(LEVEL)
+    found.brokers = {each: Broker(each, b"i", fenced=False, leaving=False) for each in (101, 102, 103)}
+    found.topics, found.names, found.counts = {TOPIC: "here"}, {"here": TOPIC}, {TOPIC: 1}
+    found.partitions = {(TOPIC, 0): partition}
+    return found
+
+
+def partition(**fields: Any) -> Partition:
+    plain = Partition((101, 102, 103), (101, 102), 101, 5, 7, (), (), (), ())
+    return replace(plain, **fields)
+
+
+def case(request: Any, records: list[Any], of: Image | None = None) -> Case:
+    return Case(1, of or image(partition()), request, 3, records, {}, "cluster", (1, 2, 3))
+
+
+def judge(before: Image, after: Image, **fields: Any) -> None:
+    record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, **fields)
+    Change(before, after, record, lost=(), by_broker=-1, min_isr=1).judge(1)
+
+
+def test_the_first_in_the_order_of_the_replicas_is_to_lead_where_the_leader_cannot() -> None:
+    before, after = image(partition(isr=(103, 102, 101))), image(partition(isr=(103, 102, 101)))
+    after.brokers[101].fenced = True
+
+    judge(before, after, isr=(103, 102), leader=102)
+
+    with pytest.raises(Violation, match="103 leads, and 102 comes before it"):
+        judge(before, after, isr=(103, 102), leader=103)
+
+
+def test_a_leader_epoch_does_not_rise_for_nothing() -> None:
+    both = image(partition())
+
+    with pytest.raises(Violation, match="the leader epoch rises for nothing"):
+        judge(both, both, isr=(101, 102, 103), leader=101)
+
+
+def test_what_was_so_before_is_not_written_again() -> None:
+    both = image(partition())
+
+    with pytest.raises(Violation, match="isr were so before"):
+        judge(both, both, isr=(101, 102))
+
+
+def test_a_partition_that_could_be_led_is_not_left_without_a_leader() -> None:
+    both = image(partition())
+
+    with pytest.raises(Violation, match="nobody leads, and"):
+        judge(both, both, leader=-1)
+
+
+def test_a_move_is_over_when_all_that_come_are_in_sync() -> None:
+    both = image(partition(adding=(103,), removing=(102,)))
+
+    with pytest.raises(Violation, match="the move goes on, and could be over"):
+        judge(both, both, isr=(101, 102, 103))
+
+
+def test_who_leaves_an_isr_that_is_too_small_stays_eligible() -> None:
+    both = image(partition())
+    both.features["eligible.leader.replicas.version"] = 1
+    both.configs[2, "here"] = {"min.insync.replicas": "2"}
+    both.brokers[102].fenced = True
+
+    judge(both, both, isr=(101,), eligible_leader_replicas=(102,))
+
+    with pytest.raises(Violation, match="are eligible, and should be"):
+        judge(both, both, isr=(101,))
+
+
+def created(**fields: Any) -> Case:
+    wanted = CreateTopicsRequest.CreatableTopic(
+        name="new", num_partitions=1, replication_factor=2, assignments=(), configs=()
+    )
+    request = CreateTopicsRequest(topics=(wanted,), timeout_ms=1)
+    new = PartitionRecord(
+        partition_id=0, topic_id=b"n" * 16, replicas=(102, 103), isr=(102, 103), leader=102, leader_epoch=0,
+        partition_epoch=0, removing_replicas=(), adding_replicas=(),
+    )  # fmt: skip
+    return case(request, [TopicRecord(name="new", topic_id=b"n" * 16), changed(new, **fields)])
+
+
+def test_a_new_partition_is_led_by_the_first_that_is_active() -> None:
+    topics.created(created())
+
+    with pytest.raises(Violation, match="partition 0 is"):
+        topics.created(created(leader=103))
+
+
+def test_a_topic_that_can_be_made_is_not_refused() -> None:
+    read = topics.created(created())
+    told = CreateTopicsResponse.CreatableTopicResult(name="new", error_code=Error.INVALID_REQUEST, error_message=None)
+
+    with pytest.raises(Violation, match="is answered by INVALID_REQUEST, not NONE"):
+        read(CreateTopicsResponse(throttle_time_ms=0, topics=(told,)))
+
+
+def test_only_what_was_asked_for_is_deleted() -> None:
+    topic = DeleteTopicsRequest.DeleteTopicState(name="elsewhere", topic_id=bytes(16))
+    request = DeleteTopicsRequest(topics=(topic,), timeout_ms=1)
+
+    with pytest.raises(Violation, match="what is removed"):
+        topics.deleted(case(request, [RemoveTopicRecord(topic_id=TOPIC)]))
+
+
+def test_a_wish_of_an_old_leader_epoch_is_refused_as_such() -> None:
+    member = AlterPartitionRequest.TopicData.PartitionData.BrokerState(broker_id=101, broker_epoch=101)
+    asked = AlterPartitionRequest.TopicData.PartitionData(
+        partition_index=0, leader_epoch=4, new_isr_with_epochs=(member,), partition_epoch=7
+    )
+    wanted = AlterPartitionRequest.TopicData(topic_id=TOPIC, partitions=(asked,))
+    request = AlterPartitionRequest(broker_id=101, broker_epoch=101, topics=(wanted,))
+
+    found = partitions.refused(case(request, []), partition(), asked)
+
+    assert found == {Error.FENCED_LEADER_EPOCH}
+
+
+def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:
+    request = UnregisterBrokerRequest(broker_id=102)
+    read = nodes.unregistered(case(request, [UnregisterBrokerRecord(broker_id=102, broker_epoch=102)]))
+
+    read(UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None))
+
+    with pytest.raises(Violation, match="what is forgotten"):
+        nodes.unregistered(case(request, []))
