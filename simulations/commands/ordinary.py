@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where each was caught, or is excused."""
-    from simulations.mutants.generic import sample
+    from simulations.mutants.generic import level_of, sample
     from simulations.mutants.ordinary import KILLED, Book, Hunt
     from simulations.mutants.survivors import read
 
@@ -60,10 +60,11 @@ def execute(args: argparse.Namespace) -> int:
         return bool(args.again) and found.outcome != KILLED and not (key in verdicts and verdicts[key].is_excused)
 
     todo = [each for each in chosen if is_open(each.key)]
-    level = "controller" if args.generic.startswith("controller") else "raft"
     progress = Progress(len(todo), "mutants")
-    for found in Hunt(level, args.seeds or SEEDS, args.tries, book).run(todo, args.jobs) if todo else ():
-        progress.add(1, f"{found.outcome}: {found.key}")
+    for level in sorted({level_of(each.module) for each in todo}):
+        some = [each for each in todo if level_of(each.module) == level]
+        for found in Hunt(level, args.seeds or SEEDS, args.tries, book).run(some, args.jobs):
+            progress.add(1, f"{found.outcome}: {found.key}")
     progress.clear()
     living = [book.found[each.key] for each in chosen if book.found[each.key].outcome != KILLED]
     left = _tell(len(chosen), living, [book.found[each.key] for each in chosen])

@@ -24,6 +24,8 @@ PREFIX = "G/"
 
 # By the name of a level: packages whose own modules are the core that it is to judge, and those of them that are edges.
 CORES = {"raft": ("raft",), "controller": ("controller", "controller.control", "controller.tables")}
+# Of the core of controllers, what only whole nodes come by: envelopes, and how large a frame is.
+OF_NODES = ("controller.envelope", "controller.request_bounds")
 EDGES = ("controller.client", "controller.node")
 
 _SHOWN = 90
@@ -115,9 +117,15 @@ def as_mutant(ordinary: Ordinary) -> Mutant:
     module, change, text, _ = ordinary
     source = source_of(module)
     name = f"{module}:{change.line}: {text} → {' '.join(change.after.split())[:60]}"
-    level = "controller" if module.startswith("controller") else "raft"
     edit = Edit(module, source, ordinary.mutated(source))
-    return Mutant(ordinary.id, name, "generic", change.rule, (), (edit,), level=level)
+    return Mutant(ordinary.id, name, "generic", change.rule, (), (edit,), level=level_of(module))
+
+
+def level_of(module: str) -> str:
+    """The level at which the mutants of a module are hunted."""
+    if module in OF_NODES:
+        return "node"
+    return "controller" if module.startswith("controller") else "raft"
 
 
 def source_of(module: str) -> str:

@@ -56,12 +56,13 @@ class Found(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """The world of a seed without a mutant. lines: that ran, by module. code: of what code."""
+    """The world of a seed without a mutant. lines: that ran, by module. code: of what code. level: of the world."""
 
     seed: int
     trace_hash: str
     lines: dict[str, list[int]]
     code: str
+    level: str = ""
 
 
 class Book:
@@ -70,7 +71,7 @@ class Book:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.found: dict[str, Found] = {}
-        self.baselines: dict[int, Baseline] = {}
+        self.baselines: dict[tuple[str, int], Baseline] = {}  # by level and seed
         if path is not None and path.exists():
             for line in path.read_text().splitlines():
                 self._take(json.loads(line))
@@ -79,7 +80,8 @@ class Book:
         if "key" in row:
             self.found[row["key"]] = Found(**row)
         else:
-            self.baselines[row["seed"]] = Baseline(**row)
+            baseline = Baseline(**row)
+            self.baselines[baseline.level, baseline.seed] = baseline
 
     def add(self, row: Found | Baseline) -> None:
         self._take(row._asdict())
@@ -145,18 +147,18 @@ class Hunt:
     def _probe(self, names: set[str]) -> None:
         paths = {sys.modules[name].__file__ or "": name for name in sorted(names) if name in sys.modules}
         for seed in self._seeds:
-            known = self._book.baselines.get(seed)
+            known = self._book.baselines.get((self._level, seed))
             if known is None or known.code != self._code or not known.lines.keys() >= set(paths.values()):
                 probe = Probe(paths)
                 trace_hash = probe.run(self._level, seed)
                 lines = {paths[path]: sorted(found) for path, found in probe.lines.items()}
-                self._book.add(Baseline(seed, trace_hash, lines, self._code))
+                self._book.add(Baseline(seed, trace_hash, lines, self._code, self._level))
 
     def _worlds(self, imported: Imported, mutant: Ordinary) -> list[Baseline]:
         """The worlds that come by the mutant, in the order of the seeds; all, where it is come by before any begins."""
         first = mutant.change.line
         at = range(first, first + mutant.change.after.count("\n") + 1)
-        found = [self._book.baselines[seed] for seed in self._seeds]
+        found = [self._book.baselines[self._level, seed] for seed in self._seeds]
         if not imported.ran(mutant.module, at):
             found = [each for each in found if not set(at).isdisjoint(each.lines.get(mutant.module, ()))]
         return found[: self._tries_max]

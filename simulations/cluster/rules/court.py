@@ -103,6 +103,8 @@ class Court:
             return  # what is sealed in it is looked at on the wire
         if read is not None and process.controller.is_active and not is_elsewhere(response):
             try:
+                if getattr(response, "throttle_time_ms", 0):
+                    raise Violation("C21", f"node {process.node.id} throttles who asked: {response}")
                 read(response)
             except Violation as violation:
                 self.refused = self.refused or violation.text
