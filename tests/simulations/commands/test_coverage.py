@@ -1,0 +1,58 @@
+"""`coverage` tells what worlds came to, and what they did not; where something impossible was seen, it fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.commands import coverage
+from simulations.commands.main import main
+from simulations.coverage import rare
+from simulations.coverage.seen import everything
+from simulations.outcome import Outcome
+from simulations.workers import Row, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pytest
+
+EVERY = ["coverage", "--seeds", "1-2", "--jobs", "1"]
+
+
+def test_what_was_not_seen_is_told_and_what_luck_alone_did_not_see(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(monkeypatch, {"cell: Leader, Fetch, records": 2}, {"cell: Leader, Fetch, nothing": 1})
+
+    lines = capsys.readouterr().out.splitlines()
+    cells = len(everything()["cell"])
+    alone = f"by luck alone, 2 worlds: cell 1 of {cells}, "
+    assert (code, lines[0]) == (1, f"{2 + len(rare.tasks_of())} worlds")
+    assert f"cell: 2 of {cells} seen ({200 / cells:.1f} %); not:" in lines
+    assert [line[: len(alone)] for line in lines if line.startswith("by luck")] == [alone]
+    assert lines[-1] == "  cell: Leader, Fetch, nothing;"
+
+
+def test_what_was_thought_impossible_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(monkeypatch, {"cell: Follower, Fetch, records": 1}, {})
+
+    assert code == 1
+    assert "seen, and thought impossible: cell: Follower, Fetch, records\n" in capsys.readouterr().out
+
+
+def run(monkeypatch: pytest.MonkeyPatch, by_seeds: dict[str, int], by_plans: dict[str, int]) -> int:
+    """The command, where each world comes to the same."""
+
+    def crew(tasks: Sequence[Task]) -> Iterator[Row]:
+        for task in tasks:
+            assert task.counted
+            outcomes = [Outcome(seed, seen=by_seeds) for seed in task.seeds]
+            yield Row(task, outcomes or [Outcome(1, seen=by_plans)], 0.1)
+
+    def made(_args: Any) -> Any:
+        return crew
+
+    monkeypatch.setattr(coverage, "crew_of", made)
+    return main(EVERY)
