@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.roles import Leader
+from raft.roles import Leader, Prospective
 from simulations.faults.targets import between as ways_between
 from simulations.violation import Violation
 from simulations.world import MS
@@ -176,6 +176,8 @@ class CalmPhase:
         epoch = leader.replica.epoch
         if run.plan.calm.quiet:
             run.clients.stop()
+        if self._may_be_let_in():
+            return
         known = max(
             (node.process.replica.epoch for node in run.nodes.values() if node.process is not None and
              node.process.is_listening), default=0,
@@ -188,6 +190,15 @@ class CalmPhase:
         if now is not leader or now.replica.epoch != epoch:
             text = f"node {leader.node.id} led epoch {epoch} with a healthy majority; {self._state()}"
             raise Violation("L04", text)
+
+    def _may_be_let_in(self) -> bool:
+        """Whether an outsider stands to whom one of the core gave a pre-vote, as it may while it has no leader."""
+        ids = {node.id for node in self._core}
+        roles = [
+            node.process.replica.role for node in self._run.nodes.values()
+            if node not in self._core and node.process is not None and node.process.is_listening
+        ]  # fmt: skip
+        return any(isinstance(role, Prospective) and ids & set(role.tally.granting) for role in roles)
 
     def _is_answered(self) -> None:
         run = self._run

@@ -86,7 +86,7 @@ class Duties:
             raise Violation("L14", f"{text}, not {config.retry_backoff_ms}")
         # What waited may have been asked in a role that is over: how it fares says nothing of this one.
         self._sent[node_id][peer] = (HELD if is_held else effect.number, now_ms)
-        if type(effect.request) is BeginQuorumEpochRequest:
+        if type(effect.request) is BeginQuorumEpochRequest and not is_held:
             told = self._told.setdefault((node_id, process.life, process.replica.epoch), {})
             every_ms = config.fetch_timeout_ms // 2
             last, before = told.get(peer, (-every_ms, -every_ms))
