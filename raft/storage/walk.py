@@ -135,8 +135,10 @@ def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
     changes in a CRC does not depend on the others, so the CRCs to be had are the sums of what each bit changes.
     """
     head = files.read(handle, fault.position, HEADER_BYTES)
-    lacking = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
-    lacking ^= int.from_bytes(head[CRC_AT:CRC_FROM], "big")
+    found = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
+    if found is None:
+        return True  # the file is shorter by now
+    lacking = found ^ int.from_bytes(head[CRC_AT:CRC_FROM], "big")
     sums: list[int] = []  # none has the highest bit of one before it
     for bit in range(8 * count):
         change = crc32c((1 << bit).to_bytes(count, "big")) ^ crc32c(bytes(count))
