@@ -60,6 +60,8 @@ class MetadataLog:
         self.cache = TailCache(self.end_offset, limits.cache_bytes_max)
         self.deleted: list[str] = []  # files renamed to `.deleted`, to be unlinked later
         self.retired: list[int] = []  # handles to be closed behind the flushes that may use them
+        self.flushed = 0  # number of the last operation that is on disk, names and all; the flush thread says so
+        self._made_by = 0  # number of the operation that made the last segment
 
     @property
     def first_offset(self) -> int:
@@ -91,6 +93,7 @@ class MetadataLog:
         rolled = self._must_roll(active, len(data), batches)
         if rolled:
             active = self._roll(active)
+            self._made_by = number
         active.append(data, batches)
         for head in batches:
             self._note(head)
@@ -125,6 +128,7 @@ class MetadataLog:
             self._remove(self.segments.pop())
         self.files.sync_directory(self.directory)
         segment = create_segment(self.files, self.directory, end_offset)
+        self._made_by = number
         self.segments.append(segment)
         self.epochs.clear()
         self.control_offsets.clear()
@@ -196,8 +200,11 @@ class MetadataLog:
         )
 
     def _roll(self, active: Segment) -> Segment:
-        # Once in a segment this waits for the disk, so that only the last segment of a log can ever be torn.
+        # Once in a segment this waits for the disk, so that of a log only the last segment can be torn, or missing.
+        # Of two names that are new a file system may keep the second alone, and a start refuses a log with a hole.
         self.files.sync_data(active.handle)
+        if self.flushed < self._made_by:
+            self.files.sync_directory(self.directory)
         active.write_indexes()
         self._write_producer_state(self.end_offset)
         segment = create_segment(self.files, self.directory, self.end_offset)

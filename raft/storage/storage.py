@@ -249,6 +249,7 @@ class Storage:
             self._queue.submit("closing files", lambda: self._close_all(handles))
 
     def _flushed(self, point: LogPoint) -> None:
+        self.log.flushed = point.number
         self._on_input(Flushed(point.number, point.end_offset, point.log_bytes))
 
     def _close_all(self, handles: list[int]) -> None:

@@ -96,4 +96,13 @@ SURVIVORS = (
         why="Who takes a snapshot takes it of what it has applied, and that is never less than where its log begins: "
         "a log that starts over is loaded before anything else is applied.",
     ),
+    Survivor(
+        Mutant(
+            "H12", "the offset index of a segment must be there at a start", "persistence", "KAFKA-13603", ("S18", "ASSERT"),
+            (Edit("raft.storage.recovery", "            except FileNotFoundError:\n                return None\n            try:", "            except FileNotFoundError:\n                raise StorageError('no index') from None\n            try:"),),
+        ),
+        is_equivalent=False,
+        why="An index is named on disk before the committed prefix that speaks of it, by the same sync of the "
+        "directory. So it takes somebody who removes the file; unit tests do.",
+    ),
 )  # fmt: skip

@@ -36,7 +36,11 @@ MUTANTS = (
     ),
     Mutant(
         "D03d", "a roll leaves the old segment unsynced", "persistence", "own", ("S22", "S07", "S18"),
-        (Edit("raft.storage.log", "        self.files.sync_data(active.handle)\n        active.write", "        active.write"),),
+        (Edit("raft.storage.log", "        self.files.sync_data(active.handle)\n        if self.flushed", "        if self.flushed"),),
+    ),
+    Mutant(
+        "D03e", "of two segments that are new the second may be there alone", "persistence", "own", ("S18",),
+        (Edit("raft.storage.log", "        if self.flushed < self._made_by:\n            self.files.sync_directory(self.directory)\n", ""),),
     ),
     Mutant(
         "D04", "quorum-state is written in place", "persistence", "KAFKA-15312", ("S18", "S02", "S03"),

@@ -230,6 +230,10 @@ MUTANTS = (
         ),),
     ),
     Mutant(
+        "X15", "the record of an election is numbered one too high", "replication", "own", ("S12",),
+        (Edit("raft.append", "records, base_offset=base_offset, leader_epoch=epoch,", "records, base_offset=base_offset + 1, leader_epoch=epoch,"),),
+    ),
+    Mutant(
         "X14", "who shuts down waits though it has nobody to tell", "progress", "KIP-595", ("L16",),
         (Edit(
             "raft.poll", "    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))",

@@ -33,7 +33,7 @@ BUGS = (
     Bug("KAFKA-12440", "votes and what leaders tell came from other clusters", ("H14", "X04")),
     Bug("KAFKA-12460", "a follower truncated what was committed", ("R26",)),
     Bug("KAFKA-12619", "a high watermark was shown before the epoch's first record was committed", ("R14", "Q01b")),
-    Bug("KAFKA-13603", "a start asked for the index of an empty segment", ("H12",)),
+    Bug("KAFKA-13603", "a start asked for the index of an empty segment", ()),
     Bug("KAFKA-14104", "batches of the log were read without a look at their CRC", ("H06",)),
     Bug("KAFKA-14238", "segments were deleted past the newest snapshot", ("D15", "D15b")),
     Bug("KAFKA-14240", "a start took a log without its snapshot", ("D11",)),

@@ -54,10 +54,6 @@ MUTANTS = (
         (Edit("raft.replica", "                return\n            leader_id = None\n", "                return\n            return\n"),),
     ),
     Mutant(
-        "H12", "the offset index of a segment must be there at a start", "persistence", "KAFKA-13603", ("S18", "ASSERT"),
-        (Edit("raft.storage.recovery", "            except FileNotFoundError:\n                return None\n            try:", "            except FileNotFoundError:\n                raise StorageError('no index') from None\n            try:"),),
-    ),
-    Mutant(
         "H13", "fetches of other clusters are served", "identity", "KAFKA-10817", ("S20",),
         (Edit("raft.fetch_request", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),),
     ),

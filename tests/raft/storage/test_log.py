@@ -139,6 +139,29 @@ def test_it_rolls_before_a_relative_offset_exceeds_an_int() -> None:
     assert [segment.base_offset for segment in log.segments] == [0, 2**31]
 
 
+def test_no_segment_is_made_while_the_name_of_the_one_before_is_not_on_disk() -> None:
+    """Else a crash could leave the newer one alone, and a start refuses a log with a hole."""
+    disk = Disk()
+    log = new_log(disk, "", segment_bytes_max=100)
+
+    for offset in range(3):
+        log.append(offset + 1, offset, offset + 1, batch(offset))
+    log.flushed = 3
+    log.append(4, 3, 4, batch(3))
+
+    done = [
+        (name, path) for name, path in disk.operations if path in {"", *(f"/{number:020}.log" for number in range(4))}
+    ]
+    kept = [entry for entry in done if entry[0] in {"create", "sync directory"}]
+    assert kept == [
+        ("create", "/00000000000000000000.log"),
+        ("create", "/00000000000000000001.log"),
+        ("sync directory", ""),
+        ("create", "/00000000000000000002.log"),
+        ("create", "/00000000000000000003.log"),
+    ]
+
+
 def test_a_segment_is_on_disk_before_the_next_one_is_made() -> None:
     """Else a crash could tear a segment that is not the last, which would look like damage."""
     disk = Disk()
