@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from controller import effects, inputs
 from controller.records_of import records_of
 from controller.view import stable_view
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest
+from records.messages.reassignments import ListPartitionReassignmentsRequest
 from simulations.cluster.image import Image
 from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
 
 
+# What an active controller answers only when a majority has confirmed that it is.
+READS = (DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest)
+
+
 class Court:
     """committed: what the log says. properties: what controllers are configured with. cases: how many were judged.
     refused: the first that was not by the rules.
@@ -41,6 +48,9 @@ class Court:
         self._about = (cluster_id, tuple(voters))
         self._mirrors: dict[int, Mirror | None] = {}  # by node
         self._waiting: Waiting = {}
+        self._asked: dict[tuple[int, int], int] = {}  # by node and life: the last question whether it leads
+        self._confirmed: dict[tuple[int, int], int] = {}  # the last that was answered
+        self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before somebody asked
         self.cases = 0
         self.refused = ""
 
@@ -48,6 +58,7 @@ class Court:
         """A controller took a step: what it wrote is held to the rules."""
         if self.refused:
             return
+        self._questions((process.node.id, process.life), event, done)
         try:
             self._look(process, event, done)
         except Violation as violation:
@@ -75,6 +86,16 @@ class Court:
         if appended:
             mirror.wrote(appended, by_broker)
 
+    def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
+        """Which question a reader's answer has to wait for: one that was asked when it was there."""
+        if type(event) is inputs.LeadershipConfirmed:
+            self._confirmed[life] = event.number
+        elif type(event) is inputs.Requested and type(event.request) in READS:
+            self._readers[*life, event.context.source] = self._asked.get(life, 0)
+        for effect in done:
+            if type(effect) is effects.ConfirmLeadership:
+                self._asked[life] = effect.number
+
     def _begins(self, process: ControllerProcess, event: inputs.LeaderChanged) -> None:
         node_id, epoch = process.node.id, process.controller.env.epoch
         known = self._mirrors.get(node_id)
@@ -98,7 +119,13 @@ class Court:
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller answers: what it says is held to the rules."""
-        read = self._waiting.pop((process.node.id, process.life, source), None)
+        key = process.node.id, process.life, source
+        since = self._readers.pop(key, None)
+        shows = process.controller.is_active and not is_elsewhere(response) and not tells_nothing(response)
+        if since is not None and shows and self._confirmed.get(key[:2], 0) <= since:
+            text = f"node {key[0]} answers {type(response).__name__}, and nobody has confirmed that it leads"
+            self.refused = self.refused or text
+        read = self._waiting.pop(key, None)
         if isinstance(response, EnvelopeResponse):
             return  # what is sealed in it is looked at on the wire
         if read is not None and process.controller.is_active and not is_elsewhere(response):
