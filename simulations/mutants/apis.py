@@ -85,4 +85,8 @@ MUTANTS = (
         "Q81", "who is no voter can have no snapshot", "brokers", "KIP-630", ("L09",),
         Edit("raft.fetch_snapshot", "    if stored is None or wanted == BOOTSTRAP:", "    if stored is None or wanted == BOOTSTRAP or request.replica_id not in replica.voters.ids:"),
     ),
+    row(
+        "Q82", "who makes a topic is told of a partition less", "topics", "KIP-525", ("C21",),
+        Edit("controller.control.topics", "        num_partitions=len(assignments),\n", "        num_partitions=len(assignments) - 1,\n"),
+    ),
 )  # fmt: skip
