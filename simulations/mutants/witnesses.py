@@ -54,7 +54,6 @@ def kinds() -> Iterator[str]:
 
 WITNESSES = (
     Witness("succession", "R25", 4),
-    Witness("stall", "D03d", 22),
     Witness("isolate", "R44", 2),
     Witness("churn", "R27", 1),
     Witness("everybody", "D20", 2),
