@@ -58,7 +58,7 @@ pipeline-demo: pipeline-setup
 	$(BIN)/kraft-pipeline report --warehouse $(DEMO)/warehouse --out $(DEMO)/report.html
 
 # What of the simulation each landing must pass, each part with its time.
-SIMULATED := 'sweep --ci' 'determinism --ci' 'mutants --tag gate' 'corpus --verify' 'search'
+SIMULATED := 'sweep --ci' 'determinism --ci' 'mutants --gate' 'corpus --verify' 'search'
 sweep: setup
 	@for part in $(SIMULATED); do \
 		begin=$$(date +%s); \
