@@ -64,8 +64,9 @@ def _held_up(luck: Random, plan: Plan) -> None:
     plan.releases = {2: "3.9"}
     plan.faults += _often(luck, 200, lambda: Fault("resign", {"whom": "leader"}))
     plan.faults += _often(luck, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
-    plan.faults += _often(luck, 900, lambda: Fault("hold", {
-        "name": "FetchSnapshotAnswer", "sender": 0, "for_ms": between(luck, 500, 2_500),
+    every_ms = 900 if luck.random() < 0.5 else 150
+    plan.faults += _often(luck, every_ms, lambda: Fault("hold", {
+        "name": "FetchSnapshotAnswer", "sender": 0, "for_ms": between(luck, 200, 2_500),
     }))  # fmt: skip
 
 
@@ -140,8 +141,8 @@ def _handover(luck: Random, plan: Plan) -> None:
 
     Who gave its vote finds its leader by asking, as that cannot tell.
     """
-    plan.faults += _often(luck, 3_000, lambda: Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": 1_000}))
-    plan.faults += _often(luck, 2_500, lambda: Fault("succession", {"times": 3, "for_ms": 300}))
+    if luck.random() < 0.5:
+        plan.faults += _often(luck, 2_500, lambda: Fault("succession", {"times": 3, "for_ms": 300}))
     plan.faults += _often(luck, 1_500, lambda: Fault("churn", {
         "direction": "both", "on_ms": between(luck, 350, 560), "off_ms": between(luck, 100, 400), "times": 2,
     }))  # fmt: skip
@@ -182,8 +183,10 @@ def _alone(luck: Random, plan: Plan) -> None:
 
 
 def _slow_disks(luck: Random, plan: Plan) -> None:
-    """All happens while elections and records are being saved, and nodes come and go."""
+    """All happens while elections, records and snapshots are being saved, and nodes come and go."""
     plan.pace = [20_000, 150_000, 0.0, 0]
+    plan.config |= SNAPSHOTS
+    plan.faults += _often(luck, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
     plan.load.strangers_ms = 4
     plan.faults += _often(luck, 400, lambda: Fault("kill", {
         "whom": between(luck, 1, plan.voters), "down_ms": between(luck, 1, 200),
