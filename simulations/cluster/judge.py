@@ -248,6 +248,9 @@ class Judge:
         removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
         replicas = found.replicas if record.replicas is None else tuple(record.replicas)
         isr = set(found.isr if record.isr is None else record.isr)
+        if isr == {record.leader} and record.leader not in found.isr and self._allows_unclean(key):
+            # It ended by these; who lacks some of it was elected in the same breath, as stock does.
+            isr = set(found.isr)
         if adding or removing:
             return
         former = set(found.replicas) - set(found.adding)

@@ -177,6 +177,16 @@ def test_who_leaves_does_not_come_into_sync():
         feed(judge, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
 
 
+def test_a_move_may_end_as_somebody_is_elected_uncleanly():
+    judge = prepared()
+    judge.wants_any_leader("t", 0)
+    feed(judge, [[change(isr=(2,), leader=-1, adding_replicas=(2,))]])
+
+    feed(judge, [[change(isr=(1,), leader=1, leader_recovery_state=1, adding_replicas=())]])
+
+    assert judge.image.partitions[A, 0].isr == (1,)
+
+
 def test_what_is_within_a_transaction_is_not_settled():
     judge = prepared()
     begin = judge.image.end_offset
