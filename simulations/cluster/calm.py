@@ -98,6 +98,7 @@ class ClusterCalm:
         is_balanced &= properties.get("auto.leader.rebalance.enable") != "false"
         is_known = self._run.plan.directories > 1 and image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
         for found in image.partitions.values():
+            may_lead = found.replicas[:1] if is_balanced and found.replicas[0] in there else found.replicas
             if is_known and UNASSIGNED_DIRECTORY in found.directories:
                 return False
             if found.leader == NOBODY:
@@ -106,9 +107,7 @@ class ClusterCalm:
             elif found.adding or found.removing:
                 if not set(found.adding) & set(found.removing) and set(found.adding) <= there:
                     return False
-            elif there & set(found.replicas) - set(found.isr):
-                return False
-            elif is_balanced and found.leader != found.replicas[0] and found.replicas[0] in there:
+            elif there & set(found.replicas) - set(found.isr) or found.leader not in may_lead:
                 return False
         return True
 
