@@ -62,6 +62,7 @@ class Judge:
         self._targets: dict[tuple[str, int], list[set[int]]] = {}
         self._wishes: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
         self._unclean: set[tuple[str, int]] = set()  # partitions for which somebody asked for an unclean election
+        self._unclean_anywhere = False
         self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
         self._levels_changed = False
         self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
@@ -111,6 +112,10 @@ class Judge:
     def wants_any_leader(self, topic: str, partition: int) -> None:
         """Somebody asks for an unclean election."""
         self._unclean.add((topic, partition))
+
+    def wants_any_leader_anywhere(self) -> None:
+        """Somebody asks for unclean elections of all that have no leader."""
+        self._unclean_anywhere = True
 
     # Before a record is applied
 
@@ -210,7 +215,10 @@ class Judge:
         joins = set(record.isr or ()) - set(found.isr)
         leader = record.leader
         has_all = leader in {*found.isr, *found.elr, *wished}
-        is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) == (leader,)
+        chosen: tuple[int, ...] = (leader,)
+        if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
+            chosen = tuple(record.replicas[:1])  # a move is called off, and all in sync were new (KIP-455)
+        is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
             and joins - wished
@@ -235,7 +243,8 @@ class Judge:
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
         """By the topic's config, or because it was asked for."""
         name = self.image.topics[key[0]]
-        return self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true" or (name, key[1]) in self._unclean
+        is_configured = self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true"
+        return is_configured or self._unclean_anywhere or (name, key[1]) in self._unclean
 
     def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from simulations.cluster.image import Image, Levels, Partition
 
 METADATA_VERSION = "metadata.version"
+KRAFT_VERSION = "kraft.version"
 ELR = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
 BROKER = 4

@@ -111,7 +111,8 @@ class ClusterRun(Run):
 
     def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool:
         """Whether a broker fetches from who leads a partition, as far as that one can tell."""
-        process = self.brokers[broker_id - brokers.FIRST_ID].current
+        number = broker_id - brokers.FIRST_ID
+        process = self.brokers[number].current if number < len(self.brokers) else None  # a clerk's has no process
         return process is not None and not process.control.is_paused and process.directories.has(key)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
@@ -119,7 +120,8 @@ class ClusterRun(Run):
 
     def _make_watch(self) -> HeldWatch:
         watch = HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
-        watch.court = Court(watch.judge.image, self.plan.properties, self.cluster_id, self.plan.voter_ids)
+        about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
+        watch.court = Court(watch.judge.image, self.plan.properties, *about)
         return watch
 
     def _make_network(self) -> ClusterNetwork:

@@ -274,6 +274,8 @@ def _registers(judge: Judge, request: Any) -> None:
 
 def _elects(judge: Judge, request: Any) -> None:
     if request.election_type == UNCLEAN:
+        if request.topic_partitions is None:
+            judge.wants_any_leader_anywhere()
         for topic in request.topic_partitions or ():
             for partition in topic.partitions:
                 judge.wants_any_leader(topic.topic, partition)

@@ -38,6 +38,7 @@ _OF_REQUESTS = (ConfigRecord, ClearElrRecord, PartitionChangeRecord, PartitionRe
 class Case:
     """node_id: of the active controller. image: all that it had, whether committed or not. version: of the request.
     records: what was written in the step that took it, in order. properties: what its file says. voters: their ids.
+    kraft_version: of the quorum, which no record of metadata tells.
     """
 
     node_id: int
@@ -48,6 +49,7 @@ class Case:
     properties: Mapping[str, str]
     cluster_id: str
     voters: tuple[int, ...]
+    kraft_version: int = 0
 
     def fail(self, text: str) -> Violation:
         kind = type(self.request).__name__

@@ -42,10 +42,17 @@ class Court:
     refused: the first that was not by the rules.
     """
 
-    def __init__(self, committed: Image, properties: Mapping[str, str], cluster_id: str, voters: Sequence[int]) -> None:
+    def __init__(
+        self,
+        committed: Image,
+        properties: Mapping[str, str],
+        cluster_id: str,
+        voters: Sequence[int],
+        kraft_version: int = 0,
+    ) -> None:
         self._committed = committed
         self._properties = properties
-        self._about = (cluster_id, tuple(voters))
+        self._about = (cluster_id, tuple(voters), kraft_version)
         self._mirrors: dict[int, Mirror | None] = {}  # by node
         self._waiting: Waiting = {}
         self._asked: dict[tuple[int, int], int] = {}  # by node and life: the last question whether it leads

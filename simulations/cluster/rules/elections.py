@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition
 from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.cluster.rules.case import ELR, first_directory, is_active
@@ -34,7 +35,7 @@ LISTS = (
 class Change:
     """before: the image that the record is applied to; after: the one that its whole operation leaves, by which it is
     known who is active. lost: brokers that begin anew in it. by_broker: whose statement of its directories it is.
-    min_isr: what the node's file says.
+    min_isr: what the node's file says. replicas_max: what partition 0 had of them before the operation.
     """
 
     before: Image
@@ -43,6 +44,7 @@ class Change:
     lost: Collection[int]
     by_broker: int
     min_isr: int
+    replicas_max: int
 
     @property
     def key(self) -> tuple[bytes, int]:
@@ -159,8 +161,7 @@ class Change:
             if value is not None:
                 wished = int(value)
                 break
-        first = image.partitions.get((self.key[0], 0))
-        return wished if first is None else min(wished, len(first.replicas))
+        return min(wished, self.replicas_max)
 
     def _goes_on(self, found: Partition, told: Partition) -> str:
         """A move that could be over is."""
@@ -183,8 +184,9 @@ class Change:
             return "there is not one directory for each replica"
         for broker_id, directory in zip(told.replicas, told.directories, strict=True):
             wanted = {first_directory(self.after, broker_id), first_directory(self.before, broker_id)}
-            if broker_id in found.replicas and len(found.directories) == len(found.replicas):
-                wanted = {found.directory_of(broker_id)}
+            if broker_id in found.replicas:
+                were_kept = len(found.directories) == len(found.replicas)
+                wanted = {found.directory_of(broker_id) if were_kept else MIGRATING_DIRECTORY}
             if broker_id != self.by_broker and directory not in wanted:
                 return f"the replica of {broker_id} is in {directory.hex()}, not in {[each.hex() for each in wanted]}"
         return ""

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from simulations.cluster.image import Image
 
+NO_LIMIT = 1 << 15
 BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 
 
 class Mirror:
-    """image: what the active controller of an epoch has. about: the id of its cluster, and its voters."""
+    """image: what the active controller of an epoch has. about: the id of its cluster, its voters, kraft.version."""
 
     def __init__(
         self,
@@ -32,7 +33,7 @@ class Mirror:
         epoch: int,
         committed: Image,
         properties: Mapping[str, str],
-        about: tuple[str, tuple[int, ...]],
+        about: tuple[str, tuple[int, ...], int],
     ) -> None:
         self.node_id = node_id
         self.epoch = epoch
@@ -60,16 +61,24 @@ class Mirror:
                     after.apply(record)
             lost = {record.broker_id for record in operation if type(record) is RegisterBrokerRecord}
             changed = {record.broker_id for record in operation if type(record) in _OF_BROKERS}
+            changes = [record for record in operation if type(record) is PartitionChangeRecord]
+            most = {bytes(record.topic_id): self._replicas_of_first(record.topic_id) for record in changes}
+            least = int(self._properties.get("min.insync.replicas", 1))
             for record in operation:
                 if type(record) is PartitionChangeRecord:
-                    least = int(self._properties.get("min.insync.replicas", 1))
-                    Change(self.image, after, record, lost, by_broker, least).judge(self.node_id)
+                    limits = least, most[bytes(record.topic_id)]
+                    Change(self.image, after, record, lost, by_broker, *limits).judge(self.node_id)
                 self.image.apply(record)
             for broker_id in changed:
                 left = leads_nobody(self.image, broker_id)
                 if left:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: nobody does"
                     raise Violation("C21", text)
+
+    def _replicas_of_first(self, topic_id: bytes) -> int:
+        """More than these never have to be in sync."""
+        first = self.image.partitions.get((bytes(topic_id), 0))
+        return len(first.replicas) if first is not None else NO_LIMIT
 
     def _operations(self, appended: Sequence[bytes]) -> list[list[Any]]:
         """The records that count at once: those of a batch, or of a metadata transaction."""

@@ -10,7 +10,13 @@ from records.errors import Error
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.configs import FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
-from simulations.cluster.judge_members import CONTROLLERS_SINCE, CORDONED_SINCE, DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.judge_members import (
+    CONTROLLERS_SINCE,
+    CORDONED_SINCE,
+    DIRECTORIES_SINCE,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+)  # fmt: skip
 from simulations.cluster.rules.partitions import is_stale
 
 if TYPE_CHECKING:
@@ -117,7 +123,7 @@ def _wrong_registration(case: Case) -> set[int]:
     levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
     if METADATA_VERSION not in levels:
         found.add(Error.INVALID_REGISTRATION)
-    for name, level in image.features.items():
+    for name, level in {**image.features, KRAFT_VERSION: case.kraft_version}.items():
         low, high = levels.get(name, (0, 0))
         if not low <= level <= high:
             found.add(Error.UNSUPPORTED_VERSION)

@@ -45,6 +45,7 @@ def altered(case: Case) -> Read:
     if is_stale(case):
         return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
     wanted: dict[Key, tuple[set[int], Partition | None]] = {}
+    were: dict[Key, tuple[int, ...]] = {}
     counts: dict[Key, int] = {}
     for topic in case.request.topics:
         for asked in topic.partitions:
@@ -57,6 +58,7 @@ def altered(case: Case) -> Read:
                 wanted[key] = {MISSING}, None
             else:
                 wanted[key] = refused(case, found, asked), _wished(found, asked, case.version)
+                were[key] = found.isr
     written = changes_of(case)
 
     def read(response: Any) -> None:
@@ -70,7 +72,7 @@ def altered(case: Case) -> Read:
                 if codes:
                     case.expect(key, told.error_code, codes)
                 elif told.error_code == Error.NONE and wished is not None:
-                    _is_told(case, key, wished, written.get(key, []), told)
+                    _is_told(case, key, were[key], wished, written.get(key, []), told)
                 elif wished is not None:
                     case.expect(key, told.error_code, {Error.NEW_LEADER_ELECTED})
                     leaders = {record.leader for record in written.get(key, [])}
@@ -114,9 +116,13 @@ def _wished(found: Partition, asked: Any, version: int) -> Partition:
     return wished
 
 
-def _is_told(case: Case, key: Key, wished: Partition, written: Sequence[PartitionChangeRecord], told: Any) -> None:
-    """The ISR is as it was asked for, but for who left with the end of a move; epochs are those after."""
-    isr, epochs = wished.isr, [wished.leader_epoch, wished.epoch]
+def _is_told(
+    case: Case, key: Key, was: tuple[int, ...], wished: Partition, written: Sequence[PartitionChangeRecord], told: Any
+) -> None:
+    """The ISR, which was another, is as it was asked for, but for who left with the end of a move; epochs are those
+    after.
+    """
+    isr, epochs = was, [wished.leader_epoch, wished.epoch]
     for record in written:
         isr = isr if record.isr is None else tuple(record.isr)
         epochs = [epochs[0] + (record.leader != -2), epochs[1] + 1]
