@@ -257,16 +257,16 @@ class Judge:
         removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
         replicas = found.replicas if record.replicas is None else tuple(record.replicas)
         isr = set(found.isr if record.isr is None else record.isr)
-        if isr == {record.leader} and record.leader not in found.isr and self._allows_unclean(key):
-            # It ended by these; who lacks some of it was elected in the same breath, as stock does.
-            isr = set(found.isr)
+        # It may have ended by those in sync until now, and somebody else be elected in the same breath, as stock does.
+        is_unclean = isr == {record.leader} and record.leader not in found.isr and self._allows_unclean(key)
         if adding or removing:
             return
         former = set(found.replicas) - set(found.adding)
         targets = set(found.replicas) - set(found.removing)
         wished = self._targets.get((self.image.topics[key[0]], key[1]), [])
         text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
-        if not (set(replicas) - former) <= isr or (found.isr and not isr and not found.elr):
+        new = set(replicas) - former
+        if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
             raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
         if has_begun and set(replicas) not in (former, targets) and set(replicas) not in wished:
             raise Violation("C11", f"{text}; nobody asked for that")

@@ -167,6 +167,8 @@ class Change:
         """A move that could be over is."""
         if (not told.adding and not told.removing) or self._is_sole(found, told):
             return ""
+        if told.leader == NOBODY:
+            return ""  # the last one in sync is gone, and stays there because somebody has to
         isr = set(told.isr) - set(told.removing)
         replicas = set(told.replicas) - set(told.removing)
         is_over = (
