@@ -226,14 +226,19 @@ def _ordered(value: Any) -> Any:
     """The value with the entries of its dicts in an order of their own, and with plain numbers: a record that was made
     here may have an IntEnum where one that was read has its number.
     """
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, dict):
         return sorted((repr(_ordered(key)), _ordered(entry)) for key, entry in value.items())
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int):
         return int(value)
     if isinstance(value, tuple):
-        return tuple(_ordered(part) for part in value)
+        return tuple([_ordered(part) for part in value])
     return value
 
+
+# What reads the same whoever made it.
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 
 # What this node alone keeps.
 _LOCAL = {"registration_offsets", "elections"}

@@ -61,10 +61,13 @@ class Snapshots:
 
     def _stored(self, process: Process, event: SnapshotStored, effects: list[Any]) -> None:
         snapshot = self._freezing[process.node.id].pop(event.number)
-        if not event.refused and self._check(process, snapshot) not in self.contents.get(snapshot, ()):
+        if event.refused:
+            return
+        data = self._check(process, snapshot)
+        # Who wrote it may have died before it could say so.
+        if data not in self.contents.setdefault(snapshot, {data}):
             raise Violation("S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote")
-        if not event.refused:
-            _is_known(process, snapshot, effects)
+        _is_known(process, snapshot, effects)
 
     def _writes_part(self, process: Process, effect: do.WriteSnapshotPart) -> None:
         if effect.number <= self._parts[process.node.id]:

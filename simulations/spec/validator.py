@@ -182,17 +182,14 @@ class Validator:
         elif node.role != LEADER and expected(node) == seen:
             return steps  # it did nothing by itself
         if node[2:6] != seen[:4]:
+            # A leader that is to resign has heard first, and commits by that.
+            node = _advanced(track, node, steps)
             steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
-        if node.role == LEADER:
-            if node is not track.node:
-                after = replication.advance_high_watermark(node, track.rules)
-                if after is not node:
-                    node = after
-                    steps.append(("AdvanceHighWatermark", node))
-            if seen.end > node.log.end:
-                node = replication.client_request(node, seen.end)
-                steps.append(("HandleClientRequest", node))
+        node = _advanced(track, node, steps)
+        if node.role == LEADER and seen.end > node.log.end:
+            node = replication.client_request(node, seen.end)
+            steps.append(("HandleClientRequest", node))
         if seen.start > node.log.start:
             node = disks.clean_log(node, seen.start)
             steps.append(("CleanLog", node))
@@ -226,6 +223,16 @@ class Validator:
         if track.last_action:
             self.pairs[track.last_action, action] += 1
         track.last_action = action
+
+
+def _advanced(track: Track, node: Node, steps: list[Step]) -> Node:
+    """A leader of whom, or of whose voters, more is known than before the step."""
+    if node.role != LEADER or node is track.node:
+        return node
+    after = replication.advance_high_watermark(node, track.rules)
+    if after is not node:
+        steps.append(("AdvanceHighWatermark", after))
+    return after
 
 
 def _moment(track: Track, event: Any, now_ms: int) -> Moment:
