@@ -40,9 +40,9 @@ def case(request: Any, records: list[Any], of: Image | None = None) -> Case:
     return Case(1, of or image(partition()), request, 3, records, {}, "cluster", (1, 2, 3))
 
 
-def judge(before: Image, after: Image, **fields: Any) -> None:
+def judge(before: Image, after: Image, replicas_max: int = 3, **fields: Any) -> None:
     record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, **fields)
-    Change(before, after, record, lost=(), by_broker=-1, min_isr=1).judge(1)
+    Change(before, after, record, lost=(), by_broker=-1, min_isr=1, replicas_max=replicas_max).judge(1)
 
 
 def test_the_first_in_the_order_of_the_replicas_is_to_lead_where_the_leader_cannot() -> None:
@@ -93,6 +93,25 @@ def test_who_leaves_an_isr_that_is_too_small_stays_eligible() -> None:
 
     with pytest.raises(Violation, match="are eligible, and should be"):
         judge(both, both, isr=(101,))
+
+
+def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_operation() -> None:
+    both = image(partition())
+    both.features["eligible.leader.replicas.version"] = 1
+    both.configs[2, "here"] = {"min.insync.replicas": "2"}
+    both.brokers[102].fenced = True
+
+    judge(both, both, replicas_max=1, isr=(101,))
+
+    with pytest.raises(Violation, match="are eligible, and should be"):
+        judge(both, both, replicas_max=1, isr=(101,), eligible_leader_replicas=(102,))
+
+
+def test_a_move_goes_on_while_its_last_in_sync_is_gone() -> None:
+    both = image(partition(isr=(103,), adding=(103,), replicas=(101, 103)))
+    both.brokers[103].fenced = True
+
+    judge(both, both, leader=-1)
 
 
 def created(**fields: Any) -> Case:
