@@ -248,7 +248,7 @@ class Judge:
 
     def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
-        as it begins is in no record but that of its end, and who asked for it may have done so in an envelope.
+        as it begins is in no record but that of its end.
         """
         has_begun = bool(found.adding or found.removing)
         if not has_begun and record.replicas is None:
@@ -268,7 +268,7 @@ class Judge:
         new = set(replicas) - former
         if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
             raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
-        if has_begun and set(replicas) not in (former, targets) and set(replicas) not in wished:
+        if set(replicas) not in (former, targets) and set(replicas) not in wished:
             raise Violation("C11", f"{text}; nobody asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:

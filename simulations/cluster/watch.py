@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller import effects as controller_effects
 from controller import inputs
-from records.errors import Error
+from controller.envelope import header_of
+from records.codec import decode_prefix
+from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
+from records.messages.envelope import EnvelopeRequest
 from records.messages.features import UpdateFeaturesRequest
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.reassignments import (
@@ -23,6 +26,8 @@ from records.messages.reassignments import (
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.registry import request_class
+from records.wire import DecodeError
 from simulations.cluster import answers
 from simulations.cluster.answering import Answering
 from simulations.cluster.history import ClusterHistory
@@ -76,8 +81,9 @@ class ClusterWatch(Watch):
         if frame.name not in RAFT:
             request = self._asked[process.node.id, process.life, requested.source] = requested.request
             self.answering.asked(process, requested.source)  # type: ignore[arg-type]
-            if type(request) in WISHES:
-                WISHES[type(request)](self.judge, request)
+            wish = _passed_on(request) if type(request) is EnvelopeRequest else request
+            if type(wish) in WISHES:
+                WISHES[type(wish)](self.judge, wish)
         elif frame.stamp is not None or frame.name != "Fetch":
             super().asked(process, frame, requested)
 
@@ -248,6 +254,16 @@ def says_elsewhere(value: Any) -> bool:
         if isinstance(part, tuple) and any(says_elsewhere(each) for each in part):
             return True
     return False
+
+
+def _passed_on(envelope: EnvelopeRequest) -> Any:
+    """What a client asked by way of a broker; None where that cannot be read."""
+    data = envelope.request_data
+    try:
+        header, position = header_of(data)
+        return decode_prefix(request_class(header.request_api_key), header.request_api_version, data, position)[0]
+    except (ApiError, DecodeError):
+        return None
 
 
 def _isr_wishes(judge: Judge, request: Any) -> None:
