@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CHAOS_MS = 12_000
 PLANS_EACH = 5
+# The rarest of all asks for twice as many.
+PLANS_OF = {"held-up": 10}
 
 QUICK = {
     "election_timeout_ms": 200, "fetch_timeout_ms": 400, "request_timeout_ms": 400, "fetch_wait_max_ms": 100,
@@ -216,7 +218,7 @@ THEMES: dict[str, Callable[[Random, Plan], None]] = {
 def plans() -> Iterator[tuple[str, Plan]]:
     """All, with their names."""
     for theme, draw in THEMES.items():
-        for number in range(1, PLANS_EACH + 1):
+        for number in range(1, PLANS_OF.get(theme, PLANS_EACH) + 1):
             luck = stream(number, "rare", theme)
             plan = Plan(number, voters=5 if number % 4 == 0 and theme != "crossed" else 3, chaos_ms=CHAOS_MS)
             plan.config = {**QUICK, **(SNAPSHOTS if number % 2 else {})}
