@@ -52,11 +52,12 @@ class Watch:
         self.progress = Progress(ledger, world)
         self.validator = Validator(ledger, world)
         self.answers = Answers(ledger, world)
+        duties = Duties(ledger, world, self.elections)
         # Logs first: it keeps the shadows that the others look at.
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            Duties(ledger, world, self.elections), Promptness(ledger, world),
+            duties, Promptness(ledger, world, duties),
         )  # fmt: skip
         self.told: Told | None = None
         self.seen: Seen | None = None

@@ -114,9 +114,7 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
     """
     if fault.is_short:
         # The CRC does not cover the length: where it fits the bytes up to the end, nothing but the length is wrong.
-        head = files.read(handle, fault.position, HEADER_BYTES)
-        crc = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
-        return len(head) < HEADER_BYTES or crc != int.from_bytes(head[CRC_AT:CRC_FROM], "big")
+        return _lacking(files, handle, fault) != 0
     position = fault.position
     while position < fault.stop:
         stop = min((position // SECTOR_BYTES + 1) * SECTOR_BYTES, fault.stop)
@@ -128,17 +126,24 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
     return False
 
 
+def _lacking(files: Files, handle: int, fault: Fault) -> int | None:
+    """By what the CRC of a batch's bytes up to `stop` differs from that in its header; None where there is none."""
+    head = files.read(handle, fault.position, HEADER_BYTES)
+    crc = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
+    if len(head) < HEADER_BYTES or crc is None:
+        return None
+    return crc ^ int.from_bytes(head[CRC_AT:CRC_FROM], "big")
+
+
 def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
     """Whether there are bytes that fit the CRC in place of the last `count` of a batch, which are zeros.
 
     Most batches end with some zeros of their own, and where these alone stand in a sector they tell nothing. What a bit
     changes in a CRC does not depend on the others, so the CRCs to be had are the sums of what each bit changes.
     """
-    head = files.read(handle, fault.position, HEADER_BYTES)
-    found = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
-    if found is None:
+    lacking = _lacking(files, handle, fault)
+    if lacking is None:
         return True  # the file is shorter by now
-    lacking = found ^ int.from_bytes(head[CRC_AT:CRC_FROM], "big")
     sums: list[int] = []  # none has the highest bit of one before it
     for bit in range(8 * count):
         change = crc32c((1 << bit).to_bytes(count, "big")) ^ crc32c(bytes(count))

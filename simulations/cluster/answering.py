@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Looks = Callable[[Any, Any], list[int]]
 
-# Standbys answer these too.
+# Standbys answer these too, and an active controller when a majority has confirmed that it is.
 READS = {DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest}
 NOTHING_LISTED = ()
 

@@ -20,7 +20,7 @@ Items = set[tuple[Any, ...]]
 def judge(node_id: int, request: Any, response: Any) -> None:
     """Raises Violation where an answer of the active controller does not fit."""
     what = f"node {node_id} answers {type(request).__name__}"
-    if Error.UNKNOWN_SERVER_ERROR in _errors(response):
+    if Error.UNKNOWN_SERVER_ERROR in errors_of(response):
         raise Violation("C22", f"{what} with UNKNOWN_SERVER_ERROR: {response}")
     fields = _ITEMS.get(type(request).__name__)
     if fields is None or getattr(response, "error_code", Error.NONE) != Error.NONE:
@@ -30,7 +30,7 @@ def judge(node_id: int, request: Any, response: Any) -> None:
         raise Violation("C22", f"{what} for {sorted(told, key=str)}, and was asked for {sorted(asked, key=str)}")
 
 
-def _errors(value: Any) -> Iterable[int]:
+def errors_of(value: Any) -> Iterable[int]:
     """All error codes that an answer has, at any depth."""
     code = getattr(value, "error_code", None)
     if code is not None:
@@ -39,7 +39,7 @@ def _errors(value: Any) -> Iterable[int]:
         inner = getattr(value, field.name)
         if isinstance(inner, tuple) and inner and is_struct(type(inner[0])):
             for each in inner:
-                yield from _errors(each)
+                yield from errors_of(each)
 
 
 def _by(items: str, *names: str) -> Callable[[Any], Items]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from simulations.cluster.run import ClusterRun
 
 FIRST_ID = 401
-TIMEOUT_MS = 1200
 # How often one asks whoever it is, and not who it takes for the active controller.
 ANYBODY = 0.15
 
@@ -52,7 +51,7 @@ class Clerk:
             return
         request = self.one_of(ASKS)(self)
         server = self.one_of(self.run.plan.voter_ids) if self.happens(ANYBODY) else 0
-        self.client.ask(request, self._done, TIMEOUT_MS, server)
+        self.client.ask(request, self._done, clerk_topics.TIMEOUT_MS, server)
 
     def _done(self, response: Any) -> None:
         if response is None or self.run.watch.is_from_standby(self.client):

@@ -23,15 +23,13 @@ from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from simulations.cluster import judge_members
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
+from simulations.cluster.judge_members import BROKER, ELR, MIN_ISR, TOPIC
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TOPIC, BROKER = 2, 4
 UNCLEAN = "unclean.leader.election.enable"
-ELR = "eligible.leader.replicas.version"
-MIN_ISR = "min.insync.replicas"
 BLOCK = 1000
 RECOVERING = 1
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     )
     from records.metadata.configs import FeatureLevelRecord
     from records.metadata.topics import PartitionChangeRecord, PartitionRecord
-    from simulations.cluster.image import Image, Levels, Partition
+    from simulations.cluster.image import Broker, Image, Levels, Partition
 
 METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"
 ELR = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
-BROKER = 4
+TOPIC, BROKER = 2, 4  # types of config resources
 # From these on: registrations of controllers, directories of replicas, cordoned ones, eligible leader replicas.
 CONTROLLERS_SINCE, DIRECTORIES_SINCE, CORDONED_SINCE, ELR_SINCE = 15, 17, 30, 23
 # Records of these levels hold what a level below has no place for.
@@ -78,11 +78,21 @@ def registers_controller(image: Image, record: RegisterControllerRecord, offset:
         _supports(levels, name, level, f"at {offset} {name} is {level}, and controller {record.controller_id}")
 
 
+def is_active(broker: Broker | None) -> bool:
+    """Whether a broker may lead, and be in sync."""
+    return broker is not None and not broker.fenced and not broker.leaving
+
+
+def takes_replicas(broker: Broker) -> bool:
+    """Whether one of its directories, as far as they are known, is not cordoned (KIP-1066)."""
+    return not broker.directories or not set(broker.directories) <= set(broker.cordoned)
+
+
 def are_active(image: Image, members: Iterable[int], text: str) -> None:
     """Who is put in sync is let in, and is not on its way out (KIP-841, KIP-903)."""
     for member in members:
         broker = image.brokers.get(member)
-        if broker is None or broker.fenced or broker.leaving:
+        if not is_active(broker):
             raise Violation("C06", f"{text}; {member} is {broker}")
 
 
@@ -130,7 +140,7 @@ def places(image: Image, record: PartitionRecord, offset: int) -> None:
             continue
         if not broker.serves(bytes(directory)):
             raise Violation("C20", f"{text} in a directory that broker {broker_id} does not have")
-        if broker.directories and set(broker.directories) <= set(broker.cordoned):
+        if not takes_replicas(broker):
             raise Violation("C20", f"{text} on broker {broker_id}, which takes no new replicas")
 
 

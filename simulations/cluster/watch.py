@@ -122,7 +122,7 @@ class ClusterWatch(Watch):
         owed = self._owed.pop(key, None)
         request = self._asked.pop(key, None)
         is_active = process.controller.is_active
-        if owed is not None and (is_active or not says_elsewhere(response)):
+        if owed is not None and (is_active or Error.NOT_CONTROLLER not in answers.errors_of(response)):
             self._is_committed(process, owed, response)
         self.answering.replies(process, source, request, response)
         if request is None:
@@ -243,17 +243,6 @@ class ClusterWatch(Watch):
         if known.epoch < told.partition_epoch or known.leader_epoch != told.leader_epoch:
             text = f"node {process.node.id} tells of epochs {told.leader_epoch}, {told.partition_epoch}"
             raise Violation("C08", f"{text} of {key[0].hex()[:8]}-{key[1]}; it is {known}")
-
-
-def says_elsewhere(value: Any) -> bool:
-    """Whether a response says, anywhere, that this is not the active controller."""
-    if getattr(value, "error_code", 0) == Error.NOT_CONTROLLER:
-        return True
-    for name in getattr(value, "__slots__", ()):
-        part = getattr(value, name)
-        if isinstance(part, tuple) and any(says_elsewhere(each) for each in part):
-            return True
-    return False
 
 
 def _passed_on(envelope: EnvelopeRequest) -> Any:

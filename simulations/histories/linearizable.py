@@ -126,7 +126,6 @@ class Search:
         self.wall = 0
         self.longest: list[Operation] = []
         self._calls, self._unanswered = _listed(part)
-        self._answers = sum(each.returned is not None for each in part)
         self._answered = sum(1 << number for number, each in enumerate(part) if each.returned is not None)
 
     def run(self) -> bool | None:
@@ -138,11 +137,10 @@ class Search:
         # Of the operations without an answer, which had happened where the others and the state were the same.
         seen: dict[tuple[int, Any], list[int]] = {}
         stack: list[tuple[_Entry, Any, int]] = []
-        answered = 0  # of those that have an answer, how many have happened
         deepest = 0
         wall = 0  # the answer that stands next, which nothing that is called after it may precede
         entry = calls.following
-        while answered < self._answers:
+        while done & self._answered != self._answered:
             if entry is not None and entry.is_call:
                 operation = entry.operation
                 if entry.after & ~done or (entry.answer is None and operation.invoked > wall):
@@ -161,8 +159,6 @@ class Search:
                         state = following
                         done = after
                         _lift(entry)
-                        if entry.answer is not None:
-                            answered += 1
                         entry = calls.following
                         continue
                 entry = entry.following
@@ -185,8 +181,6 @@ class Search:
                 return False
             entry, state, wall = stack.pop()
             done &= ~entry.bit
-            if entry.answer is not None:
-                answered -= 1
             _unlift(entry)
             entry = entry.following
         self.longest = [done_entry.operation for done_entry, _, _ in stack]

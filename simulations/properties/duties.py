@@ -64,22 +64,23 @@ class Duties:
         self._forget(process.node.id)
         # Until it is told, it goes by what it was started with.
         offset_ms = self._wall.get(process.node.id, process.replica.wall_offset_ms)
-        self._became_ms[process.node.id] = self._now_ms(process) + offset_ms
+        self._became_ms[process.node.id] = process.now_ms() + offset_ms
 
     def _forget(self, node_id: int) -> None:
         self._sent[node_id] = {}
         self._failed[node_id] = {}
 
-    def _now_ms(self, process: Process) -> int:
-        return process.now_ms()
+    def is_held(self, process: Process) -> bool:
+        """Whether what is sent now waited for the disk, and is older than it looks."""
+        return self._released.get(process.node.id) == self._world.now
 
     # Pauses
 
     def _sends(self, process: Process, effect: do.Send) -> None:
-        node_id, peer, now_ms = process.node.id, effect.peer, self._now_ms(process)
+        node_id, peer, now_ms = process.node.id, effect.peer, process.now_ms()
         config = process.replica.config
         failed_ms = self._failed[node_id].pop(peer, None)
-        is_held = self._released.get(node_id) == self._world.now  # it waited for the disk, and is older than it looks
+        is_held = self.is_held(process)
         if failed_ms is not None and not is_held and now_ms < failed_ms + config.retry_backoff_ms:
             what = type(effect.request).__name__
             text = f"node {node_id} sends node {peer} a {what} {now_ms - failed_ms} ms after the last one failed"
@@ -127,7 +128,7 @@ class Duties:
     def _note_failure(self, process: Process, peer: int, number: int) -> None:
         """Of what is waited for still, in a role that goes on."""
         sent = self._sent[process.node.id].get(peer)
-        now_ms = self._now_ms(process)
+        now_ms = process.now_ms()
         if sent is not None and sent[0] == number and now_ms < sent[1] + process.replica.config.request_timeout_ms:
             self._failed[process.node.id][peer] = now_ms
 

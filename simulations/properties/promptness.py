@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from raft.roles import Role
     from simulations.ledger import Ledger
     from simulations.process import Process
+    from simulations.properties.duties import Duties
     from simulations.world import World
 
 # A step may wait for the one before it, or for the disk; then it is looked at again.
@@ -31,11 +32,11 @@ AT_ONCE_US = 5 * MS
 class Promptness:
     """Judges what is done as soon as a role begins."""
 
-    def __init__(self, ledger: Ledger, world: World) -> None:
+    def __init__(self, ledger: Ledger, world: World, duties: Duties) -> None:
         self._ledger = ledger
         self._world = world
+        self._duties = duties
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
-        self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
         self._told: dict[int, tuple[int, int | None]] = {}  # node id: epoch and leader, as its state machine knows
@@ -61,7 +62,7 @@ class Promptness:
         if type(effect.request) is VoteRequest and not stands:
             return  # it waited for a save, and the role in which it was asked is over
         # Of others that waited the role is not known, so their answers are not looked at.
-        number = HELD if self._released.get(process.node.id) == self._world.now else effect.number
+        number = HELD if self._duties.is_held(process) else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
 
     def _tells(self, process: Process, effect: do.LeaderChanged) -> None:
@@ -71,7 +72,6 @@ class Promptness:
         self._saving[process.node.id] = (process.life, effect.number)
 
     def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
-        self._released[process.node.id] = self._world.now
         if self._saving.get(process.node.id) == (process.life, event.number):
             del self._saving[process.node.id]
 

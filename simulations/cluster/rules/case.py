@@ -15,17 +15,18 @@ from records.metadata.topics import (
     TopicRecord,
 )
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.answers import errors_of
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, ELR, METADATA_VERSION
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.cluster.image import Broker, Image
+    from simulations.cluster.image import Image
 
 TRANSACTIONS_SINCE = 13
 RECORDS_MAX = 10_000
-ELR = "eligible.leader.replicas.version"
+NAME_MAX = 249
 # These say nothing of what was asked, but of who was.
 ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
 # And these nothing of what there is.
@@ -95,13 +96,7 @@ class Case:
 
 def is_elsewhere(response: Any) -> bool:
     """Whether an answer says, anywhere, that another is asked, or that it took too long."""
-    if getattr(response, "error_code", 0) in ELSEWHERE:
-        return True
-    for name in getattr(response, "__slots__", ()):
-        part = getattr(response, name)
-        if isinstance(part, tuple) and any(is_elsewhere(each) for each in part):
-            return True
-    return False
+    return not ELSEWHERE.isdisjoint(errors_of(response))
 
 
 def tells_nothing(response: Any) -> bool:
@@ -115,16 +110,6 @@ def tells_nothing(response: Any) -> bool:
     return len(codes) == len(items) and set(codes) <= OF_REQUEST
 
 
-def is_active(broker: Broker | None) -> bool:
-    """Whether a broker may lead, and be in sync."""
-    return broker is not None and not broker.fenced and not broker.leaving
-
-
-def takes_replicas(broker: Broker) -> bool:
-    """Whether one of its directories, as far as they are known, is not cordoned (KIP-1066)."""
-    return not broker.directories or not set(broker.directories) <= set(broker.cordoned)
-
-
 def first_directory(image: Image, broker_id: int) -> bytes:
     """Where a replica that is new to a broker is said to be."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
@@ -134,6 +119,12 @@ def first_directory(image: Image, broker_id: int) -> bytes:
         return UNASSIGNED_DIRECTORY
     found = broker.directories
     return found[0] if len(found) == 1 else UNASSIGNED_DIRECTORY if found else MIGRATING_DIRECTORY
+
+
+def is_topic_name(name: str) -> bool:
+    """Whether a topic may be called so."""
+    letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
+    return name not in ("", ".", "..") and len(name) <= NAME_MAX and letters
 
 
 def repeated(names: Sequence[Any]) -> set[Any]:

@@ -9,16 +9,15 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
 from simulations.cluster.clerk_values import BROKER, CLIENT_METRICS, GROUP, LISTS, LOGGER, TOPIC, is_taken
-from simulations.cluster.rules.case import Case, repeated
+from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.rules.case import Case, is_topic_name, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 KINDS = (TOPIC, BROKER, CLIENT_METRICS, GROUP)
-MIN_ISR = "min.insync.replicas"
 CORDONED = "cordoned.log.dirs"
-ELR = "eligible.leader.replicas.version"
 ENTRIES_MAX = 100_000
 # What stands for a list that a topic does not have of its own.
 LIST_DEFAULTS = {"cleanup.policy": "delete"}
@@ -161,8 +160,7 @@ def _wrong_resource(case: Case, key: Key) -> set[int]:
 def _wrong_topic(case: Case, name: str) -> set[int]:
     if not name:
         return {Error.INVALID_REQUEST}
-    letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
-    if name in (".", "..") or len(name) > 249 or not letters:
+    if not is_topic_name(name):
         return {Error.INVALID_TOPIC_EXCEPTION}
     return set() if name in case.image.names else {Error.UNKNOWN_TOPIC_OR_PARTITION}
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from controller import effects, inputs
 from controller.records_of import records_of
 from controller.view import stable_view
-from records.messages.cluster import DescribeClusterRequest
-from records.messages.configs import DescribeConfigsRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest
-from records.messages.reassignments import ListPartitionReassignmentsRequest
+from simulations.cluster.answering import READS
 from simulations.cluster.image import Image
 from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
@@ -31,10 +29,6 @@ if TYPE_CHECKING:
     from simulations.cluster.driver import ControllerProcess
 
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
-
-
-# What an active controller answers only when a majority has confirmed that it is.
-READS = (DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest)
 
 
 class Court:
@@ -128,14 +122,15 @@ class Court:
         """A controller answers: what it says is held to the rules."""
         key = process.node.id, process.life, source
         since = self._readers.pop(key, None)
-        shows = process.controller.is_active and not is_elsewhere(response) and not tells_nothing(response)
-        if since is not None and shows and self._confirmed.get(key[:2], 0) <= since:
+        read = self._waiting.pop(key, None)
+        if not process.controller.is_active or is_elsewhere(response):
+            return
+        is_unconfirmed = since is not None and self._confirmed.get(key[:2], 0) <= since
+        if is_unconfirmed and not tells_nothing(response):
             text = f"node {key[0]} answers {type(response).__name__}, and nobody has confirmed that it leads"
             self.refused = self.refused or text
-        read = self._waiting.pop(key, None)
-        if isinstance(response, EnvelopeResponse):
-            return  # what is sealed in it is looked at on the wire
-        if read is not None and process.controller.is_active and not is_elsewhere(response):
+        # What is sealed in an envelope is looked at on the wire.
+        if read is not None and not isinstance(response, EnvelopeResponse):
             try:
                 if getattr(response, "throttle_time_ms", 0):
                     raise Violation("C21", f"node {process.node.id} throttles who asked: {response}")

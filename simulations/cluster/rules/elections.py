@@ -8,12 +8,20 @@ is over as soon as it can be.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
-from simulations.cluster.rules.case import ELR, first_directory, is_active
+from simulations.cluster.judge_members import (
+    BROKER,
+    DIRECTORIES_SINCE,
+    ELR,
+    METADATA_VERSION,
+    MIN_ISR,
+    TOPIC,
+    is_active,
+)  # fmt: skip
+from simulations.cluster.rules.case import first_directory
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -21,8 +29,6 @@ if TYPE_CHECKING:
 
     from records.metadata.topics import PartitionChangeRecord
 
-TOPIC, BROKER = 2, 4
-MIN_ISR = "min.insync.replicas"
 # Below 3.6-IV0 who leaves an ISR is fenced off by a new leader epoch.
 NO_BUMP_SINCE = 12
 LISTS = (
@@ -83,16 +89,6 @@ class Change:
             return "the recovery was so before"
         return ""
 
-    def _can_lead(self, broker_id: int, found: Partition) -> bool:
-        """By its broker, and by the directory that its replica was in."""
-        broker = self.after.brokers.get(broker_id)
-        return (
-            broker_id in found.replicas
-            and broker is not None
-            and is_active(broker)
-            and broker.serves(found.directory_of(broker_id))
-        )
-
     def _elects(self, found: Partition, told: Partition) -> str:
         leader, record = told.leader, self.record
         eligible = set(told.isr) or set(told.elr)
@@ -100,7 +96,7 @@ class Change:
             if record.leader_recovery_state > 0 or leader not in {*found.elr, *found.isr}:
                 return ""  # an unclean election: whether that may be is judged by the log
             eligible = {leader, *told.elr}
-        can = [each for each in told.replicas if each in eligible and self._can_lead(each, found)]
+        can = [each for each in told.replicas if each in eligible and can_lead(self.after, found, each)]
         if leader == NOBODY:
             return f"nobody leads, and {can} could" if can else ""
         if leader == found.leader:
@@ -194,16 +190,21 @@ class Change:
         return ""
 
 
+def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
+    """Whether it could, by its broker, and by the directory that its replica is in."""
+    broker = image.brokers.get(broker_id)
+    return (
+        broker_id in found.replicas
+        and broker is not None
+        and is_active(broker)
+        and broker.serves(found.directory_of(broker_id))
+    )
+
+
 def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
-    """Partitions without a leader that a broker, active now, could lead."""
-    broker: Any = image.brokers.get(broker_id)
-    if not is_active(broker):
-        return []
+    """Partitions without a leader that a broker could lead now."""
     return [
         key
         for key, found in image.partitions.items()
-        if found.leader == NOBODY
-        and broker_id in found.replicas
-        and broker_id in (found.isr or found.elr)
-        and broker.serves(found.directory_of(broker_id))
+        if found.leader == NOBODY and broker_id in (found.isr or found.elr) and can_lead(image, found, broker_id)
     ]

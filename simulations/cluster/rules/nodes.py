@@ -83,11 +83,10 @@ def heard(case: Case) -> Read:
 def registered(case: Case) -> Read:
     request, image = case.request, case.image
     known = image.brokers.get(request.broker_id)
-    wrong: set[int] = set()
+    wrong = _wrong_registration(case)
+    may_be_taken = not wrong
     if known is not None and known.incarnation != bytes(request.incarnation_id):
         wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)  # as long as the other one is heard of
-    may_be_taken = not _wrong_registration(case)
-    wrong |= _wrong_registration(case)
     written = [each for each in of(case, RegisterBrokerRecord) if each.broker_id == request.broker_id]
     if written:
         case.same("whether it may register", may_be_taken, True)

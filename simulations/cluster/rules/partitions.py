@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from records.errors import Error
 from records.metadata.topics import PartitionChangeRecord
 from simulations.cluster.image import NOBODY, Partition
-from simulations.cluster.judge_members import DIRECTORIES_SINCE
-from simulations.cluster.rules.case import Case, is_active
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, is_active
+from simulations.cluster.rules.elections import can_lead
 from simulations.cluster.rules.topics import is_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from simulations.cluster.rules.case import Case
 
     Read = Callable[[Any], None]
     Key = tuple[bytes, int]
@@ -306,7 +308,8 @@ def elected(case: Case) -> Read:
                 Error.PREFERRED_LEADER_NOT_AVAILABLE if kind == PREFERRED else Error.ELIGIBLE_LEADERS_NOT_AVAILABLE
             }
             first = found.replicas if kind == UNCLEAN else found.replicas[:1]
-            can = [each for each in first if _could_lead(case, found, each, any_replica=kind == UNCLEAN)]
+            may = found.replicas if kind == UNCLEAN else found.isr or found.elr
+            can = [each for each in first if each in may and can_lead(image, found, each)]
             if can:
                 raise case.fail(f"{place} is not given to {can}, which could lead it")
         wanted[place] = codes if places.count(place) == 1 else {*codes, Error.ELECTION_NOT_NEEDED}
@@ -328,13 +331,3 @@ def elected(case: Case) -> Read:
                 raise case.fail(f"nothing is told of {place}")
 
     return read
-
-
-def _could_lead(case: Case, found: Partition, broker_id: int, *, any_replica: bool) -> bool:
-    broker = case.image.brokers.get(broker_id)
-    return (
-        (any_replica or broker_id in (found.isr or found.elr))
-        and broker is not None
-        and is_active(broker)
-        and broker.serves(found.directory_of(broker_id))
-    )

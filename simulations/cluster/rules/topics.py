@@ -8,7 +8,8 @@ from records.errors import Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from simulations.cluster.clerk_values import TOPIC, is_taken
-from simulations.cluster.rules.case import Case, first_directory, is_active, repeated, takes_replicas
+from simulations.cluster.judge_members import MIN_ISR, is_active, takes_replicas
+from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     Lists = Sequence[Sequence[int]]
 
 PARTITIONS_MAX = 10_000
-NAME_MAX = 249
 METADATA_TOPIC = "__cluster_metadata"
-MIN_ISR = "min.insync.replicas"
 # Of configs that no topic here is given of its own, what Kafka takes.
 DEFAULTS = {
     "segment.index.bytes": "10485760", "file.delete.delay.ms": "60000", "compression.lz4.level": "9",
@@ -65,13 +64,18 @@ def _partitions_of(case: Case, topic: Any) -> int:
     return case.number("num.partitions", 1) if topic.num_partitions == -1 else max(0, topic.num_partitions)
 
 
+def _replicas_of(case: Case, wished: int) -> int:
+    """How many each partition gets, where -1 leaves it to the controllers."""
+    return case.number("default.replication.factor", 1) if wished == -1 else wished
+
+
 def _wrong(case: Case, topic: Any) -> set[int]:
     """The errors that are true of a topic by itself; any of them may be told."""
     image, name = case.image, topic.name
     found: set[int] = set()
     if name in image.names:
         found.add(Error.TOPIC_ALREADY_EXISTS)
-    elif any(other.replace(".", "_") == name.replace(".", "_") for other in image.names) or _is_no_name(name):
+    elif any(other.replace(".", "_") == name.replace(".", "_") for other in image.names) or not is_topic_name(name):
         found.add(Error.INVALID_TOPIC_EXCEPTION)
     if found:
         return found  # nothing else is looked at
@@ -79,11 +83,6 @@ def _wrong(case: Case, topic: Any) -> set[int]:
         if config.value is None or is_taken(TOPIC, config.name, config.value) is False:
             found.add(Error.INVALID_CONFIG)
     return found or (_wrong_lists(case, topic) if topic.assignments else _wrong_counts(case, topic))
-
-
-def _is_no_name(name: str) -> bool:
-    letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
-    return name in ("", ".", "..") or len(name) > NAME_MAX or not letters
 
 
 def _wrong_lists(case: Case, topic: Any) -> set[int]:
@@ -119,8 +118,7 @@ def _wrong_counts(case: Case, topic: Any) -> set[int]:
         return {Error.INVALID_REPLICATION_FACTOR}
     if count == 0 or count < -1:
         return {Error.INVALID_PARTITIONS}
-    size = case.number("default.replication.factor", 1) if size == -1 else size
-    return set() if can_place(case, size) else {Error.INVALID_REPLICATION_FACTOR}
+    return set() if can_place(case, _replicas_of(case, size)) else {Error.INVALID_REPLICATION_FACTOR}
 
 
 def can_place(case: Case, size: int) -> bool:
@@ -145,8 +143,7 @@ def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
     by_hand = {each.partition_index: tuple(each.broker_ids) for each in topic.assignments}
     count = _partitions_of(case, topic)
     records, written[:] = written[:count], written[count:]
-    size = topic.replication_factor
-    size = case.number("default.replication.factor", 1) if size == -1 else size
+    size = _replicas_of(case, topic.replication_factor)
     lists = [by_hand[index] for index in range(count)] if by_hand else None
     are_new_partitions(case, topic_id, range(count), records, lists, size)
 
@@ -216,8 +213,7 @@ def _told_of(case: Case, topic: Any, told: Any) -> None:
     made = [each for each in case.written if type(each) is TopicRecord and each.name == topic.name]
     if made:
         case.same(f"the id of {topic.name}", bytes(told.topic_id), bytes(made[0].topic_id))
-    size = len(topic.assignments[0].broker_ids) if topic.assignments else topic.replication_factor
-    size = case.number("default.replication.factor", 1) if size == -1 else size
+    size = len(topic.assignments[0].broker_ids) if topic.assignments else _replicas_of(case, topic.replication_factor)
     sizes = (told.num_partitions, told.replication_factor)
     case.same(f"the size of {topic.name}", sizes, (_partitions_of(case, topic), size))
     own = {config.name: _last(topic, config) for config in topic.configs}
