@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JAVA_MIN = 17
+# The JVM of a job that is short, whose start costs more than slow code. By itself it would have room for 48 MiB of
+# compiled code, which some 500 stages fill: then the job fails.
+SHORT_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 _VERSION = re.compile(r'version "(\d+)')
 _LOG4J = """\
 status = error
@@ -77,7 +80,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
     cores = cores_of(master)
     java = f"-Xss8m -Dlog4j2.configurationFile={_log4j_file()}"
     if is_short:
-        java += " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        java += f" {SHORT_JAVA}"
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

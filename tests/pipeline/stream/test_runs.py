@@ -16,6 +16,7 @@ import pytest
 from controller.offline.load import load_image
 from pipeline.commands.main import main
 from pipeline.histories import Size, write_history
+from pipeline.session import SHORT_JAVA
 from pipeline.tables import running
 from pipeline.tables.images import image_frame, topic_names
 from pipeline.tables.schemas import BY_NAME, TABLES
@@ -174,7 +175,7 @@ def test_a_streaming_job_whose_driver_is_killed_loses_no_row_and_doubles_none(sp
     command = [
         sys.executable, "-m", "pipeline.commands.main", "serve", "--once", "--warehouse", str(where), "--master",
         "local[2]", "--max-bytes", "90000", "--conf",
-        "spark.driver.extraJavaOptions=-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        f"spark.driver.extraJavaOptions=-Xss8m {SHORT_JAVA}",
         "--range-bytes", "90000", str(tmp_path / "node"),
     ]  # fmt: skip
     kills = 0
