@@ -30,12 +30,17 @@ PEACE_TIMEOUTS = 4
 WRITE_EVERY_MS = 100
 
 
+class _Late(Violation):
+    """What the calm itself waits for, and does not come."""
+
+
 class CalmPhase:
     """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._core: list[Node] = []
+        self._tries = 0
         self.elected_ms = self.committed_ms = self.caught_up_ms = -1
 
     @property
@@ -48,6 +53,19 @@ class CalmPhase:
 
     def live_through(self) -> None:
         """Raises Violation where the core does not get on."""
+        while True:
+            try:
+                self._live_through()
+            except _Late:
+                # What had rotted may be read for the first time in the calm: then others are the core.
+                if not any(node.broken and node.id in self._run.ledger.damaged for node in self._core):
+                    raise
+                self._tries += 1
+                self._run.network.links.heal_all()
+            else:
+                return
+
+    def _live_through(self) -> None:
         run = self._run
         self._core = self._choose_core()
         for node in run.nodes.values():
@@ -105,12 +123,18 @@ class CalmPhase:
         for way in ways:
             run.network.links.cut(*way)
         if repeat:
-            run.world.after(self._flap_us(), self._heal, ways)
+            run.world.after(self._flap_us(), self._heal, ways, self._tries)
 
-    def _heal(self, ways: list[tuple[int, int]]) -> None:
+    def _heal(self, ways: list[tuple[int, int]], number: int) -> None:
+        if number != self._tries:
+            return
         for way in ways:
             self._run.network.links.heal(*way)
-        self._run.world.after(self._flap_us(), lambda: self._cut(repeat=True))
+        self._run.world.after(self._flap_us(), self._cut_again, number)
+
+    def _cut_again(self, number: int) -> None:
+        if number == self._tries:
+            self._cut(repeat=True)
 
     def _flap_us(self) -> int:
         luck = self._run.stream("flap", self._run.world.now)
@@ -163,7 +187,7 @@ class CalmPhase:
         assert callable(goal)
         while not goal():
             if world.now - begin > limit_ms * MS:
-                raise Violation(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
+                raise _Late(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
             world.run(world.now + LOOK_MS * MS, self._run.events_max)
         return (world.now - begin) // MS
 
@@ -189,7 +213,7 @@ class CalmPhase:
         now = self._leader()
         if now is not leader or now.replica.epoch != epoch:
             text = f"node {leader.node.id} led epoch {epoch} with a healthy majority; {self._state()}"
-            raise Violation("L04", text)
+            raise _Late("L04", text)
 
     def _may_be_let_in(self) -> bool:
         """Whether an outsider stands to whom one of the core gave a pre-vote, as it may while it has no leader."""
@@ -206,7 +230,7 @@ class CalmPhase:
             if node.process is not None and node.process.is_listening:
                 late = run.watch.progress.unanswered(node.process, run.world.now)
                 if late is not None:
-                    raise Violation("L05", late)
+                    raise _Late("L05", late)
 
     def _is_confirmed(self) -> None:
         """A leader that asks whether it is one is told so."""
@@ -217,7 +241,7 @@ class CalmPhase:
         number, epoch = leader.machine.ask(), leader.replica.epoch
         run.world.run(run.world.now + self._core[0].config.fetch_timeout_ms * MS, run.events_max)
         if self._leader() is leader and leader.replica.epoch == epoch and run.watch.commits.is_waiting(leader, number):
-            raise Violation("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
+            raise _Late("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
 
     def _state(self) -> str:
         """Where all nodes are, for a person."""

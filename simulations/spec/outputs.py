@@ -224,10 +224,21 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
         )
         need(is_over, "RejectFetchRequest", f"it leads epoch {asked.epoch} no more, where it answers {gist}")
         return
-    now = next((each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch), None)
-    if now is None:
+    leading = [each for each in states if each.role == LEADER and each.epoch == epoch == asked.epoch]
+    if not leading:
         raise NotAllowed(found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
-    need(gist[3] <= now.watermark, found.kind, "the high watermark that it tells is its own")
+    need(gist[3] <= leading[0].watermark, found.kind, "the high watermark that it tells is its own")
+    try:
+        _tells_place(leading[0], asked, gist, effect)
+    except NotAllowed:
+        # It may have cleaned its log in the same step, behind the answer.
+        if len({each.log.start for each in leading}) == 1:
+            raise
+        _tells_place(next(each for each in leading if each.log.start != leading[0].log.start), asked, gist, effect)
+
+
+def _tells_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> None:
+    """Where a follower stands, by the leader's log."""
     found = replication.place(now, asked)
     if found.kind == replication.DIVERGING:
         need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, told is {gist}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from raft.inputs import Resign
+from raft.storage.errors import CorruptLog
 from simulations.plans import Calm
 from simulations.violation import Violation
 from simulations.world import MS, SECOND
@@ -65,6 +66,31 @@ def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
     run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
 
     with pytest.raises(Violation, match="L04"):
+        run.calm.live_through()
+
+
+@pytest.mark.parametrize("others", ["apart", "flap"])
+def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(others: str) -> None:
+    run = lived(calm=Calm([2, 3, 4], others=others), voters=5)
+    rotten = [run.nodes[node_id] for node_id in (2, 3)]
+    rot = CorruptLog("its log", 0, 0, "rotten")
+    for node in rotten:
+        run.ledger.damaged.add(node.id)
+        run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
+
+    run.calm.live_through()
+
+    assert [node.id for node in run.calm._core] == [1, 4, 5]
+    assert run.calm.caught_up_ms >= 0
+
+
+def test_a_core_that_fails_without_a_fault_is_not_replaced() -> None:
+    run = lived(calm=Calm([1, 2, 3], others="apart"), voters=5)
+    rot = CorruptLog("its log", 0, 0, "rotten")
+    for node in [run.nodes[node_id] for node_id in (2, 3)]:
+        run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
+
+    with pytest.raises(Violation, match="L"):
         run.calm.live_through()
 
 

@@ -9,10 +9,16 @@ import pytest
 
 import raft.fetch_request
 import raft.vote
+from raft import effects as do
 from raft.replica import Replica
+from records.messages.fetch import FetchResponse
 from simulations.plans import Calm, Fault, Load, Plan
 from simulations.runs import Run
+from simulations.spec import replication
+from simulations.spec.outputs import _answers_fetch
 from simulations.spec.pairs import ACTIONS, feasible
+from simulations.spec.replication import Fetched
+from simulations.spec.values import LEADER, Disk, Log, Node, NotAllowed
 from simulations.violation import Violation
 from simulations.world import MS
 
@@ -74,3 +80,20 @@ def test_a_step_that_no_action_allows_is_told(
     assert guard in run.watch.validator.refused
     with pytest.raises(Violation, match="T01"):
         run.watch.validator.conclude()
+
+
+def test_an_answer_is_held_against_the_log_as_it_was_before_it_was_cleaned_in_the_same_step() -> None:
+    before = Node(
+        4, True, LEADER, 1, 4, -1, Log(71, 1, ((1, 96),)), Disk(None, Log()), 0, watermark=85,
+        snapshots=((1, 71, 9), (1, 81, 9)),
+    )  # fmt: skip
+    cleaned = before.but(log=before.log.begun(81))
+    asked = Fetched(1, 80, 1)
+    wanted = (asked, replication.place(before, asked))
+    effect = do.ReplyRecords("somebody", FetchResponse(responses=()), 80, 85, 1000)
+
+    _answers_fetch(wanted, (0, 1, 4, 85, 0), effect, [cleaned, before])
+    with pytest.raises(NotAllowed, match="it needs"):
+        _answers_fetch(wanted, (0, 1, 4, 85, 0), effect, [cleaned, cleaned])
+    with pytest.raises(NotAllowed, match="the logs agree"):
+        _answers_fetch(wanted, (0, 1, 4, 85, "snapshot", 81, 2), effect, [cleaned, before])
