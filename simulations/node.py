@@ -200,7 +200,7 @@ class Node:
         process.has_failed = True
         if isinstance(error, (CorruptLog, CorruptSnapshot, CorruptBatch)):
             self.broken = str(error)  # it would fail again and again
-        self.watch.noted(process, "disk_failed", {"reason": str(error)})
+        self.watch.failed(process, error)
         if process.is_listening:
             process.say_last_words()
             self.world.after(LAST_WORDS_US, self._finish, process)

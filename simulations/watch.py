@@ -101,6 +101,11 @@ class Watch:
         self.trace.add((self.world.now, LIFE, process.node.id, "refuses to start", str(error)))
         self.recovery.refused_to_start(process, error)
 
+    def failed(self, process: Process, error: Exception) -> None:
+        """A process is to stop, as its disk failed."""
+        self.noted(process, "disk_failed", {"reason": str(error)})
+        self.recovery.failed(process, error)
+
     # Steps
 
     def asked(self, process: Process, frame: Frame, requested: Requested) -> None:

@@ -157,7 +157,7 @@ MUTANTS = (
         (Edit("raft.storage.log", "        self.cache.truncate(self.end_offset)\n", "        self.cache.end_offset = self.end_offset\n"),),
     ),
     Mutant(
-        "D23", "the committed prefix says more than is committed", "truncation", "own", ("S18", "ASSERT"),
+        "D23", "the committed prefix says more than is committed", "truncation", "own", ("S29", "S18"),
         (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
     ),
     Mutant(

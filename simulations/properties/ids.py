@@ -34,6 +34,7 @@ PROPERTIES: dict[str, str] = {
     "S26": "DescribeQuorum says how far all are",
     "S27": "a leader writes first how it came to lead",
     "S28": "a node knows the snapshots that it has",
+    "S29": "a node stops by a fault of its disk alone",
     "C01": "states are what a replay of the log gives",
     "C02": "an answer leaves after its records are committed",
     "C03": "an answer shows what is committed",

@@ -1,16 +1,19 @@
-"""Disks: what a start finds is what was promised, and is on disk; nobody is told that something is who may lose it.
+"""Disks: what a start finds is what was promised, and is on disk; nobody is told that something is who may lose it; and
+no node stops for another reason than a fault of its disk.
 
-S18 DurableState.
+S18 DurableState, S29 StopsByFault.
 """
 
 from __future__ import annotations
 
+import errno
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
 from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
 from raft.log_view import BOOTSTRAP
+from raft.storage.errors import DiskFailed
 from simulations.chains import EMPTY
 from simulations.violation import Violation
 
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from simulations.ledger import Ledger
     from simulations.node import Node
     from simulations.process import Process
+
+# What the system says of a disk that fails.
+FAULTS = {errno.EIO, errno.ENOSPC, errno.EROFS}
 
 Election = tuple[int, int | None, int | None]  # epoch, leader, vote
 
@@ -74,6 +80,14 @@ class Recovery:
         """A start may refuse what people or time have damaged, and nothing that a crash leaves."""
         if process.node.id not in self._ledger.damaged:
             raise Violation("S18", f"node {process.node.id} refuses to start, and nobody has damaged its disk: {error}")
+
+    def failed(self, process: Process, error: Exception) -> None:
+        """Who stops has met a fault: what the system says of a disk that fails, or what somebody has damaged."""
+        cause = error.error if isinstance(error, DiskFailed) else error.__cause__ or error
+        is_told = isinstance(cause, OSError) and cause.errno in FAULTS
+        if not is_told and process.node.id not in self._ledger.damaged:
+            text = f"node {process.node.id} stops, and neither did its disk fail nor was it damaged: {error}"
+            raise Violation("S29", text)
 
     def lost_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
         """Somebody took a snapshot away."""

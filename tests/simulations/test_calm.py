@@ -14,6 +14,7 @@ from simulations.world import MS, SECOND
 from tests.simulations.building import connection_to, frame, leader, lived
 
 if TYPE_CHECKING:
+    from simulations.node import Node
     from simulations.runs import Run
 
 ALL = Calm([1, 2, 3])
@@ -84,11 +85,15 @@ def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(oth
     assert run.calm.caught_up_ms >= 0
 
 
-def test_a_core_that_fails_without_a_fault_is_not_replaced() -> None:
+def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
     run = lived(calm=Calm([1, 2, 3], others="apart"), voters=5)
-    rot = CorruptLog("its log", 0, 0, "rotten")
-    for node in [run.nodes[node_id] for node_id in (2, 3)]:
-        run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
+
+    def end(node: Node) -> None:
+        node.broken = "by nobody"
+        node.kill()
+
+    for node_id in (2, 3):
+        run.world.at(run.world.now + 5 * MS, end, run.nodes[node_id])
 
     with pytest.raises(Violation, match="L"):
         run.calm.live_through()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
-from raft.storage.errors import StorageError
+from raft.storage.errors import CorruptSnapshot, DiskFailed, StorageError
 from simulations.process import DIRECTORY
 from simulations.violation import Violation
 from tests.simulations.building import followers, lived
@@ -61,3 +63,27 @@ def test_a_refusal_to_start_from_a_damaged_disk_is_right() -> None:
     run.ledger.damaged.add(found.node.id)
 
     run.watch.refused_to_start(found, StorageError("a hole"))
+
+
+def test_a_node_that_stops_without_a_fault_is_seen() -> None:
+    run = lived()
+    found = followers(run)[0]
+
+    with pytest.raises(Violation, match="S29"):
+        found.node.failed(found, DiskFailed("append", OSError(errno.EBADF, "wrong")))
+
+
+@pytest.mark.parametrize("error", [DiskFailed("append", OSError(errno.EIO, "bad")), OSError(errno.ENOSPC, "full")])
+def test_a_node_whose_disk_failed_may_stop(error: Exception) -> None:
+    run = lived()
+    found = followers(run)[0]
+
+    found.node.failed(found, error)
+
+
+def test_a_node_that_was_damaged_may_stop() -> None:
+    run = lived()
+    found = followers(run)[0]
+    run.ledger.damaged.add(found.node.id)
+
+    found.node.failed(found, CorruptSnapshot("a snapshot", 0, "rotten"))
