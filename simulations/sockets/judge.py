@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.apis import APIS
 from records.codec import encode
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from records.wire import EncodeError
-from simulations.sockets.frames import Answer, Asked, is_nonsense, is_unsupported
+from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense, is_unsupported
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.process import SocketProcess
     from simulations.sockets.tcp import TcpConnection
+
+_KNOWN = ApiVersionsResponse.ApiVersion(API_VERSIONS, *APIS[API_VERSIONS].versions)
+# What stands behind the number of an answer to who asks for versions in one that is not served (KIP-511).
+REFUSED = encode(ApiVersionsResponse(int(Error.UNSUPPORTED_VERSION), (_KNOWN,)), 0)
 
 
 class WireJudge:
@@ -85,6 +90,10 @@ class WireJudge:
             raise Violation("W03", f"{who} writes an answer to {asked.name} before its node has given one")
         if asked.said is not None and not data.endswith(asked.said):
             raise Violation("W03", f"{who} writes {len(data)} bytes to {asked.name}; the node said others")
+        if is_unsupported(asked) and data[4:] != REFUSED:
+            raise Violation(
+                "W03", f"{who} is asked for its versions in {asked.version}, and does not say what it knows"
+            )
         del connection.requests[asked.place]
         answer = asked.answer = Answer(data, asked)
         answer.sent_at = self._network.world.now
@@ -103,7 +112,7 @@ class WireJudge:
             raise Violation("W02", f"{who} takes a request of connection {incoming.source.connection}, which is gone")
         place = incoming.source.correlation
         frame: Asked | None = connection.requests.get(place)
-        if frame is None or frame.data != incoming.frame or is_nonsense(frame):
+        if frame is None or frame.data != incoming.frame or is_nonsense(frame) or is_unsupported(frame):
             raise Violation("W02", f"{who} takes a frame that was not written as number {place} of its connection")
         if connection.taken >= place:
             raise Violation("W02", f"{who} takes frame {place} of a connection after frame {connection.taken}")
