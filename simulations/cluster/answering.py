@@ -1,7 +1,8 @@
 """When the answers of controllers may leave, and when they must: requests are watched from their arrival on.
 
 C03: what is shown is committed, and in no transaction that is open. C05: who is answered is told of all that was
-committed when he asked. L05: who waits is told when leadership ends. L08: who wants to leave is let go.
+committed when he asked. L05: who waits is told when leadership ends, and a reader when a standby has what it may tell
+of. L08: who wants to leave is let go.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Answering:
         self._shown: dict[tuple[Life, Source], int] = {}
         self._waits: dict[Life, dict[Source, type]] = {}  # what was asked
         self._active: set[Life] = set()
+        self._may_tell: set[Life] = set()  # who has had all that was known to be committed when it was started
+        self._loading: set[Life] = set()
         # By node, its epoch, broker and its epoch: up to where that one has read, and from where on it was leaving.
         self._read: dict[tuple[int, int, int, int], int] = {}
         self._leaving: dict[tuple[int, int, int, int], int] = {}
@@ -72,15 +75,32 @@ class Answering:
         elif type(event) is inputs.Disconnected:
             for source in [each for each in waits if each.connection == event.connection]:
                 del waits[source]
+        self._has_changed(life, event)
         if is_active:
             self._active.add(life)
-        elif life in self._active:
+            self._may_tell.add(life)
+            return
+        told = {each.source for each in done if type(each) is effects.Reply}
+        if life in self._may_tell - self._loading and process.controller.state.transaction_start < 0:
+            for source, request in waits.items():
+                if source not in told and request in READS and source.connection in process.connections:
+                    text = f"node {life[0]} has what it may tell of, and by {type(event).__name__} does not"
+                    raise Violation("L05", f"{text} tell it who asked {request.__name__}")
+        if life in self._active:
             self._active.remove(life)
-            told = {each.source for each in done if type(each) is effects.Reply}
             for source, request in waits.items():
                 if source not in told and request not in READS:
                     text = f"node {life[0]} leads no more by {type(event).__name__}, and says so to all"
                     raise Violation("L05", f"{text} but to who asked {request.__name__}")
+
+    def _has_changed(self, life: Life, event: inputs.Input) -> None:
+        """Whether a standby has a state of which it may tell."""
+        if type(event) is inputs.CaughtUp:
+            self._may_tell.add(life)
+        elif type(event) is inputs.SnapshotOpened:
+            self._loading.add(life)
+        elif type(event) is inputs.SnapshotClosed:
+            self._loading.discard(life)
 
     def _seen(self, process: ControllerProcess, request: Any) -> int:
         """The end of what an answer shows that is not committed; 0 where all of it is."""

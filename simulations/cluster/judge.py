@@ -38,7 +38,7 @@ class Judge:
     """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
     changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. settled: end offsets
     of batches behind which no transaction is open, in order. counted: how often a level went up or down, and a
-    transaction was cut off.
+    transaction was cut off. elections: by kind, the offsets of those of whom was not in sync (KIP-966, KIP-841).
     """
 
     def __init__(self) -> None:
@@ -48,6 +48,7 @@ class Judge:
         self.settled: list[int] = [0]
         self.levels: list[tuple[int, dict[str, int]]] = []
         self.counted: Counter[str] = Counter()
+        self.elections: dict[str, list[int]] = {"unclean": [], "elr": []}
         self._settling = Settling()
         self._transactions = judge_members.Transactions()
         self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
@@ -201,6 +202,10 @@ class Judge:
             raise Violation("C15", f"at {offset} {_name(key)} changes, and is not there")
         if key not in self._touched:
             self._touched[key] = Partition(*(getattr(found, name) for name in Partition.__slots__))
+        if record.leader_recovery_state == RECOVERING:
+            self.elections["unclean"].append(offset)
+        if record.leader in found.elr:
+            self.elections["elr"].append(offset)
         self._elects(key, found, record, offset)
         self._moves(key, found, record, offset)
 

@@ -11,6 +11,7 @@ from simulations.cluster.brokers import BrokerMachine
 from simulations.cluster.calm import ClusterCalm
 from simulations.cluster.clerks import Clerk
 from simulations.cluster.driver import ControllerProcess, bootstrap
+from simulations.cluster.duties import Duties
 from simulations.cluster.image import decoded
 from simulations.cluster.inherited import inherited
 from simulations.cluster.rules.court import Court, HeldWatch
@@ -65,6 +66,9 @@ class ClusterRun(Run):
         outcome = super().execute()
         if outcome.is_well and self.watch.court.refused:
             outcome.property_id, outcome.text = "C21", self.watch.court.refused
+        if outcome.is_well and self.watch.duties.refused:
+            outcome.property_id = "C23"
+            outcome.text = self.watch.duties.refused
         outcome.acknowledged = self.watch.acknowledged_requests
         outcome.fired.update(self.watch.judge.counted)
         return outcome
@@ -122,6 +126,7 @@ class ClusterRun(Run):
         watch = HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
         about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
         watch.court = Court(watch.judge.image, self.plan.properties, *about)
+        watch.duties = Duties(watch.judge, self.plan.properties, self.plan.session_ms)
         return watch
 
     def _make_network(self) -> ClusterNetwork:

@@ -63,6 +63,7 @@ PROPERTIES: dict[str, str] = {
     "W06": "what peers make a server hold is bounded",
     "T01": "each step is one of the executable specification",
     "C22": "answers are of what was asked, and none tells of a failure",
+    "C23": "a controller does of itself what is due, and counts what there is",
     "L01": "a leader is elected in calm",
     "L02": "a write is committed in calm",
     "L03": "a leader that nobody fetches from steps down",

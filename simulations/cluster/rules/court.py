@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from raft.inputs import Source
     from simulations.cluster.driver import ControllerProcess
+    from simulations.cluster.duties import Duties
 
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
 
@@ -143,9 +144,11 @@ class HeldWatch(ClusterWatch):
     """A watch of a cluster that holds its controllers to the rules of requests, too."""
 
     court: Court
+    duties: Duties
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         self.court.stepped(process, event, effects)
+        self.duties.stepped(process, event, effects)
         super().controller_stepped(process, event, effects)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
@@ -163,6 +166,7 @@ class HeldWatch(ClusterWatch):
                 f"the state of node {process.node.id} after {after} is not what the log up to {judged.end_offset} says"
             )
             raise Violation("C01", f"{text}: {image.differs_from(judged)}")
+        self.duties.compared(process)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         if tells_nothing(response):

@@ -7,7 +7,7 @@ is over as soon as it can be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from records.uuids import MIGRATING_DIRECTORY
@@ -25,10 +25,11 @@ from simulations.cluster.rules.case import first_directory
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from records.metadata.topics import PartitionChangeRecord
 
+UNCLEAN = "unclean.leader.election.enable"
 # Below 3.6-IV0 who leaves an ISR is fenced off by a new leader epoch.
 NO_BUMP_SINCE = 12
 LISTS = (
@@ -41,7 +42,8 @@ LISTS = (
 class Change:
     """before: the image that the record is applied to; after: the one that its whole operation leaves, by which it is
     known who is active. lost: brokers that begin anew in it. by_broker: whose statement of its directories it is.
-    min_isr: what the node's file says. replicas_max: what partition 0 had of them before the operation.
+    properties: what the node's file says; min_isr is of it. replicas_max: what partition 0 had of them before the
+    operation.
     """
 
     before: Image
@@ -51,6 +53,7 @@ class Change:
     by_broker: int
     min_isr: int
     replicas_max: int
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[bytes, int]:
@@ -98,6 +101,7 @@ class Change:
             eligible = {leader, *told.elr}
         can = [each for each in told.replicas if each in eligible and can_lead(self.after, found, each)]
         if leader == NOBODY:
+            can = can or could_return(self.after, told, before=found) or self._could_uncleanly(found, told)
             return f"nobody leads, and {can} could" if can else ""
         if leader == found.leader:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
@@ -108,6 +112,12 @@ class Change:
         if found.leader in can:
             return f"{leader} leads in place of {found.leader}, which could go on"
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
+
+    def _could_uncleanly(self, found: Partition, told: Partition) -> list[int]:
+        """Who could lead where anybody may, and the record says that nobody does."""
+        if self.record.leader != NOBODY or not allows_unclean(self.before, self.key, self.properties):
+            return []
+        return [each for each in told.replicas if can_lead(self.after, found, each)]
 
     def _bumps(self, found: Partition, told: Partition) -> str:
         """Whether the leader is named where its epoch has to rise, and only there."""
@@ -201,10 +211,37 @@ def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
     )
 
 
+def could_return(image: Image, told: Partition, before: Partition) -> list[int]:
+    """Who led last, and may lead again where nobody is in sync or eligible (KIP-966)."""
+    if not image.features.get(ELR, 0) or told.isr or told.elr or len(before.last_known) != 1:
+        return []
+    return [each for each in before.last_known if can_lead(image, before, each)]
+
+
 def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
     """Partitions without a leader that a broker could lead now."""
     return [
         key
         for key, found in image.partitions.items()
-        if found.leader == NOBODY and broker_id in (found.isr or found.elr) and can_lead(image, found, broker_id)
+        if found.leader == NOBODY
+        and (broker_id in (found.isr or found.elr) or broker_id in could_return(image, found, before=found))
+        and can_lead(image, found, broker_id)
     ]
+
+
+def led_by_nobody(image: Image, broker_id: int, properties: Mapping[str, str]) -> list[tuple[bytes, int]]:
+    """Partitions without a leader that a broker, which was just let in, could lead uncleanly, as their topics allow."""
+    return [
+        key
+        for key, found in image.partitions.items()
+        if found.leader == NOBODY and allows_unclean(image, key, properties) and can_lead(image, found, broker_id)
+    ]
+
+
+def allows_unclean(image: Image, key: tuple[bytes, int], properties: Mapping[str, str]) -> bool:
+    """Whether anybody may lead a partition by its topic's config, that of all brokers, or the node's file."""
+    for resource in ((TOPIC, image.topics[key[0]]), (BROKER, "")):
+        value = image.configs.get(resource, {}).get(UNCLEAN)
+        if value is not None:
+            return value.strip().lower() == "true"
+    return properties.get(UNCLEAN) == "true"

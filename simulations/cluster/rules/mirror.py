@@ -12,7 +12,7 @@ from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.image import batches_of, decoded
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
-from simulations.cluster.rules.elections import Change, leads_nobody
+from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -67,10 +67,14 @@ class Mirror:
             for record in operation:
                 if type(record) is PartitionChangeRecord:
                     limits = least, most[bytes(record.topic_id)]
-                    Change(self.image, after, record, lost, by_broker, *limits).judge(self.node_id)
+                    change = Change(self.image, after, record, lost, by_broker, *limits, self._properties)
+                    change.judge(self.node_id)
                 self.image.apply(record)
+            let_in = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _lets_in(each)}
             for broker_id in changed:
                 left = leads_nobody(self.image, broker_id)
+                if not left and broker_id in let_in:
+                    left = led_by_nobody(self.image, broker_id, self._properties)
                 if left:
                     text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: nobody does"
                     raise Violation("C21", text)
@@ -102,6 +106,11 @@ class Mirror:
         return (
             BATCH_BYTES not in self._properties or self.image.features.get("metadata.version", 0) >= TRANSACTIONS_SINCE
         )
+
+
+def _lets_in(record: Any) -> bool:
+    """Whether a broker is fenced no more by it."""
+    return type(record) is BrokerRegistrationChangeRecord and record.fenced < 0
 
 
 _OF_BROKERS = (RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord)

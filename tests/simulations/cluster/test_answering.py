@@ -31,11 +31,14 @@ class World:
         chain = SimpleNamespace(at=lambda _offset: None)
         self.brokers = {}
         self.state = SimpleNamespace(
-            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(led_by=lambda _broker: ())
-        )
+            end_offset=log_end, brokers=self.brokers, partitions=SimpleNamespace(led_by=lambda _broker: ()),
+            transaction_start=-1,
+        )  # fmt: skip
         self.controller = SimpleNamespace(is_active=True, state=self.state, env=SimpleNamespace(epoch=3))
         replica = SimpleNamespace(log=SimpleNamespace(end=log_end))
-        self.process = SimpleNamespace(node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica)
+        self.process = SimpleNamespace(
+            node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica, connections={7: None}
+        )
         judge = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
         looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         self.shown = -1
@@ -80,8 +83,17 @@ def test_who_waits_and_is_not_told_is_seen():
 def test_a_reader_may_wait_for_what_a_standby_has():
     world = World()
     world.asks(LOOK)
+    world.state.transaction_start = 7
 
     world.leads_no_more()
+
+
+def test_a_reader_whom_a_standby_could_tell_is_told():
+    world = World()
+    world.asks(LOOK)
+
+    with pytest.raises(Violation, match="L05"):
+        world.leads_no_more()
 
 
 def test_what_a_transaction_may_yet_take_back_is_not_shown():

@@ -13,7 +13,7 @@ from records.metadata.brokers import UnregisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
 from simulations.cluster.image import Broker, Image, Partition
-from simulations.cluster.rules import nodes, partitions, topics
+from simulations.cluster.rules import elections, nodes, partitions, topics
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
 from simulations.violation import Violation
@@ -105,6 +105,22 @@ def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_ope
 
     with pytest.raises(Violation, match="are eligible, and should be"):
         judge(both, both, replicas_max=1, isr=(101,), eligible_leader_replicas=(102,))
+
+
+def test_who_led_last_is_to_lead_again_where_nobody_is_eligible() -> None:
+    both = image(partition(leader=-1, isr=(), last_known=(101,)))
+    both.features["eligible.leader.replicas.version"] = 1
+
+    assert elections.leads_nobody(both, 101) == [(TOPIC, 0)]
+    assert elections.leads_nobody(both, 102) == []
+
+
+def test_where_anybody_may_lead_who_is_let_in_does() -> None:
+    both = image(partition(leader=-1, isr=(103,)))
+    before = elections.led_by_nobody(both, 102, {})
+    both.configs[4, ""] = {"unclean.leader.election.enable": "true"}
+
+    assert (before, elections.led_by_nobody(both, 102, {})) == ([], [(TOPIC, 0)])
 
 
 def test_a_move_goes_on_while_its_last_in_sync_is_gone() -> None:

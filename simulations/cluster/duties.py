@@ -1,0 +1,272 @@
+"""What a controller does of itself: whom it fences, when it takes a snapshot, how often it registers; and its figures.
+
+C23: a snapshot is taken when as much was committed, or as much time has passed, as is configured (KIP-630, KIP-876),
+and not before; a node registers as a controller at once, and again after a pause (KIP-919); who is silent for longer
+than a session is fenced; figures are of what there is. As with C21, the first that is wrong is told when the run is
+over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from controller import effects, inputs
+from records.batch import batches
+from records.errors import Error
+from records.messages.brokers import BrokerHeartbeatRequest
+from simulations.cluster.image import NOBODY
+from simulations.cluster.judge_members import CONTROLLERS_SINCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.partitions import Partitions
+    from simulations.cluster.driver import ControllerProcess
+    from simulations.cluster.image import Image
+    from simulations.cluster.judge import Judge
+
+BYTES_MAX, INTERVAL_MS = 20 << 20, 3_600_000
+# By so much moments may be off that were not seen to the millisecond.
+SLACK_MS = 5
+# So often a controller may look after sessions before it has fenced all of a cluster that is gone, one at a time.
+LOOKS_MAX = 20
+# A registration that failed is sent again after as long, twice that and so on; one that was taken after so long.
+PAUSE_MS, PAUSE_MS_MAX, PATIENCE_MS = 100, 120_000, 5_000
+JITTER = 0.02
+
+
+class Wrong(Exception):
+    """A duty that was not done, or was done at the wrong time."""
+
+
+class Snapshots:
+    """What one life of a node has committed since its last snapshot."""
+
+    def __init__(self, properties: Mapping[str, str], now_ms: int) -> None:
+        self._bytes_max = int(properties.get("metadata.log.max.record.bytes.between.snapshots", BYTES_MAX))
+        self._interval_ms = int(properties.get("metadata.log.max.snapshot.interval.ms", INTERVAL_MS))
+        self._since_ms = now_ms
+        self._bytes = self._end = 0
+        self._written: deque[tuple[int, int]] = (
+            deque()
+        )  # of the active controller: end and size of what is not committed
+        self._under_way: Any = None
+        self.loaded = 0  # where the snapshot ends from which the state was loaded last
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        now_ms = process.controller.env.now_ms
+        kind = type(event)
+        self._take(event, now_ms)
+        if not process.controller.is_active:
+            self._written.clear()
+        taken = [each for each in done if type(each) is effects.TakeSnapshot]
+        if kind in (inputs.Committed, inputs.HighWatermark):
+            self._judge(process.controller.state.stable_end_offset, now_ms, taken)
+        elif taken:
+            raise Wrong(f"takes a snapshot by {kind.__name__}")
+        for each in taken:
+            self._under_way, self._bytes, self._since_ms = each.id, 0, now_ms
+        self._written.extend((each.last_offset + 1, len(each.data)) for each in done if type(each) is effects.Append)
+
+    def _take(self, event: inputs.Input, now_ms: int) -> None:
+        if isinstance(event, inputs.Committed):
+            for batch in batches(event.data, check=False):
+                self._has(batch.last_offset + 1, 0 if batch.is_control else batch.size)
+        elif isinstance(event, (inputs.HighWatermark, inputs.LeaderChanged)):
+            end = event.offset if isinstance(event, inputs.HighWatermark) else event.end_offset
+            while self._written and self._written[0][0] <= end:
+                self._has(*self._written.popleft())
+        elif isinstance(event, inputs.SnapshotOpened):
+            self.loaded = event.id.end_offset
+        elif isinstance(event, inputs.SnapshotClosed):
+            self._bytes, self._since_ms, self._under_way, self._end = 0, now_ms, None, self.loaded
+        elif isinstance(event, (inputs.SnapshotWritten, inputs.SnapshotGivenUp)) and event.id == self._under_way:
+            self._under_way = None
+
+    def _has(self, end_offset: int, size: int) -> None:
+        self._bytes += size
+        self._end = end_offset
+
+    def _judge(self, stable_end_offset: int, now_ms: int, taken: Sequence[Any]) -> None:
+        can = self._under_way is None and self._bytes > 0 and self._end == stable_end_offset
+        passed_ms = now_ms - self._since_ms
+        is_large = self._bytes >= self._bytes_max
+        if can and not is_large and self._interval_ms and abs(passed_ms - self._interval_ms) <= SLACK_MS:
+            return
+        is_due = can and (is_large or 0 < self._interval_ms <= passed_ms)
+        if is_due != bool(taken) or any(each.id.end_offset != stable_end_offset for each in taken):
+            text = f"{self._bytes} bytes and {passed_ms} ms after its last snapshot, up to {stable_end_offset}"
+            raise Wrong(f"takes {[each.id for each in taken]} {text}; {self._under_way} is under way")
+
+
+class Sessions:
+    """Of whom one active controller has heard, and when."""
+
+    def __init__(self, session_ms: int, now_ms: int) -> None:
+        self._session_ms = session_ms
+        self._since_ms = now_ms
+        self._heard: dict[tuple[int, int], int] = {}
+        self._overdue: dict[tuple[int, int], int] = {}
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input) -> None:
+        now_ms = process.controller.env.now_ms
+        if type(event) is inputs.Requested and type(event.request) is BrokerHeartbeatRequest:
+            self._heard[event.request.broker_id, event.request.broker_epoch] = now_ms
+        if type(event) is not inputs.Ticked:
+            return
+        for broker in process.controller.state.brokers.values():
+            key = broker.broker_id, broker.epoch
+            silent_ms = now_ms - self._heard.get(key, self._since_ms)
+            if broker.fenced or silent_ms <= self._session_ms:
+                self._overdue.pop(key, None)
+                continue
+            looks = self._overdue[key] = self._overdue.get(key, 0) + 1
+            if looks > LOOKS_MAX:
+                raise Wrong(f"has not heard of broker {broker.broker_id} for {silent_ms} ms, and does not fence it")
+
+
+class Registration:
+    """How one life of a node gets to be registered as a controller."""
+
+    def __init__(self) -> None:
+        self._leader = NOBODY
+        self._number = 0  # of the request that is under way
+        self._failures = 0
+        self._from_ms = self._until_ms = 0  # between these the next is sent
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        controller = process.controller
+        now_ms, node_id = controller.env.now_ms, process.node.id
+        if isinstance(event, inputs.LeaderChanged):
+            leader = NOBODY if event.leader_id is None else event.leader_id
+            if leader not in (NOBODY, self._leader):
+                self._from_ms, self._until_ms = 0, min(self._until_ms, now_ms)
+            self._leader = leader
+        elif isinstance(event, inputs.SendAnswered) and self._was_taken(event):
+            self._number = self._failures = 0
+            self._from_ms = self._until_ms = now_ms + PATIENCE_MS
+        for each in done:
+            if type(each) is effects.Noted and each.name == "controller_registration_failed":
+                term_ms = min(PAUSE_MS * 2**self._failures, PAUSE_MS_MAX)
+                self._number = 0
+                self._failures += 1
+                self._from_ms = now_ms + min(int(term_ms * (1 - JITTER)), PAUSE_MS_MAX)
+                self._until_ms = now_ms + min(int(term_ms * (1 + JITTER)) + 1, PAUSE_MS_MAX)
+            elif type(each) is effects.SendToActive:
+                if self._number or now_ms < self._from_ms:
+                    raise Wrong(f"registers at {now_ms} ms, and had to wait till {self._from_ms} ms, or for an answer")
+                self._number = each.number
+        known = controller.state.controllers.get(node_id)
+        own = controller.registration
+        assert own is not None, "each of these registers"
+        is_there = known is not None and known.incarnation_id == own.incarnation_id
+        is_wanted = controller.state.metadata_version >= CONTROLLERS_SINCE and not is_there
+        if is_wanted and self._leader != NOBODY and not self._number and now_ms > self._until_ms + SLACK_MS:
+            raise Wrong(
+                f"is not registered, and has not asked {self._leader} by {self._until_ms} ms; it is {now_ms} ms"
+            )
+
+    def _was_taken(self, event: inputs.SendAnswered) -> bool:
+        is_of_now = self._number > 0 and event.number == self._number
+        return is_of_now and event.response is not None and event.response.error_code == Error.NONE
+
+
+class Duties:
+    """refused: the first that was not as it should be."""
+
+    def __init__(self, judge: Judge, properties: Mapping[str, str], session_ms: int) -> None:
+        self._judge = judge
+        self._properties = properties
+        self._session_ms = session_ms
+        self._snapshots: dict[int, tuple[int, Snapshots]] = {}  # by node: its life
+        self._registrations: dict[int, tuple[int, Registration]] = {}
+        self._sessions: dict[int, tuple[int, int, Sessions]] = {}  # by node: its life, and its epoch
+        self._left: set[tuple[int, int]] = set()
+        self.refused = ""
+
+    def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        """A controller took a step."""
+        if self.refused:
+            return
+        node_id, life = process.node.id, process.life
+        now_ms = process.controller.env.now_ms
+        if self._snapshots.get(node_id, (-1,))[0] != life:
+            self._snapshots[node_id] = life, Snapshots(self._properties, now_ms)
+            self._registrations[node_id] = life, Registration()
+        try:
+            self._snapshots[node_id][1].stepped(process, event, done)
+            if type(event) is inputs.ShutDown:
+                self._left.add((node_id, life))
+            if (node_id, life) not in self._left:
+                self._registrations[node_id][1].stepped(process, event, done)
+            self._look_at_sessions(process, event)
+        except Wrong as wrong:
+            self.refused = f"node {node_id} {wrong}"
+
+    def _look_at_sessions(self, process: ControllerProcess, event: inputs.Input) -> None:
+        controller = process.controller
+        if not controller.is_active:
+            self._sessions.pop(process.node.id, None)
+            return
+        life, epoch = process.life, controller.env.epoch
+        known = self._sessions.get(process.node.id)
+        if known is None or known[:2] != (life, epoch):
+            known = self._sessions[process.node.id] = life, epoch, Sessions(self._session_ms, controller.env.now_ms)
+        known[2].stepped(process, event)
+
+    def compared(self, process: ControllerProcess) -> None:
+        """What a node's state says in figures, at a moment at which all of it is committed."""
+        image, state = self._judge.image, process.controller.state
+        if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
+            return
+        found = list(image.partitions.values())
+        begin = self._snapshots[process.node.id][1].loaded
+        waiting = process.controller.waiting
+        wanted: dict[Any, int] = {
+            "partitions": len(found),
+            "without a leader": sum(each.leader == NOBODY for each in found),
+            "not led by the first": sum(each.leader != each.replicas[0] for each in found),
+            **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._judge.elections.items()},
+            "who wait": len(list(waiting)),
+        }
+        told: dict[Any, int] = {
+            **dict(zip(wanted, state.partitions.counts(), strict=False)),
+            **{kind: state.elections.get(kind, 0) for kind in self._judge.elections},
+            "who wait": len(waiting),
+        }
+        told |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}
+        wanted |= _found_in(image)
+        if told != wanted:
+            wrong = {key: (value, wanted[key]) for key, value in told.items() if value != wanted[key]}
+            self.refused = f"node {process.node.id} counts, and there is: {wrong}"
+
+
+def _found_by_nodes(partitions: Partitions, image: Image) -> dict[Any, Any]:
+    """What a node finds when it looks for the partitions of a broker, and for those that are not as others are."""
+    found: dict[Any, Any] = {"moving": partitions.reassigning(), "with eligible ones": partitions.with_elr()}
+    for broker_id, broker in image.brokers.items():
+        found["in sync", broker_id] = partitions.in_isr(broker_id)
+        found["held", broker_id] = partitions.with_replica(broker_id)
+        found["eligible", broker_id] = partitions.in_elr(broker_id)
+        found["led", broker_id] = partitions.led_by(broker_id)
+        found |= {("directory", each): partitions.in_directory(each) for each in broker.directories}
+    return found
+
+
+def _found_in(image: Image) -> dict[Any, int]:
+    """How many there are of each."""
+    found: Counter[Any] = Counter()
+    for each in image.partitions.values():
+        found["moving"] += bool(each.adding or each.removing)
+        found["with eligible ones"] += bool(each.elr or each.last_known)
+        found["led", each.leader] += 1
+        found.update(("in sync", broker_id) for broker_id in each.isr)
+        found.update(("held", broker_id) for broker_id in each.replicas)
+        found.update(("eligible", broker_id) for broker_id in each.elr)
+        found.update(("directory", directory) for directory in set(each.directories))
+    wanted: dict[Any, int] = {"moving": found["moving"], "with eligible ones": found["with eligible ones"]}
+    for broker_id, broker in image.brokers.items():
+        wanted |= {(kind, broker_id): found[kind, broker_id] for kind in ("in sync", "held", "eligible", "led")}
+        wanted |= {("directory", each): found["directory", each] for each in broker.directories}
+    return wanted
