@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SECTOR_BYTES = 512
 
-# Offset and length: no length is 0, so zeros in the place of both were never written.
-_TELLING_BYTES = LENGTH_BEFORE
+# A batch begins with its offset, then its length; no length is 0, so zeros in the place of both were never written.
+_OFFSET_BYTES = 8
 # So many bytes can make any CRC fit.
 _CRC_BYTES = 4
 
@@ -35,7 +35,7 @@ _MAGIC_AT = 16
 class Fault(NamedTuple):
     """Where a walk could not go on. position: in the file; offset: that the next batch should have had.
 
-    stop: how far the broken bytes seem to reach; equal to position where the batch is whole but not the one expected.
+    stop: how far the broken bytes may reach; equal to position where the batch is whole but not the one expected.
     is_short: the file ends before the batch does.
     """
 
@@ -94,7 +94,9 @@ class Walker:
             if crc32c(view[at + CRC_FROM : stop]) != head.crc:
                 return Fault(here, offset, position + stop, False, "the CRC does not fit the bytes")
             if head.base_offset != offset:
-                return Fault(here, offset, here, False, f"the batch there has offset {head.base_offset}")
+                # No CRC covers its offset, which may be in a sector before the others that was never written.
+                stop = (here // SECTOR_BYTES + 1) * SECTOR_BYTES
+                return Fault(here, offset, stop, False, f"the batch there has offset {head.base_offset}")
             if head.epoch < self.epoch:
                 reason = f"the batch there has epoch {head.epoch}, the one before it {self.epoch}"
                 return Fault(here, offset, here, False, reason)
@@ -118,10 +120,13 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
     position = fault.position
     while position < fault.stop:
         stop = min((position // SECTOR_BYTES + 1) * SECTOR_BYTES, fault.stop)
-        # An offset begins with zeros, so a small share before the first boundary shows nothing.
-        telling = stop - position >= _TELLING_BYTES or stop == fault.stop
-        if telling and not any(files.read(handle, position, stop - position)):
-            return stop - position >= _CRC_BYTES or _may_be_others(files, handle, fault, stop - position)
+        share = stop - position
+        if not any(files.read(handle, position, share)):
+            if position > fault.position:
+                return share >= _CRC_BYTES or _may_be_others(files, handle, fault, share)
+            # An offset begins with zeros, so a small share before the first boundary may show nothing.
+            if share >= LENGTH_BEFORE or any(fault.offset.to_bytes(_OFFSET_BYTES, "big")[:share]):
+                return True
         position = stop
     return False
 

@@ -161,6 +161,10 @@ MUTANTS = (
         (Edit("raft.storage.prefix_keeper", "            mark = segment.mark_before(self.high_watermark)", "            mark = segment.mark_before(1 << 60)"),),
     ),
     Mutant(
+        "D25", "an offset that was never written is damage", "persistence", "own", ("S18",),
+        (Edit("raft.storage.walk", '            if share >= LENGTH_BEFORE or any(fault.offset.to_bytes(_OFFSET_BYTES, "big")[:share]):', "            if share >= LENGTH_BEFORE:"),),
+    ),
+    Mutant(
         "D24", "segments are dropped oldest first when the log is cut", "truncation", "own", ("S18", "ASSERT"),
         (Edit("raft.storage.log", "        while self.segments[-1].base_offset > end_offset:\n            # One by one, newest first, so that a crash in between leaves no hole.\n            self._remove(self.segments.pop())\n            self.files.sync_directory(self.directory)\n", "        while self.segments[-1].base_offset > end_offset:\n            at = next(at for at, each in enumerate(self.segments) if each.base_offset > end_offset)\n            self._remove(self.segments.pop(at))\n            self.files.sync_directory(self.directory)\n"),),
     ),

@@ -123,18 +123,33 @@ def test_sectors_that_never_reached_the_disk_are_cut_even_before_a_whole_batch()
     assert storage.recovered.log_end == 21
 
 
-@pytest.mark.parametrize("share", [12, 13, 15, 16])
-def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int) -> None:
-    """It begins so many bytes before the end of that sector, which hold its offset and its length."""
-    first = batch(0, size=200)
-    first = batch(0, size=200 + (512 - share - len(first)) % 512)
-    data = bytearray(first + batch(1, size=300))
+@pytest.mark.parametrize("size", [100, 300, 70_000])
+@pytest.mark.parametrize("share", [7, 8, 9, 11, 12, 13, 15, 16])
+def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int, size: int) -> None:
+    """It begins so many bytes before the end of that sector, which hold its offset, and more or less of its length."""
+    first = b"".join(batch(offset) for offset in range(299))
+    first += batch(299, size=200 + (512 - share - len(first + batch(299, size=200))) % 512)
+    data = bytearray(first + batch(300, size=size))
     at = len(first)
     data[at : at + share] = bytes(share)
 
     storage = open_storage(directory((0, bytes(data))))
 
-    assert ((at + share) % 512, storage.recovered.log_end) == (0, 1)
+    assert ((at + share) % 512, storage.recovered.log_end) == (0, 300)
+
+
+@pytest.mark.parametrize("share", [7, 12, 300])
+def test_a_batch_without_an_offset_is_no_torn_end_where_more_or_less_of_it_is_in_that_sector(share: int) -> None:
+    first = batch(0, size=200)
+    first = batch(0, size=200 + (512 - share - len(first)) % 512)
+    data = bytearray(first + batch(1, size=300))
+    data[len(first) : len(first) + 8] = bytes(8)
+
+    error = refused(directory((0, bytes(data))))
+
+    assert (error.position, error.offset, error.reason) == (
+        len(first), 1, "the batch there has offset 0; no interrupted append leaves such bytes, so they are damaged"
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("share", [1, 2, 3])
