@@ -113,7 +113,7 @@ class CalmPhase:
     def _set_apart(self) -> None:
         run = self._run
         others = run.plan.calm.others
-        if others in {"apart", "flap"} and self._outsiders():
+        if others in {"apart", "flap"} and self._outsiders() and self._core:
             self._cut(repeat=others == "flap")
 
     def _cut(self, *, repeat: bool) -> None:

@@ -37,6 +37,8 @@ HOUSEKEEPING_US = SECOND
 SHUTDOWN_US = 5 * SECOND
 LAST_WORDS_US = SECOND // 10
 DIRECTORY = "node/__cluster_metadata-0"
+# However many syncs one step waits for.
+PAUSE_US_MAX = 6 * SECOND
 
 # What a disk or its contents may do to a process, which then stops.
 DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
@@ -319,7 +321,8 @@ class Process:
         if self.flush.is_running():
             self.flush.pause(delay)
         else:
-            self.busy_until = max(self.busy_until, self.world.now) + delay
+            # A start syncs once for each of many segments; all of them together are over some time, too.
+            self.busy_until = min(max(self.busy_until, self.world.now) + delay, self.world.now + PAUSE_US_MAX)
 
     def _keep_house(self) -> None:
         """What is done every second or so."""

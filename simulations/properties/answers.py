@@ -125,13 +125,16 @@ class Answers:
             return
         now_ms = process.clock.ms(self._world.now)
         book = self._books.setdefault((process.node.id, process.life, process.replica.epoch), {})
-        last = book.get((sender, part.replica_directory_id), _NEVER)
+        # Where voters are known by their ids alone, one with an empty disk is the one that it was.
+        by_id = any(voter.key == (sender, ZERO_UUID) for voter in process.replica.voters)
+        key = (sender, ZERO_UUID if by_id else part.replica_directory_id)
+        last = book.get(key, _NEVER)
         caught_up_ms = last.caught_up_ms
         if part.fetch_offset >= asked.end:
             caught_up_ms = now_ms
         elif last.leader_end > 0 and part.fetch_offset >= last.leader_end:
             caught_up_ms = max(caught_up_ms, last.at_ms)
-        book[sender, part.replica_directory_id] = Fetched(part.fetch_offset, now_ms, asked.end, caught_up_ms)
+        book[key] = Fetched(part.fetch_offset, now_ms, asked.end, caught_up_ms)
 
     # What leaves
 

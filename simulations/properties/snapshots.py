@@ -139,6 +139,7 @@ def _batches(data: bytes) -> Iterator[tuple[bytes, Batch]]:
 
 def _is_known(process: Process, snapshot: SnapshotId, effects: list[Any]) -> None:
     """A snapshot that is stored is in the books, or ordered to be deleted."""
-    is_deleted = any(type(effect) is do.DeleteSnapshot and effect.id == snapshot for effect in effects)
+    held = [effect for _, effect in process.replica._held]  # noqa: SLF001 - orders wait while an election is saved
+    is_deleted = any(type(effect) is do.DeleteSnapshot and effect.id == snapshot for effect in (*effects, *held))
     if not is_deleted and all(stored.id != snapshot for stored in process.replica.log.snapshots):
         raise Violation("S28", f"node {process.node.id} stored {snapshot}, and knows nothing of it")

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from simulations.sockets.process import SocketProcess
     from simulations.sockets.tcp import TcpConnection
 
-_KNOWN = ApiVersionsResponse.ApiVersion(API_VERSIONS, *APIS[API_VERSIONS].versions)
+_FIRST, _LAST = APIS[API_VERSIONS].versions
+_KNOWN = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=_FIRST, max_version=_LAST)
 # What stands behind the number of an answer to who asks for versions in one that is not served (KIP-511).
-REFUSED = encode(ApiVersionsResponse(int(Error.UNSUPPORTED_VERSION), (_KNOWN,)), 0)
+REFUSED = encode(ApiVersionsResponse(error_code=int(Error.UNSUPPORTED_VERSION), api_keys=(_KNOWN,)), 0)
 
 
 class WireJudge:

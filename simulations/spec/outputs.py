@@ -64,11 +64,12 @@ def _advance(_track: Track, node: Node, effect: do.AdvanceLogStart, _states: Seq
     return disks.order_write(node, effect.number, node.disk.asked.begun(effect.start_offset))
 
 
-def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, _states: Sequence[Node], _now_ms: int) -> Node:
+def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, states: Sequence[Node], _now_ms: int) -> Node:
     snapshot = (effect.id.epoch, effect.id.end_offset)
-    download = node.download
-    is_whole = download is not None and download.id == snapshot and download.position == download.size
-    need(is_whole, "LoadSnapshot", f"all of {snapshot} is here: {download}")
+    # Its role may have ended in the same step, and with it the download.
+    downloads = [each.download for each in states]
+    is_whole = any(each is not None and each.id == snapshot and each.position == each.size for each in downloads)
+    need(is_whole, "LoadSnapshot", f"all of {snapshot} is here: {node.download}")
     track.freezes[effect.number] = snapshot
     return node.but(download=None, freezing=snapshot)
 

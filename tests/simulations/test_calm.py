@@ -99,6 +99,18 @@ def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
         run.calm.live_through()
 
 
+def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
+    run = lived(calm=Calm([1, 2, 3], others="flap"))
+    for node in run.nodes.values():
+        node.kill()
+        node.broken = "damaged"
+        run.ledger.damaged.add(node.id)
+
+    run.calm.live_through()
+
+    assert run.calm.elected_ms == -1
+
+
 def test_a_request_that_waits_for_ever_is_seen() -> None:
     run = lived(calm=ALL)
     run.calm._core = list(run.nodes.values())

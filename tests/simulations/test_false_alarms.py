@@ -1,0 +1,26 @@
+"""Worlds in which a property, the specification or the calm was wrong, and the product was not (see FINDINGS.md)."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulations.levels import load
+
+
+@pytest.mark.parametrize(
+    ("level", "seed"),
+    [
+        ("raft", 1632),  # S26: a voter whose disk was emptied is the one that it was
+        ("raft", 7567),
+        ("raft", 7104),  # no disk is whole, so the calm has nobody to cut off
+        ("raft", 7132),  # L01: forty syncs of a start on a slow disk
+        ("raft", 7221),  # S28: an order waits while an election is saved
+        ("raft-long", 1013),  # T01: a download is whole in the step in which its follower stands
+    ],
+)
+def test_what_was_a_false_alarm_is_none(level: str, seed: int) -> None:
+    found = load(level)
+
+    outcome, _ = found.play(found.draw(seed))
+
+    assert outcome.is_well, outcome.text
