@@ -79,7 +79,10 @@ def _whole(clerk: Clerk) -> Any:
         Whole.AlterableConfig(name=key, value=drawn(clerk, kind, key, WRONG) if kind in BY_KIND else "INFO")
         for key in keys
     )
-    return Whole(resource_type=kind, resource_name=resource(clerk, kind), configs=configs)
+    name = resource(clerk, kind)
+    if kind == BROKER and not name:
+        name = str(clerk.run.brokers[0].id)  # what holds for all of them is the admins', who know what they have set
+    return Whole(resource_type=kind, resource_name=name, configs=configs)
 
 
 def levels(clerk: Clerk) -> IncrementalAlterConfigsRequest:
