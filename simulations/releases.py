@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from controller.features import METADATA_VERSION, supported_features
 from records.messages.brokers import BrokerHeartbeatRequest
+from records.messages.cluster import DescribeClusterRequest
 from records.messages.elections import (
     BeginQuorumEpochRequest,
     EndQuorumEpochRequest,
@@ -15,6 +16,7 @@ from records.messages.features import UpdateFeaturesRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
+from records.messages.versions import ApiVersionsRequest
 
 Versions = dict[type, int]
 Levels = dict[str, tuple[int, int]]
@@ -60,9 +62,16 @@ _FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
+# What administers a cluster may be older than any of its nodes; of the quorum's own requests it speaks none.
+OLD_CLIENT = "3.6"
+_LESS[OLD_CLIENT] = {ApiVersionsRequest: 3, DescribeClusterRequest: 0, UpdateFeaturesRequest: 1}
+
+
 def common_versions(one: str, other: str) -> Versions:
     """By request class, the version that two releases speak with each other."""
-    return {cls: min(version, RELEASES[other][cls]) for cls, version in RELEASES[one].items()}
+    least = RELEASES["3.9"]
+    theirs = RELEASES.get(other, least)
+    return {cls: min(version, theirs[cls]) for cls, version in RELEASES.get(one, least).items()}
 
 
 def common_controller_versions(newest: Versions, one: str, other: str) -> Versions:

@@ -13,16 +13,18 @@ from records.messages.partitions import AlterPartitionRequest, AssignReplicasToD
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.messages.versions import ApiVersionsRequest
+from records.schema import replace
 from records.uuids import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from simulations.cluster import clerk_topics
 from simulations.cluster.clerk_topics import NOBODY
 from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from simulations.cluster.brokers import BrokerMachine
     from simulations.cluster.clerks import Clerk
-    from simulations.cluster.image import Partition
+    from simulations.cluster.image import Broker, Partition
 
 OWN = b"d" * 16
 
@@ -48,7 +50,7 @@ def _alteration(clerk: Clerk, broker_id: int, key: Key, found: Partition | None)
     state = 0
     wrong = clerk.one_of(("leader epoch", "partition epoch", "member", "twice", "without", "state", "who", "epochs"))
     if wrong in ("leader epoch", "partition epoch"):
-        epochs[wrong == "partition epoch"] -= 1
+        epochs[wrong == "partition epoch"] += clerk.one_of((-1, 1))
     elif wrong == "member":
         isr.append(NOBODY)
     elif wrong == "twice":
@@ -76,21 +78,30 @@ def _alteration(clerk: Clerk, broker_id: int, key: Key, found: Partition | None)
 
 
 def assign(clerk: Clerk) -> AssignReplicasToDirsRequest:
-    """Directories of replicas that a broker does not have, or of topics that are not there."""
+    """Directories of replicas that a broker does not have, or of topics that are not there; or of all that it has."""
     machine = clerk.one_of(clerk.run.brokers)
     known = clerk.image.brokers.get(machine.id)
+    if clerk.happens(0.3):
+        mine = [key for key, found in clerk.image.partitions.items() if machine.id in found.replicas]
+        return _assignment(machine, known, mine[:100], clerk.one_of(machine.directories))
     elsewhere = [key for key, found in clerk.image.partitions.items() if machine.id not in found.replicas]
     topics = clerk.some(
         1, 3, lambda each: each.one_of((*elsewhere, (b"t" * 16, 0), *((key[0], 1000) for key in elsewhere[:1])))
     )
+    return _assignment(machine, known, topics, clerk.one_of(machine.directories))
+
+
+def _assignment(
+    machine: BrokerMachine, known: Broker | None, keys: Sequence[Key], directory: bytes
+) -> AssignReplicasToDirsRequest:
     topic = Directory.TopicData
     data = tuple(
-        topic(topic_id=topic_id, partitions=(topic.PartitionData(partition_index=index),)) for topic_id, index in topics
+        topic(topic_id=topic_id, partitions=(topic.PartitionData(partition_index=index),)) for topic_id, index in keys
     )
     return AssignReplicasToDirsRequest(
         broker_id=machine.id,
         broker_epoch=1 if known is None else known.epoch,
-        directories=(Directory(id=clerk.one_of(machine.directories), topics=data),),
+        directories=(Directory(id=directory, topics=data),),
     )
 
 
@@ -106,7 +117,7 @@ def heartbeat(clerk: Clerk) -> BrokerHeartbeatRequest:
 
 def register(clerk: Clerk) -> BrokerRegistrationRequest:
     """A registration that cannot be."""
-    feature = BrokerRegistrationRequest.Feature
+    feature, listener = BrokerRegistrationRequest.Feature, BrokerRegistrationRequest.Listener
     levels = clerk.image.features
     now = levels.get(METADATA_VERSION, 0)
     other = clerk.one_of(clerk.run.brokers)
@@ -115,9 +126,15 @@ def register(clerk: Clerk) -> BrokerRegistrationRequest:
         {"cluster_id": "another"}, {"broker_id": -1}, {"is_migrating_zk_broker": True}, {"features": ()},
         {"features": (higher,)}, {"broker_id": other.id, "is_migrating_zk_broker": True},
     ]  # fmt: skip
+    here = listener(name="PLAINTEXT", host="here", port=9092, security_protocol=0)
+    named, unheard = replace(here, name=""), replace(here, security_protocol=7)
+    wrong += [{"listeners": found} for found in ((here, here), (here, named), (unheard,))]
+    if any(level for name, level in levels.items() if name != METADATA_VERSION) or clerk.run.plan.kraft_version:
+        wrong.append({"features": (replace(higher, min_supported_version=0),)})
     if now >= DIRECTORIES_SINCE:
         wrong += [{"log_dirs": found} for found in ((), (LOST_DIRECTORY,), (OWN, OWN), (UNASSIGNED_DIRECTORY, OWN))]
-        if other.id in clerk.image.brokers:
+        known = clerk.image.brokers.get(other.id)
+        if known is not None and other.directories[0] in known.directories:
             wrong.append({"log_dirs": (other.directories[0],)})
     given: dict[str, Any] = {
         "broker_id": NOBODY,
@@ -126,9 +143,10 @@ def register(clerk: Clerk) -> BrokerRegistrationRequest:
             feature(name=name, min_supported_version=0, max_supported_version=level) for name, level in levels.items()
         ),
         "log_dirs": (OWN,),
+        "listeners": (),
         **clerk.one_of(wrong),
     }
-    return BrokerRegistrationRequest(incarnation_id=b"i" * 16, listeners=(), rack=None, **given)
+    return BrokerRegistrationRequest(incarnation_id=b"i" * 16, rack=None, **given)
 
 
 def features(clerk: Clerk) -> UpdateFeaturesRequest:

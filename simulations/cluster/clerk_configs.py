@@ -13,6 +13,7 @@ from simulations.cluster.clerk_values import (
     GROUP,
     LISTS,
     LOGGER,
+    NODE_LOGGERS,
     TOPIC,
     drawn,
 )
@@ -27,7 +28,7 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 KINDS = (TOPIC, TOPIC, TOPIC, BROKER, BROKER, CLIENT_METRICS, GROUP)
 NO_KINDS = (0, 99, 64)
 WRONG = 0.08
-LOGGERS = ("root", "kafka.controller", "org.apache.kafka.raft", "no.such")
+LOGGERS = (*NODE_LOGGERS, "no.such")
 
 Incremental = IncrementalAlterConfigsRequest.AlterConfigsResource
 Whole = AlterConfigsRequest.AlterConfigsResource

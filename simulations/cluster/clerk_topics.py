@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 TIMEOUT_MS = 1200
 # Two are alike but for a dot, so that the second of them is refused (KAFKA-1481).
 NAMES = ("wide-1", "wide-2", "wide.3", "wide_3")
+SELDOM = ("seldom", "x" * 249)
 NO_NAMES = ("", ".", "..", "a/b", "x" * 250, METADATA_TOPIC)
 NOBODY = 9999
+# As many partitions as one request may make.
+HUGE = 10_000
 PREFERRED, UNCLEAN = 0, 1
 ZERO = bytes(16)
 
@@ -35,17 +38,22 @@ def name(clerk: Clerk) -> str:
     """Of a topic that may be there, and now and then of one that is not, or never can be."""
     if clerk.happens(0.04):
         return str(clerk.one_of(NO_NAMES))
-    return "seldom" if clerk.happens(0.04) else str(clerk.one_of(NAMES))
+    return str(clerk.one_of(SELDOM)) if clerk.happens(0.04) else str(clerk.one_of(NAMES))
 
 
 def replicas(clerk: Clerk, size: int | None = None) -> tuple[int, ...]:
     """Brokers for one partition; some lists name one twice, one that is not there, or none."""
     ids = [machine.id for machine in clerk.run.brokers]
     clerk.luck.shuffle(ids)
-    found = ids[: between(clerk.luck, 1, 3) if size is None else size]
+    found = ids[: _size(clerk) if size is None else size]
     if clerk.happens(0.02):
         found = clerk.one_of(([], [*found, NOBODY], [*found, found[0]]))
     return tuple(found)
+
+
+def _size(clerk: Clerk) -> int:
+    """How many replicas; more than most topics have where there are brokers for them."""
+    return between(clerk.luck, 1, max(3, len(clerk.run.brokers)))
 
 
 def create(clerk: Clerk) -> CreateTopicsRequest:
@@ -59,15 +67,15 @@ def _new_topic(clerk: Clerk) -> Any:
     if clerk.happens(0.3):
         return _by_hand(clerk, wanted)
     count = -1 if clerk.happens(0.05) else between(clerk.luck, 8, 40)
-    size = -1 if clerk.happens(0.1) else between(clerk.luck, 1, 3)
-    if clerk.happens(0.08):
-        count, size = clerk.one_of(((0, 1), (-2, 1), (3, 0), (3, -2), (3, 99), (10_001, 1), (10_000, 0)))
+    size = -1 if clerk.happens(0.1) else _size(clerk)
+    if clerk.happens(0.12):
+        count, size = clerk.one_of(((0, 1), (-2, 1), (3, 0), (3, -2), (3, 99), (HUGE + 1, 1), (HUGE, 99), (HUGE, 0)))
     return Creatable(name=name(clerk), num_partitions=count, replication_factor=size, assignments=(), configs=wanted)
 
 
 def _by_hand(clerk: Clerk, configs: tuple[Any, ...]) -> Any:
     """A topic with lists of replicas, in any order of the partitions."""
-    size = min(between(clerk.luck, 1, 3), len(clerk.run.brokers))
+    size = min(_size(clerk), len(clerk.run.brokers))
     count = between(clerk.luck, 1, 24)
     indexes = list(range(count))
     if clerk.happens(0.3):
@@ -89,7 +97,9 @@ def _by_hand(clerk: Clerk, configs: tuple[Any, ...]) -> Any:
 
 def grow(clerk: Clerk) -> CreatePartitionsRequest:
     topics = clerk.some(1, 2, _growing)
-    return CreatePartitionsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=clerk.happens(0.1))
+    # A world in which there were so many would take minutes.
+    is_dry = clerk.happens(0.1) or any(topic.count >= HUGE for topic in topics)
+    return CreatePartitionsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=is_dry)
 
 
 def _growing(clerk: Clerk) -> Any:
@@ -98,7 +108,7 @@ def _growing(clerk: Clerk) -> Any:
     now = 0 if known is None else clerk.image.counts[known]
     more = between(clerk.luck, 1, 20)
     if clerk.happens(0.2):
-        more = clerk.one_of((0, -1, -now - 1, 10_000, 10_001))
+        more = clerk.one_of((0, -1, -now - 1, HUGE, HUGE + 1, HUGE + 1))
     if not 0 < more < 30 or clerk.happens(0.6):
         return Growing(name=of, count=now + more, assignments=None)
     first = clerk.image.partitions.get((known or ZERO, 0))
@@ -124,16 +134,24 @@ def _gone(clerk: Clerk) -> Any:
 
 
 def move(clerk: Clerk) -> AlterPartitionReassignmentsRequest:
-    """Many partitions at once, some of them to where they cannot go, or back to where they were."""
+    """Many partitions at once, some of them to where they cannot go, or back to where they were; or a whole topic to
+    one place; or nothing.
+    """
     wanted = AlterPartitionReassignmentsRequest.ReassignableTopic
-    partitions = tuple(
-        wanted.ReassignablePartition(
-            partition_index=_index(clerk), replicas=None if clerk.happens(0.25) else replicas(clerk)
+    of = name(clerk)
+    if clerk.happens(0.2):
+        place = replicas(clerk)
+        count = clerk.image.counts.get(clerk.image.names.get(of, ZERO), 0)
+        partitions = tuple(wanted.ReassignablePartition(partition_index=each, replicas=place) for each in range(count))
+    else:
+        partitions = tuple(
+            wanted.ReassignablePartition(
+                partition_index=_index(clerk), replicas=None if clerk.happens(0.25) else replicas(clerk)
+            )
+            for _ in range(between(clerk.luck, 1, 12))
         )
-        for _ in range(between(clerk.luck, 1, 12))
-    )
     return AlterPartitionReassignmentsRequest(
-        topics=(wanted(name=name(clerk), partitions=partitions),),
+        topics=() if clerk.happens(0.04) else (wanted(name=of, partitions=partitions),),
         timeout_ms=TIMEOUT_MS,
         allow_replication_factor_change=clerk.happens(0.7),
     )

@@ -63,7 +63,11 @@ OF_BROKERS: Values = {
     "log.cleanup.policy": (("delete", "compact"), ()),
     "ssl.keystore.password": (("secret",), ()),
     "listener.name.outside.max.connections": (("7",), ()),
+    "cordoned.log.dirs": (("", "/one", "/one,/two"), ()),
+    "min.insync.replicas": (("1", "2"), ()),
 }
+# The loggers that a controller has here.
+NODE_LOGGERS = ("root", "kafka.controller", "org.apache.kafka.raft")
 TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 BY_KIND = {TOPIC: OF_TOPICS, BROKER: OF_BROKERS, CLIENT_METRICS: OF_CLIENT_METRICS, GROUP: OF_GROUPS}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.cluster import clerk_brokers, clerk_configs, clerk_topics
 from simulations.cluster.client import Client
+from simulations.releases import OLD_CLIENT
 from simulations.streams import between
 from simulations.world import MS
 
@@ -32,6 +33,8 @@ class Clerk:
         self.run = run
         self.luck = run.stream("clerk", number)
         self.client = Client(run.world, run.network, self.luck, FIRST_ID + number, run.plan.voter_ids)
+        if number:
+            self.client.release = OLD_CLIENT
         self._is_over = False
         self._later()
 

@@ -13,6 +13,7 @@ from controller.config.served import served_config
 from controller.controller import Controller
 from controller.env import Env
 from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION
+from controller.loggers import ROOT, Loggers
 from controller.node import Node as Driver
 from controller.own_registration import OwnRegistration
 from controller.settings import settings_of
@@ -24,6 +25,7 @@ from raft.replica import Replica
 from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
 from simulations.channels import Channel
+from simulations.cluster.clerk_values import NODE_LOGGERS
 from simulations.cluster.loop import SimLoop
 from simulations.files import Dead
 from simulations.process import DIRECTORY, DISK_TROUBLE, Process
@@ -66,6 +68,7 @@ class ControllerProcess(Process):
         self.loop = SimLoop(self, self._guard)
         self.driver: WatchedDriver
         self.controller: WatchedController
+        self.loggers: Loggers
 
     def boot(self) -> None:
         """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
@@ -82,7 +85,9 @@ class ControllerProcess(Process):
         luck = node.stream("controller", node.life)
         features = levels_of(node.release)
         now_ms = self.clock.ms(self.world.now)
-        env = Env(node.config.cluster_id, node.id, luck, settings_of(config), config, now_ms=now_ms)
+        self.loggers = Loggers(dict.fromkeys(NODE_LOGGERS) | {ROOT: "INFO"})
+        settings = settings_of(config)
+        env = Env(node.config.cluster_id, node.id, luck, settings, config, loggers=self.loggers, now_ms=now_ms)
         registration = OwnRegistration(
             node.id, luck.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, luck
         )
@@ -302,7 +307,7 @@ class SimLog:
 
     shown: frozenset[str] = frozenset()
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: ControllerProcess) -> None:
         self._process = process
 
     def __call__(self, name: str, **fields: Any) -> None:
@@ -310,7 +315,8 @@ class SimLog:
         self._process.watch.noted(self._process, name, fields)
 
     def set_level(self, logger: str, level: str | None) -> None:
-        """Every note is kept."""
+        """It is told by DescribeConfigs; every note is kept all the same."""
+        self._process.loggers.put(logger, level)
 
 
 class SimServer:

@@ -153,6 +153,11 @@ def _draw_clerks(luck: Random, plan: ClusterPlan) -> None:
     plan.racks = pick(luck, (0, 2, 3))
     plan.is_inherited = luck.random() < 0.4 and BATCH_BYTES not in plan.properties
     plan.properties |= {key: pick(luck, values) for key, values in BESIDE.items() if luck.random() < 0.12}
+    if luck.random() < 0.4:  # so that replicas are eligible that are not in sync (KIP-966), several at once
+        plan.properties["min.insync.replicas"] = pick(luck, ("2", "3"))
+        if plan.faults:
+            kinds = ["broker_crash", "brokers_crash"]
+            plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 3))]
 
 
 def _draw_releases(luck: Random, plan: ClusterPlan) -> None:

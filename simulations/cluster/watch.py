@@ -306,6 +306,14 @@ def _looks_at_topics(state: State, request: Any) -> list[int]:
     return [state.topic_ids.changed_at(name) for name in names if names.count(name) == 1]
 
 
+def _looks_at_new_topics(state: State, request: Any) -> list[int]:
+    """And of those that are called so but for a dot, which nobody else may be then (KAFKA-1481)."""
+    names = [each.name for each in request.topics]
+    like = {each.replace(".", "_") for each in names if names.count(each) == 1 and each not in state.topic_ids}
+    others = [name for name in state.topic_ids if name.replace(".", "_") in like]
+    return [*_looks_at_topics(state, request), *map(state.topic_ids.changed_at, others)]
+
+
 def _looks_at_partitions(state: State, _request: Any) -> list[int]:
     return [state.topic_ids.last_change(), state.partitions.last_change()]
 
@@ -313,7 +321,7 @@ def _looks_at_partitions(state: State, _request: Any) -> list[int]:
 # What an answer that writes nothing shows: offsets at which it was changed, where that was not committed yet.
 LOOKS: dict[type, Callable[[State, Any], list[int]]] = {
     DescribeConfigsRequest: _looks_at_configs,
-    CreateTopicsRequest: _looks_at_topics,
+    CreateTopicsRequest: _looks_at_new_topics,
     DeleteTopicsRequest: _looks_at_topics,
     CreatePartitionsRequest: _looks_at_topics,
     ListPartitionReassignmentsRequest: _looks_at_partitions,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from records.errors import Error, error_name
@@ -22,7 +22,7 @@ from simulations.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.cluster.image import Image
+    from simulations.cluster.image import Image, Levels
 
 TRANSACTIONS_SINCE = 13
 RECORDS_MAX = 10_000
@@ -39,7 +39,7 @@ _OF_REQUESTS = (ConfigRecord, ClearElrRecord, PartitionChangeRecord, PartitionRe
 class Case:
     """node_id: of the active controller. image: all that it had, whether committed or not. version: of the request.
     records: what was written in the step that took it, in order. properties: what its file says. voters: their ids.
-    kraft_version: of the quorum, which no record of metadata tells.
+    kraft_version: of the quorum, which no record of metadata tells. levels: that the node itself supports.
     """
 
     node_id: int
@@ -51,6 +51,7 @@ class Case:
     cluster_id: str
     voters: tuple[int, ...]
     kraft_version: int = 0
+    levels: Levels = field(default_factory=dict)
 
     def fail(self, text: str) -> Violation:
         kind = type(self.request).__name__

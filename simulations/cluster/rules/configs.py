@@ -8,8 +8,17 @@ from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
-from simulations.cluster.clerk_values import BROKER, CLIENT_METRICS, GROUP, LISTS, LOGGER, TOPIC, is_taken
-from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.clerk_values import (
+    BROKER,
+    CLIENT_METRICS,
+    GROUP,
+    LISTS,
+    LOGGER,
+    NODE_LOGGERS,
+    TOPIC,
+    is_taken,
+)  # fmt: skip
+from simulations.cluster.judge_members import CORDONED_SINCE, MIN_ISR
 from simulations.cluster.rules.case import Case, is_topic_name, repeated
 
 if TYPE_CHECKING:
@@ -19,6 +28,8 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 KINDS = (TOPIC, BROKER, CLIENT_METRICS, GROUP)
 CORDONED = "cordoned.log.dirs"
 ENTRIES_MAX = 100_000
+ROOT = "root"
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 # What stands for a list that a topic does not have of its own.
 LIST_DEFAULTS = {"cleanup.policy": "delete"}
 # Sources of values.
@@ -39,7 +50,7 @@ def altered(case: Case) -> Callable[[Any], None]:
     allowed: dict[Key, set[int] | None] = {}
     for key, resource in zip(keys, request.resources, strict=True):
         if key[0] == LOGGER and is_incremental:
-            allowed[key] = None  # of the node, and not of the log
+            allowed[key] = _wrong_levels(case, resource) if key not in repeated(keys) else None
         elif key[0] not in (*KINDS, LOGGER):
             allowed[key] = {Error.UNSUPPORTED_VERSION}
         elif key in repeated(keys) or key[0] == LOGGER:
@@ -67,6 +78,19 @@ def altered(case: Case) -> Callable[[Any], None]:
                 case.expect(f"{told.resource_type} {told.resource_name}", told.error_code, codes)
 
     return read
+
+
+def _wrong_levels(case: Case, resource: Any) -> set[int]:
+    """Levels are of the node that is asked, and of the loggers that it has (KIP-412)."""
+    if resource.resource_name != str(case.node_id):
+        return {Error.INVALID_REQUEST}
+    found: set[int] = set()
+    for each in {each.name: each for each in resource.configs}.values():
+        if each.config_operation not in (SET, DELETE) or (each.config_operation == DELETE and each.name == ROOT):
+            found.add(Error.INVALID_REQUEST)
+        if each.name not in NODE_LOGGERS or (each.config_operation == SET and each.value not in LEVELS):
+            found.add(Error.INVALID_CONFIG)
+    return found
 
 
 def _is_written(case: Case, records: list[Any]) -> None:
@@ -105,7 +129,7 @@ def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[An
         else:
             base = now.get(name, LIST_DEFAULTS.get(name.removeprefix("log."), ""))
             after[name] = _joined(base, value, is_more=operation == APPEND)
-    return _held(key, now, after, wrong)
+    return _held(case, key, after, wrong)
 
 
 def _joined(base: str, value: str, *, is_more: bool) -> str:
@@ -120,32 +144,44 @@ def _whole(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], se
     now = case.image.configs.get(key, {})
     after: Values = {name: change.value for name, change in changes.items()}
     after |= {name: None for name in now if name not in changes}
-    return _held(key, now, after, set())
+    return _held(case, key, after, set())
 
 
-def _held(key: Key, now: dict[str, str], after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
+def _held(case: Case, key: Key, after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
     """Values as they would be, held to what may be."""
     is_known = True
     kind, resource = key
+    now = case.image.configs.get(key, {})
     whole = {**now, **after}
     for name, value in whole.items():
-        if value is None:
-            continue
         if kind == BROKER:
-            is_known = is_known and name not in (MIN_ISR, CORDONED)
+            if name in after and _is_wrong_of_nodes(case, resource, name, value, now.get(name)):
+                wrong.add(Error.INVALID_CONFIG)
+            continue
+        if value is None:
             continue
         takes = is_taken(kind, name, value)
         if takes is False:
             wrong |= {Error.INVALID_CONFIG, Error.INVALID_REQUEST} if kind != TOPIC else {Error.INVALID_CONFIG}
         is_known = is_known and takes is not None
-    if kind == BROKER and {MIN_ISR, CORDONED} & after.keys():
-        is_known = False
     records = [
         ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value)
         for name, value in after.items()
         if value != now.get(name) or kind == BROKER
     ]
     return records, wrong, is_known
+
+
+def _is_wrong_of_nodes(case: Case, resource: str, name: str, value: str | None, now: str | None) -> bool:
+    """The two keys of brokers at which a controller looks (KIP-966, KIP-1066)."""
+    if name == MIN_ISR and case.keeps_elr:
+        return bool(resource) or value is None
+    if name != CORDONED:
+        return False
+    if case.level < CORDONED_SINCE:
+        return True
+    given, known = (set((each or "").replace(" ", "").split(",")) - {""} for each in (value, now))
+    return not given <= known  # a broker alone knows which paths it has
 
 
 def _wrong_resource(case: Case, key: Key) -> set[int]:
@@ -281,6 +317,9 @@ def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
     case.same(f"the order of {entry.name}", sources, sorted(sources, key=_strength))
     if sources:
         case.same(f"the source of {entry.name}", entry.config_source, sources[0])
+        case.same(f"the value of {entry.name}", entry.synonyms[0].value, entry.value)
+    if entry.is_sensitive:
+        case.same(f"what is told of {entry.name}", {entry.value, *(each.value for each in entry.synonyms)}, {None})
 
 
 def _strength(source: int) -> int:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 from controller import effects, inputs
 from controller.records_of import records_of
 from controller.view import stable_view
+from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest
 from simulations.cluster.answering import READS
-from simulations.cluster.image import Image
+from simulations.cluster.image import NOBODY, Image
 from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
 from simulations.cluster.rules.mirror import Mirror
 from simulations.cluster.rules.table import RULES
 from simulations.cluster.watch import ClusterWatch
+from simulations.releases import levels_of
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from simulations.cluster.duties import Duties
 
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
+
+# From this version of its registration on a broker tells which epoch it ended well in.
+PREVIOUS_EPOCH_SINCE = 3
 
 
 class Court:
@@ -52,6 +57,7 @@ class Court:
         self._waiting: Waiting = {}
         self._asked: dict[tuple[int, int], int] = {}  # by node and life: the last question whether it leads
         self._confirmed: dict[tuple[int, int], int] = {}  # the last that was answered
+        self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was told
         self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before somebody asked
         self.cases = 0
         self.refused = ""
@@ -61,6 +67,8 @@ class Court:
         if self.refused:
             return
         self._questions((process.node.id, process.life), event, done)
+        if type(event) is inputs.WallClock:
+            self._wall[process.node.id, process.life] = event.offset_ms
         try:
             self._look(process, event, done)
         except Violation as violation:
@@ -86,7 +94,9 @@ class Court:
             if type(event.request) in RULES and mirror.is_exact:
                 self._take(process, mirror, event, appended, done)
         if appended:
-            mirror.wrote(appended, by_broker)
+            ahead_ms = self._wall[process.node.id, process.life]
+            mirror.dated(appended, process.controller.env.now_ms + ahead_ms)
+            mirror.wrote(appended, by_broker, _who_ended_well(mirror, event))
 
     def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
         """Which question a reader's answer has to wait for: one that was asked when it was there."""
@@ -117,6 +127,7 @@ class Court:
             return
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
+        case.levels = levels_of(process.node.release)
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
@@ -138,6 +149,16 @@ class Court:
                 read(response)
             except Violation as violation:
                 self.refused = self.refused or violation.text
+
+
+def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:
+    """The broker that begins anew in this step, and has lost nothing (KIP-966); NOBODY where there is none."""
+    if type(event) is not inputs.Requested or type(event.request) is not BrokerRegistrationRequest:
+        return NOBODY
+    known = mirror.image.brokers.get(event.request.broker_id)
+    if known is None or event.context.version < PREVIOUS_EPOCH_SINCE:
+        return NOBODY
+    return event.request.broker_id if known.epoch == event.request.previous_broker_epoch else NOBODY
 
 
 class HeldWatch(ClusterWatch):

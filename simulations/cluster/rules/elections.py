@@ -140,9 +140,8 @@ class Change:
             return ""  # whether the ISR was full before it was elected is not to be seen
         if len(told.isr) >= self._min_isr() and not from_elr:
             may = set()
-        if set(told.elr) - may or (may - set(told.elr)) - set(self.lost):
-            return f"{set(told.elr)} are eligible, and should be {may}, but for {set(self.lost)}"
-        return ""
+        may -= set(self.lost)
+        return f"{set(told.elr)} are eligible, and should be {may}" if set(told.elr) != may else ""
 
     def _is_sole(self, found: Partition, told: Partition) -> bool:
         """Whether somebody was elected who was not in sync, and is the whole ISR by that."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.image import batches_of, decoded
+from simulations.cluster.image import NOBODY, batches_of, decoded
+from simulations.cluster.judge_members import METADATA_VERSION
+from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
 from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
 from simulations.violation import Violation
@@ -49,8 +51,16 @@ class Mirror:
         records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decoded(batch)]
         return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
 
-    def wrote(self, appended: Sequence[bytes], by_broker: int = -1) -> None:
-        """What was written is in the image from now on. by_broker: whose directories the request was about.
+    def dated(self, appended: Sequence[bytes], moment_ms: int) -> None:
+        """What was written is of this moment, and in the versions of now. Raises Violation."""
+        level = self.image.features.get(METADATA_VERSION, 0)
+        for data in appended:
+            for _, _, batch in batches_of(data):
+                written.judge(self.node_id, level, batch, moment_ms)
+
+    def wrote(self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY) -> None:
+        """What was written is in the image from now on. by_broker: whose directories the request was about. ended_well:
+        the broker that begins anew and has lost nothing.
 
         Raises Violation where a change of a partition is none that the rules give.
         """
@@ -59,7 +69,7 @@ class Mirror:
             for record in operation:
                 if type(record) in _OF_BROKERS:
                     after.apply(record)
-            lost = {record.broker_id for record in operation if type(record) is RegisterBrokerRecord}
+            lost = {record.broker_id for record in operation if type(record) is RegisterBrokerRecord} - {ended_well}
             changed = {record.broker_id for record in operation if type(record) in _OF_BROKERS}
             changes = [record for record in operation if type(record) is PartitionChangeRecord]
             most = {bytes(record.topic_id): self._replicas_of_first(record.topic_id) for record in changes}
@@ -103,9 +113,7 @@ class Mirror:
     @property
     def is_exact(self) -> bool:
         """Whether what belongs together is written together: else, without transactions, it is cut at any place."""
-        return (
-            BATCH_BYTES not in self._properties or self.image.features.get("metadata.version", 0) >= TRANSACTIONS_SINCE
-        )
+        return BATCH_BYTES not in self._properties or self.image.features.get(METADATA_VERSION, 0) >= TRANSACTIONS_SINCE
 
 
 def _lets_in(record: Any) -> bool:

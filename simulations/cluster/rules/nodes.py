@@ -14,13 +14,16 @@ from simulations.cluster.judge_members import (
     CONTROLLERS_SINCE,
     CORDONED_SINCE,
     DIRECTORIES_SINCE,
+    ELR,
+    ELR_SINCE,
     KRAFT_VERSION,
+    LOSSY,
     METADATA_VERSION,
 )  # fmt: skip
 from simulations.cluster.rules.partitions import is_stale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from simulations.cluster.rules.case import Case
 
@@ -30,6 +33,12 @@ BLOCK = 1000
 CONTROLLERS = 2
 RESERVED_MAX = 99
 SHUTDOWN_SINCE = 7
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+FEATURES = ("transaction.version", "group.version", ELR, "share.version", "streams.version")
+# Of ApiVersions: since this version a client says what software it is; since the other it reads levels of 0.
+NAMED_SINCE, LEVEL_ZERO_SINCE = 3, 4
+# What stands for the security protocols.
+PROTOCOLS = range(4)
 # CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and IDEMPOTENT_WRITE, a bit each (KIP-430).
 ALL_OPERATIONS = 0b1111110100000
 
@@ -122,6 +131,9 @@ def _wrong_registration(case: Case) -> set[int]:
     levels = {each.name: (each.min_supported_version, each.max_supported_version) for each in request.features}
     if METADATA_VERSION not in levels:
         found.add(Error.INVALID_REGISTRATION)
+    names = [each.name for each in request.listeners]
+    if "" in names or len(set(names)) < len(names) or {e.security_protocol for e in request.listeners} - {*PROTOCOLS}:
+        found.add(Error.INVALID_REGISTRATION)
     for name, level in {**image.features, KRAFT_VERSION: case.kraft_version}.items():
         low, high = levels.get(name, (0, 0))
         if not low <= level <= high:
@@ -196,37 +208,58 @@ def cluster_described(case: Case) -> Read:
 
 
 def features_set(case: Case) -> Read:
-    """What is written is what was asked for; a level that does not change is written, too. Whether it may be set is
-    judged by the log, and where it is refused by the few reasons there are.
-    """
-    request, image = case.request, case.image
+    """All is done that may be, as it was asked for, or nothing; a level that does not change is written, too."""
+    request = case.request
     asked = {each.feature: each for each in request.feature_updates}
+    after = case.image.features | {name: each.max_version_level for name, each in asked.items()}
+    wrong = [name for name, each in asked.items() if _is_wrong_level(case, each, after)]
     written = {each.name: each.feature_level for each in of(case, FeatureLevelRecord)}
-    is_wrong = any(
-        each.upgrade_type not in (1, 2, 3)
-        or each.max_version_level < 0
-        or (each.feature != "kraft.version" and (
-            (each.max_version_level < image.features.get(name, 0) and each.upgrade_type == 1)
-            or (each.max_version_level > image.features.get(name, 0) and each.upgrade_type != 1)
-            or any(
-                not low <= each.max_version_level <= high
-                for broker in image.brokers.values()
-                for low, high in (broker.levels.get(name, (0, 0)),)
-            )
-        ))
-        for name, each in asked.items()
-    )  # fmt: skip
-    if written:
-        wanted = {name: each.max_version_level for name, each in asked.items() if name != "kraft.version"}
-        case.same("what is written", written, wanted)
-        case.same("whether that may be", (is_wrong, request.validate_only), (False, False))
+    wanted = {name: each.max_version_level for name, each in asked.items() if name != KRAFT_VERSION}
+    case.same("what is written", written, {} if wrong or request.validate_only else wanted)
+    codes = {Error.INVALID_UPDATE_VERSION} if wrong else set()
+    return lambda response: case.expect("it", response.error_code, codes)
+
+
+def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
+    """Whether a feature cannot be set so (KIP-584, KIP-778). after: all levels as they were asked for."""
+    name, level, kind = update.feature, update.max_version_level, update.upgrade_type
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE) or level < 0:
+        return True
+    nodes = [case.levels, *(broker.levels for broker in case.image.brokers.values())]
+    if case.level >= CONTROLLERS_SINCE:
+        controllers = case.image.controllers
+        nodes += [levels for each, levels in controllers.items() if each != case.node_id]
+        if not set(case.voters) <= {*controllers, case.node_id}:
+            return True  # nobody knows what that one supports
+    if not all(low <= level <= high for levels in nodes for low, high in (levels.get(name, (0, 0)),)):
+        return True
+    if name == KRAFT_VERSION:
+        return bool(level != case.kraft_version)  # it is the quorum's, and cannot be changed here
+    now = case.image.features.get(name, 0)
+    if level != now and (level > now) != (kind == UPGRADE):
+        return True
+    if name == METADATA_VERSION:
+        return any(level < lossy <= now for lossy in LOSSY)
+    return name not in FEATURES or (name == ELR and level > 0 and after.get(METADATA_VERSION, 0) < ELR_SINCE)
+
+
+def versions_told(case: Case) -> Read:
+    """What the node speaks, and its features, to whom says properly what software asks (KIP-511)."""
+    request = case.request
+    is_named = case.version >= NAMED_SINCE
+    is_wrong = is_named and not all(map(_is_software, (request.client_software_name, request.client_software_version)))
+    known = {METADATA_VERSION, KRAFT_VERSION, *FEATURES} if case.version >= LEVEL_ZERO_SINCE else {METADATA_VERSION}
 
     def read(response: Any) -> None:
-        if is_wrong:
-            case.expect("it", response.error_code, {Error.INVALID_UPDATE_VERSION})
-        elif response.error_code not in (Error.NONE, Error.INVALID_UPDATE_VERSION):
-            case.expect("it", response.error_code, ())
-        elif response.error_code == Error.NONE and not written and not request.validate_only:
-            case.same("what is to be set", [name for name in asked if name != "kraft.version"], [])
+        case.expect("it", response.error_code, {Error.INVALID_REQUEST} if is_wrong else ())
+        case.same("whether it says what is spoken", bool(response.api_keys), not is_wrong)
+        if not is_wrong:
+            case.same("the features", {each.name for each in response.supported_features}, known)
 
     return read
+
+
+def _is_software(text: str) -> bool:
+    """Whether a client, or its version, may be called so."""
+    plain = all(each.isascii() and (each.isalnum() or each in "-.") for each in text)
+    return bool(text) and plain and text[0].isalnum() and text[-1].isalnum()

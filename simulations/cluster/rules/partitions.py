@@ -210,6 +210,9 @@ def moved(case: Case) -> Read:
         if is_too_much and response.error_code == Error.POLICY_VIOLATION:
             return
         case.expect("it", response.error_code, ())
+        # Who asks for nothing is told the default (KIP-860).
+        may_change = bool(request.allow_replication_factor_change or not request.topics)
+        case.same("whether sizes may change", bool(response.allow_replication_factor_change), may_change)
         for topic in response.responses:
             for told in topic.partitions:
                 codes = wanted[topic.name, told.partition_index]

@@ -16,6 +16,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.versions import ApiVersionsRequest
 from simulations.cluster.rules import configs, nodes, partitions, topics
 
 if TYPE_CHECKING:
@@ -42,4 +43,5 @@ RULES: dict[type, Callable[[Case], Callable[[Any], None]]] = {
     AllocateProducerIdsRequest: nodes.allocated,
     DescribeClusterRequest: nodes.cluster_described,
     UpdateFeaturesRequest: nodes.features_set,
+    ApiVersionsRequest: nodes.versions_told,
 }

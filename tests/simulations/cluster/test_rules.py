@@ -5,21 +5,28 @@ from typing import Any
 
 import pytest
 
+from records.batch import build_batch
 from records.errors import Error
+from records.frame import encode_record
 from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse
+from records.messages.configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
+from records.messages.features import UpdateFeaturesRequest, UpdateFeaturesResponse
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse, DeleteTopicsRequest
-from records.metadata.brokers import UnregisterBrokerRecord
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.metadata.brokers import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
+from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
 from simulations.cluster.image import Broker, Image, Partition
-from simulations.cluster.rules import elections, nodes, partitions, topics
+from simulations.cluster.rules import configs, elections, nodes, partitions, topics, written
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
 from simulations.violation import Violation
 
 TOPIC = b"t" * 16
 LEVEL = {"metadata.version": 12}
+LEVELS = {"metadata.version": (7, 30), "group.version": (0, 1)}
 
 
 def image(partition: Partition) -> Image:
@@ -176,6 +183,87 @@ def test_a_wish_of_an_old_leader_epoch_is_refused_as_such() -> None:
     found = partitions.refused(case(request, []), partition(), asked)
 
     assert found == {Error.FENCED_LEADER_EPOCH}
+
+
+def updated(name: str, level: int, kind: int = 1, **of: Any) -> Any:
+    """What is to come of it, with what was written, where all nodes support levels up to 1."""
+    update = UpdateFeaturesRequest.FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=kind)
+    before = image(partition())
+    before.controllers = dict.fromkeys((1, 2, 3), LEVELS)
+    for broker in before.brokers.values():
+        broker.levels = dict(LEVELS)
+    before.features["metadata.version"] = 23
+    request = UpdateFeaturesRequest(feature_updates=(update,))
+    found = case(request, [FeatureLevelRecord(name=name, feature_level=level)] if of.get("is_written") else [], before)
+    found.levels = LEVELS
+    return nodes.features_set(found)
+
+
+def test_a_level_is_set_where_nothing_speaks_against_it() -> None:
+    refused = UpdateFeaturesResponse(throttle_time_ms=0, error_code=Error.INVALID_UPDATE_VERSION, error_message=None)
+
+    for asked in (("group.version", 2), ("group.version", -1), ("group.version", 1, 2), ("no.version", 1)):
+        updated(*asked)(refused)
+
+    with pytest.raises(Violation, match="is answered by INVALID_UPDATE_VERSION, not NONE"):
+        updated("group.version", 1, is_written=True)(refused)
+    with pytest.raises(Violation, match="what is written is"):
+        updated("group.version", 1)
+
+
+def test_who_asks_for_versions_says_by_what_software() -> None:
+    request = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
+    read = nodes.versions_told(case(request, []))
+    refused = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
+
+    read(refused)
+
+    with pytest.raises(Violation, match="is answered by NONE, not INVALID_REQUEST"):
+        read(changed(refused, error_code=Error.NONE))
+
+
+def configured(key: str, value: str | None, before: Image) -> set[int]:
+    """By what setting a key of all brokers may be refused."""
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    change = resource.AlterableConfig(name=key, config_operation=0, value=value)
+    one = resource(resource_type=4, resource_name="", configs=(change,))
+    request = IncrementalAlterConfigsRequest(resources=(one,), validate_only=True)
+    answer = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
+    read = configs.altered(case(request, [], before))
+    found = set()
+    for code in (Error.NONE, Error.INVALID_CONFIG):
+        told = answer(error_code=code, error_message=None, resource_type=4, resource_name="")
+        try:
+            read(IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=(told,)))
+            found.add(code)
+        except Violation:
+            pass
+    return found
+
+
+def test_cordoned_directories_may_become_fewer_by_a_controller_alone() -> None:
+    before = image(partition())
+    before.features["metadata.version"] = 30
+    before.configs[4, ""] = {"cordoned.log.dirs": "/one,/two"}
+
+    found = [configured("cordoned.log.dirs", value, before) for value in (None, "", "/two", "/two,/three")]
+
+    assert found == [{Error.NONE}] * 3 + [{Error.INVALID_CONFIG}]
+
+
+def batch(record: Any, version: int, timestamp_ms: int = 7) -> bytes:
+    return build_batch([encode_record(record, version)], base_offset=0, leader_epoch=1, timestamp_ms=timestamp_ms)
+
+
+def test_records_are_of_the_version_of_the_level_and_batches_of_their_time() -> None:
+    change = BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=5, log_dirs=(TOPIC,))
+
+    written.judge(1, 30, batch(change, 2), 7)
+
+    with pytest.raises(Violation, match=r"writes .* in version 3"):
+        written.judge(1, 30, batch(change, 3), 7)
+    with pytest.raises(Violation, match="writes at 8, and its batch says"):
+        written.judge(1, 30, batch(change, 2), 8)
 
 
 def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:

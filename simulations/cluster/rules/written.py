@@ -1,0 +1,60 @@
+"""In which version an active controller writes a record, and what time its batches tell, once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.batch import read_header, records_of
+from records.frame import read_frame
+from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from records.metadata.topics import PartitionChangeRecord, PartitionRecord
+from simulations.cluster.image import decoded
+from simulations.cluster.judge_members import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# From this metadata.version on the version of a record, the highest first.
+_REGISTRATION = ((CORDONED_SINCE, 4), (DIRECTORIES_SINCE, 3), (8, 2), (7, 1))
+_PARTITION = ((ELR_SINCE, 2), (DIRECTORIES_SINCE, 1))
+
+
+def judge(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
+    """Raises Violation. level: of metadata.version. batch: one of data, written at this time of the wall clock."""
+    header = read_header(batch)
+    assert header is not None, "a whole batch"
+    if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
+        told = header.base_timestamp, header.max_timestamp
+        raise Violation("C21", f"node {node_id} writes at {moment_ms}, and its batch says {told}")
+    for record, (_, found) in zip(records_of(batch, header), decoded(batch), strict=True):
+        version, wanted = read_frame(record.value or b"")[1], _version(found, level)
+        if version != wanted:
+            text = f"node {node_id} writes {found} in version {version}"
+            raise Violation("C21", f"{text}; at metadata.version {level} it is {wanted}")
+
+
+def _version(record: Any, level: int) -> int:
+    kind = type(record)
+    return _VERSIONS[kind](record, level) if kind in _VERSIONS else 0
+
+
+def _of_level(rows: tuple[tuple[int, int], ...]) -> Callable[[Any, int], int]:
+    return lambda _record, level: next((version for since, version in rows if level >= since), 0)
+
+
+def _change(record: BrokerRegistrationChangeRecord, _level: int) -> int:
+    """The least version that can say it."""
+    if record.cordoned_log_dirs is not None:
+        return 3
+    if record.log_dirs:
+        return 2
+    return 1 if record.in_controlled_shutdown else 0
+
+
+_VERSIONS: dict[type, Callable[[Any, int], int]] = {
+    RegisterBrokerRecord: _of_level(_REGISTRATION),
+    PartitionRecord: _of_level(_PARTITION),
+    PartitionChangeRecord: _of_level(_PARTITION),
+    BrokerRegistrationChangeRecord: _change,
+}
