@@ -36,6 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
     parser.add_argument("--ranges", type=positive, default=RANGES, metavar="N", help=f"of seeds, to hunt in ({RANGES})")
+    parser.add_argument("--further", action="store_true", help="go on where the kept hunts have ended")
     parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
 
 
@@ -49,7 +50,7 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     if args.unkept:
         chosen = [mutant for mutant in chosen if not any(kill.seed for kill in kept.get(mutant.id, ()))]
     if args.hunt:
-        return _hunt(chosen, crew, args.ranges, args.seeds_max)
+        return _hunt(chosen, crew, args.ranges, args.seeds_max, kept if args.further else {})
     if args.gate:
         return gate.execute(chosen, crew)
     if args.report:
@@ -61,15 +62,19 @@ def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> i
     return None
 
 
-def _hunt(chosen: Sequence[Mutant], crew: Crew, ranges: int, seeds_max: int) -> int:
-    """Each mutant through so many ranges; what is found is written at once, so that a hunt may be broken off."""
+def _hunt(
+    chosen: Sequence[Mutant], crew: Crew, ranges: int, seeds_max: int, before: Mapping[str, Sequence[Kill]]
+) -> int:
+    """Each mutant through so many ranges, behind what was tried before; what is found is kept at once, so a hunt may be
+    broken off.
+    """
     from simulations.mutants import kills
 
     tasks = []
     for mutant in chosen:
-        count = min(seeds_max, mutant.seeds)
-        seeds = tuple(seed for number in range(ranges) for seed in kills.seeds_of(number, count))
-        tasks.append(Task(seeds, mutant.level, mutant.id, until_broken=True, needs=True, apart=kills.APART))
+        seeds = kills.left_of(before.get(mutant.id, ()), ranges, min(seeds_max, mutant.seeds))
+        if seeds:
+            tasks.append(Task(seeds, mutant.level, mutant.id, until_broken=True, needs=True, apart=kills.APART))
     progress = Progress(len(tasks), "mutants")
     for row in crew(tasks):
         progress.add(1)
@@ -79,7 +84,7 @@ def _hunt(chosen: Sequence[Mutant], crew: Crew, ranges: int, seeds_max: int) -> 
             sys.stdout.write(f"{name} cannot be tried: {row.error.strip().splitlines()[-1]}\n")
             continue
         kept = kills.read()
-        kept[name] = kills.of_ranges(row.outcomes, ranges)
+        kept[name] = kills.of_ranges(row.outcomes, ranges, before.get(name, ()))
         kills.write(kept)
         sys.stdout.write(_line(name, kept[name], f"{row.cpu_s:.1f} s"))
         sys.stdout.flush()
@@ -127,7 +132,8 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     told = score(found)
     sys.stdout.write(
         f"{told.mutants} mutants hunted, {told.mutants - len(told.missed)} caught; seeds until then: median"
-        f" {told.seeds_median:g}, 95 of 100 within {told.seeds_p95}, worst {told.seeds_worst}\n"
+        f" {told.seeds_median:g}, 95 of 100 within {told.seeds_p95:g}, worst {told.seeds_worst};"
+        f" {told.endless} of {told.ranges} ranges without a kill, which count as endless\n"
     )
     sys.stdout.write(f"{len(kills) - len(living)} of {len(kills)} are caught by a seed or a plan of the corpus\n")
     for what, names in (("not caught", told.missed), ("not in each range", told.lucky), ("not hunted", unhunted)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from simulations.outcome import Outcome
 
@@ -39,9 +39,19 @@ def seeds_of(number: int, count: int) -> range:
     return range(first, first + min(count, APART))
 
 
-def of_ranges(outcomes: Iterable[Outcome], count: int = RANGES) -> list[Kill]:
-    """What a hunt through the first ranges has found, range by range."""
-    found = [Kill(0, 0)] * count
+def left_of(before: Sequence[Kill], ranges: int, count: int) -> tuple[int, ...]:
+    """The seeds of the first ranges, `count` of each at most, that a hunt has not come to which ended as `before`."""
+    seeds: list[int] = []
+    for number in range(ranges):
+        known = before[number] if number < len(before) else Kill(0, 0)
+        if not known.seed:
+            seeds += seeds_of(number, count)[known.tried :]
+    return tuple(seeds)
+
+
+def of_ranges(outcomes: Iterable[Outcome], count: int = RANGES, before: Sequence[Kill] = ()) -> list[Kill]:
+    """What a hunt through the first ranges has found, range by range, where it went on behind another one."""
+    found = [*before[:count], *[Kill(0, 0)] * (count - len(before))]
     for outcome in outcomes:
         number = outcome.seed // APART
         kill = Kill(0, found[number].tried + 1)

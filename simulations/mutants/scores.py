@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,25 +15,30 @@ if TYPE_CHECKING:
 class Score(NamedTuple):
     """mutants: how many were hunted; missed: ids of those that no range has caught; lucky: of those that some have not.
 
-    seeds_median, seeds_p95, seeds_worst: lived through until the kill, over all mutants and ranges.
+    seeds_median, seeds_p95: lived through until the kill, over all mutants and ranges, where a range without a kill counts
+    as endless; seeds_worst: of the kills; ranges, endless: how many there are, and of these without a kill.
     """
 
     mutants: int
     missed: tuple[str, ...]
     lucky: tuple[str, ...]
     seeds_median: float
-    seeds_p95: int
+    seeds_p95: float
     seeds_worst: int
+    ranges: int
+    endless: int
 
 
 def score(kills: Mapping[str, Sequence[Kill]]) -> Score:
     """Over all mutants that are named."""
     missed = tuple(name for name, found in kills.items() if not any(kill.seed for kill in found))
     lucky = tuple(name for name, found in kills.items() if name not in missed and not all(kill.seed for kill in found))
-    tried = sorted(kill.tried for found in kills.values() for kill in found if kill.seed)
+    tried = sorted(kill.tried if kill.seed else inf for found in kills.values() for kill in found)
     if not tried:
-        return Score(len(kills), missed, lucky, 0, 0, 0)
-    return Score(len(kills), missed, lucky, median(tried), tried[(len(tried) * 95 - 1) // 100], tried[-1])
+        return Score(len(kills), missed, lucky, 0, 0, 0, 0, 0)
+    worst = max((each for each in tried if each < inf), default=0)
+    p95 = tried[(len(tried) * 95 - 1) // 100]
+    return Score(len(kills), missed, lucky, median(tried), p95, int(worst), len(tried), tried.count(inf))
 
 
 def by_property(kills: Mapping[str, Sequence[Kill]], known: Iterable[str]) -> dict[str, list[str]]:

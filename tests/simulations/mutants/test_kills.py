@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,14 +69,24 @@ def test_a_hunt_is_told_range_by_range() -> None:
     ]  # fmt: skip
 
 
+def test_a_hunt_goes_on_where_another_one_ended() -> None:
+    before = [Kill(2, 2, "S02", 7), Kill(0, 3), Kill(0, 5)]
+
+    assert kills.left_of(before, 4, 5) == (10_004, 10_005, 30_001, 30_002, 30_003, 30_004, 30_005)
+    assert kills.left_of((), 1, 2) == (1, 2)
+    found = kills.of_ranges([Outcome(10_004), Outcome(10_005, "S01", events=4)], 4, before)
+    assert found == [before[0], Kill(10_005, 5, "S01", 4), before[2], Kill(0, 0)]
+
+
 def test_the_cheapest_kill_is_the_first_hint() -> None:
     assert kills.hints(KEPT["R01"]) == (10_001, 4)
     assert kills.hints(KEPT["R03"]) == ()
 
 
 def test_a_score_counts_mutants_by_their_ranges() -> None:
-    assert score(KEPT) == Score(3, ("R03",), ("R02",), 4, 9, 9)
-    assert score({}) == Score(0, (), (), 0, 0, 0)
+    assert score(KEPT) == Score(3, ("R03",), ("R02",), inf, inf, 9, 6, 3)
+    assert score({"R01": KEPT["R01"]}) == Score(1, (), (), 2.5, 4, 4, 2, 0)
+    assert score({}) == Score(0, (), (), 0, 0, 0, 0, 0)
 
 
 def test_properties_and_faults_are_told_with_the_mutants_that_they_caught() -> None:
