@@ -68,6 +68,7 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
     progress = Progress(total * times, "runs")
     first: dict[tuple[str, int], tuple[str, Place]] = {}
     different: dict[tuple[str, int], tuple[Place, Place]] = {}
+    broken: set[tuple[str, int]] = set()
     cpu_s = 0.0
     runs = [(each, rows(_tasks(chosen, times=2 if each == "0" else 1), jobs, each)) for each in hash_seeds]
     for hash_seed, made in chain(runs, _by_fleet(chosen, spark) if spark else ()):
@@ -79,6 +80,8 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
             for place, outcome in enumerate(row.outcomes):
                 key = row.task.level, outcome.seed
                 now = Place(hash_seed, row.task.level, row.task.seeds[: place + 1])
+                if not outcome.is_well:
+                    broken.add(key)
                 trace_hash, then = first.setdefault(key, (outcome.trace_hash, now))
                 if outcome.trace_hash != trace_hash:
                     different.setdefault(key, (then, now))
@@ -87,7 +90,7 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
         sys.stdout.write(f"seed {seed} of {level} differs\n{first_difference(*places)}")
     sys.stdout.write(
         f"{total} seeds, {times} times each, under PYTHONHASHSEED {', '.join(hash_seeds)}"
-        f"{f', and on {spark}' if spark else ''}: {len(different)} differ;"
+        f"{f', and on {spark}' if spark else ''}: {len(different)} differ, {len(broken)} broken;"
         f" {cpu_s:.0f} s of CPU in {time.monotonic() - begin:.0f} s\n"
     )
     sys.stdout.flush()
