@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller import rare
 from controller.config.resources import knows_config
 from controller.config.served import served_config
 from controller.controller import Controller
 from controller.env import Env
-from controller.features import FEATURES, KRAFT_VERSION, METADATA_VERSION
+from controller.features import (
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    metadata_version,
+    metadata_version_named,
+)
 from controller.loggers import ROOT, Loggers
 from controller.node import Node as Driver
 from controller.own_registration import OwnRegistration
@@ -45,6 +52,8 @@ if TYPE_CHECKING:
     from simulations.node import Node
 
 SHUTDOWN_US = 4 * SECOND
+# So few sorts of rare partitions are many, in place of thousands, that those out of use are looked for in small worlds.
+rare._CROWD_MIN = 4  # noqa: SLF001 - what it is changes no answer
 # The channels of a node's own requests stand beside those of the quorum.
 OWN = 1_000_000
 
@@ -199,6 +208,15 @@ class ControllerProcess(Process):
             act(*args)
         except Dead as death:
             self.node.died(self, death)
+
+
+def formatted(level: int) -> int:
+    """The level that people get who format by its name, as `kraftctl storage format --release-version` takes it."""
+    name = metadata_version(level).name
+    found = metadata_version_named(name).level
+    if found != level:
+        raise Violation("C19", f"metadata.version {name} is {level}, and {found} is what it is taken for")
+    return found
 
 
 def bootstrap(level: int) -> list[tuple[Any, int]]:

@@ -229,11 +229,13 @@ class Duties:
             "not led by the first": sum(each.leader != each.replicas[0] for each in found),
             **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._judge.elections.items()},
             "who wait": len(list(waiting)),
+            "topics": len(image.topics),
         }
         told: dict[Any, int] = {
             **dict(zip(wanted, state.partitions.counts(), strict=False)),
             **{kind: state.elections.get(kind, 0) for kind in self._judge.elections},
             "who wait": len(waiting),
+            "topics": len(state.contents()["topics"]),
         }
         told |= {key: len(rows) for key, rows in _found_by_nodes(state.partitions, image).items()}
         wanted |= _found_in(image)

@@ -10,7 +10,7 @@ from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
 from simulations.cluster.calm import ClusterCalm
 from simulations.cluster.clerks import Clerk
-from simulations.cluster.driver import ControllerProcess, bootstrap
+from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
 from simulations.cluster.duties import Duties
 from simulations.cluster.image import decoded
 from simulations.cluster.inherited import inherited
@@ -123,7 +123,10 @@ class ClusterRun(Run):
         return faults.strike(self, fault, struck, KINDS)
 
     def _make_watch(self) -> HeldWatch:
-        watch = HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
+        return self._in_session(HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
+
+    def _in_session(self, watch: HeldWatch) -> HeldWatch:
+        """With who holds controllers to their rules and duties."""
         about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
         watch.court = Court(watch.judge.image, self.plan.properties, *about)
         watch.duties = Duties(watch.judge, self.plan.properties, self.plan.session_ms)
@@ -140,7 +143,7 @@ class ClusterRun(Run):
 
     def begins_with(self) -> list[tuple[Any, int]]:
         """The records that an empty log begins with, and their versions."""
-        level = self.plan.metadata_version
+        level = formatted(self.plan.metadata_version)
         return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
 
     def _properties(self, node_id: int) -> dict[str, str]:

@@ -61,6 +61,7 @@ PROPERTIES: dict[str, str] = {
     "W04": "answers come to who asked",
     "W05": "who connects gives up in time",
     "W06": "what peers make a server hold is bounded",
+    "W07": "envelopes are opened, served and sealed as their clients would be, and what is too large is refused",
     "T01": "each step is one of the executable specification",
     "C22": "answers are of what was asked, and none tells of a failure",
     "C23": "a controller does of itself what is due, and counts what there is",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.faults.table import pick
 from simulations.node import endpoint
 from simulations.plans import Fault
+from simulations.sockets import letters
 from simulations.sockets.strangers import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
 from simulations.streams import between
 
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
     from simulations.sockets.run import SocketRun
 
 Args = dict[str, Any]
+# With less under way what is very large takes long.
+BULK_WINDOW = 256 << 10
 
 
 def visit(run: SocketRun, args: Args, _struck: Process | None) -> bool:
-    """Strangers come to a node. whom: its id; manner: of MANNERS; times: how many come; size: of what they say."""
+    """Strangers come to a node. whom: its id; manner: of MANNERS, here or in `letters`; times: how many come; size:
+    of what they say.
+    """
     stranger = Stranger(run.network, FIRST_ID + len(run.visitors), run.stream("stranger", args["number"]))
     run.visitors.append(stranger)
     host = endpoint(args["whom"]).host
+    manner = MANNERS.get(args["manner"]) or letters.MANNERS[args["manner"]]
     for time in range(args["times"]):
-        run.later(time * args["gap_ms"], Visit, stranger, host, MANNERS[args["manner"]], args["size"])
+        run.later(time * args["gap_ms"], Visit, stranger, host, manner, args["size"])
     return True
 
 
@@ -75,3 +81,21 @@ def draw_fault(luck: Random, plan: SocketPlan) -> Fault:
     args |= {"times": pick(luck, (1, 3, 40) if many else (1, 2)), "gap_ms": pick(luck, (1, 5, 40))}
     args["size"] = pick(luck, (150, 400, 1500) if manner in {"flood", "slow", "deaf"} else (1, 3, 40, 700, 9000))
     return Fault("visit", args, at_ms=at_ms)
+
+
+def draw_letters(luck: Random, plan: SocketPlan) -> list[Fault]:
+    """Visits of those who send envelopes, and of who asks too much where that does not take for ever to arrive."""
+    kinds = ["letters"] * between(luck, 1, 3)
+    if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and luck.random() < 0.8:
+        kinds.append("bulky")
+    return [
+        Fault(
+            "visit",
+            {
+                "whom": pick(luck, tuple(plan.ids)), "manner": kind, "number": int(luck.random() * 1_000_000),
+                "times": 1, "gap_ms": 1, "size": between(luck, 1, 2),
+            },
+            at_ms=between(luck, 100, plan.chaos_ms * 9 // 10),
+        )
+        for kind in kinds
+    ]  # fmt: skip

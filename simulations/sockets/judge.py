@@ -4,7 +4,7 @@ W01: a request on a wire is what a core asked to be sent, to that peer, in the h
 versions were told, one at a time. W02: a server takes the frames of a connection as they were written, in their order,
 each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its number,
 and say what the node said to it. W04: what a channel hands over for a request is the answer to that very request.
-W05 and W06 are of `bounds`.
+W05 and W06 are of `bounds`, W07 is of `envelopes`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from controller.apis import APIS
 from records.codec import encode
 from records.errors import Error
+from records.messages.envelope import EnvelopeRequest
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from records.wire import EncodeError
+from simulations.sockets.envelopes import judge_answer, judge_large
 from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense, is_unsupported
 from simulations.violation import Violation
 
@@ -130,6 +132,12 @@ class WireJudge:
             raise Violation("W03", text)
         frame.response = response
         frame.said = encode(response, frame.version)
+        who = f"node {process.node.id}"
+        if type(frame.message) is EnvelopeRequest:
+            judge_answer(who, frame.message, response)
+        expected = getattr(connection.opening, "expects", {}).get(place)
+        if expected is not None:
+            judge_large(who, expected, response)
 
     def _look_at_oldest(self, connection: TcpConnection) -> None:
         """What waits for its answer, for who looks after those that wait for long."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.plan import draw as draw_cluster
 from simulations.faults.table import pick
-from simulations.sockets.faults import draw_fault
+from simulations.sockets.faults import draw_fault, draw_letters
 from simulations.sockets.network import SEGMENTS
 from simulations.streams import between, stream
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # More than all who belong here open to one node.
 CONNECTIONS = 70
+# In this share of the plans with faults envelopes come from who is no broker of the cluster.
+LETTERS = 0.6
 
 
 @dataclass(slots=True)
@@ -52,6 +54,9 @@ def draw(seed: int) -> SocketPlan:
         }
     if base.faults:  # who has none has none
         plan.faults += [draw_fault(luck, plan) for _ in range(between(luck, 2, 8))]
+        apart = stream(seed, "sockets letters")
+        if apart.random() < LETTERS:
+            plan.faults += draw_letters(apart, plan)
     return plan
 
 

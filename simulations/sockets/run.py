@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from controller import inputs
+from records.messages.envelope import EnvelopeRequest
+from simulations.cluster.rules.court import HeldWatch
 from simulations.cluster.run import ClusterRun
 from simulations.links import Latency
 from simulations.sockets import bounds, faults
+from simulations.sockets.envelopes import is_from, read
 from simulations.sockets.judge import WireJudge
 from simulations.sockets.network import SocketNetwork
 from simulations.sockets.process import SocketProcess
+from simulations.violation import Violation
 from simulations.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
+    from simulations.cluster.driver import ControllerProcess
     from simulations.node import Node
     from simulations.plans import Fault
     from simulations.process import Process
@@ -23,6 +29,24 @@ if TYPE_CHECKING:
     from simulations.sockets.strangers import Stranger
 
 LOOK_MS = 20
+
+
+class SocketWatch(HeldWatch):
+    """Sees in whose name requests are served that came in envelopes (W07)."""
+
+    def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
+        if type(event) is inputs.Requested:
+            self._is_of_sender(process, event.context)
+        super().controller_stepped(process, event, effects)
+
+    def _is_of_sender(self, process: ControllerProcess, context: inputs.RequestContext) -> None:
+        connection: Any = process.connections.get(context.source.connection)
+        frame = None if connection is None else connection.requests.get(context.source.correlation)
+        message: Any = None if frame is None else frame.message
+        is_wrapped = type(message) is EnvelopeRequest
+        if context.forwarded != is_wrapped or (is_wrapped and not is_from(read(message), context)):
+            text = f"node {process.node.id} takes {context} for who sent {message}"
+            raise Violation("W07", text)
 
 
 class SocketRun(ClusterRun):
@@ -51,6 +75,10 @@ class SocketRun(ClusterRun):
         for node in self.nodes.values():
             if node.process is not None and node.process.is_listening and node.process.is_awake:
                 bounds.look(node.process)  # type: ignore[arg-type]
+
+    def _make_watch(self) -> HeldWatch:
+        watch = SocketWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
+        return self._in_session(watch)
 
     def _make_network(self) -> SocketNetwork:
         plan = self.plan

@@ -78,6 +78,7 @@ class Visit:
         self.luck = stranger.luck
         self.host = host
         self.size = size
+        self.expects: dict[int, int] = {}  # by the place of a request: the error that is the only answer to it
         self._manner = manner
         self.connection = stranger.network.open(stranger, self)  # type: ignore[arg-type]
 

@@ -14,10 +14,12 @@ from controller.view import stable_view
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest
+from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.answering import READS
 from simulations.cluster.image import NOBODY, Image
 from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
+from simulations.cluster.rules.luck import Placing
 from simulations.cluster.rules.mirror import Mirror
 from simulations.cluster.rules.table import RULES
 from simulations.cluster.watch import ClusterWatch
@@ -59,6 +61,7 @@ class Court:
         self._confirmed: dict[tuple[int, int], int] = {}  # the last that was answered
         self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was told
         self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before somebody asked
+        self._placing = Placing()
         self.cases = 0
         self.refused = ""
 
@@ -129,6 +132,8 @@ class Court:
         case = mirror.case(event.request, event.context.version, appended)
         case.levels = levels_of(process.node.release)
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
+        if type(event.request) is CreateTopicsRequest:
+            self._placing.created(case)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         """A controller answers: what it says is held to the rules."""

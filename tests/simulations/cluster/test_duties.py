@@ -138,6 +138,7 @@ def test_figures_that_are_not_of_what_there_is_are_seen() -> None:
         counts=lambda: (1, 1, 0), reassigning=lambda: nothing, with_elr=lambda: nothing,
     )  # fmt: skip
     world.state.partitions, world.state.elections, world.state.end_offset = partitions, {}, 0
+    world.state.contents = lambda: {"topics": {}}
     world.controller.waiting = []
 
     world.duties.compared(world.process)

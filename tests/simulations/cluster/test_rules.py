@@ -19,7 +19,7 @@ from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
 from simulations.cluster.image import Broker, Image, Partition
-from simulations.cluster.rules import configs, elections, nodes, partitions, topics, written
+from simulations.cluster.rules import configs, elections, luck, nodes, partitions, topics, written
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
 from simulations.violation import Violation
@@ -274,3 +274,28 @@ def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:
 
     with pytest.raises(Violation, match="what is forgotten"):
         nodes.unregistered(case(request, []))
+
+
+def test_one_broker_does_not_lead_the_first_partition_of_every_topic() -> None:
+    placing = luck.Placing()
+    wanted = CreateTopicsRequest.CreatableTopic(
+        name="new", num_partitions=1, replication_factor=1, assignments=(), configs=()
+    )
+    request = CreateTopicsRequest(topics=(wanted,), timeout_ms=1)
+    made = TopicRecord(name="new", topic_id=TOPIC)
+
+    def led_by(leader: int) -> Case:
+        first = PartitionRecord(
+            partition_id=0, topic_id=TOPIC, replicas=(leader,), isr=(leader,), removing_replicas=(),
+            adding_replicas=(), leader=leader, leader_epoch=0, partition_epoch=0,
+        )  # fmt: skip
+        return case(request, [made, first])
+
+    for _ in range(19):
+        placing.created(led_by(101))
+    placing.created(led_by(102))
+    for _ in range(19):
+        placing.created(led_by(101))
+
+    with pytest.raises(Violation, match="20 topics in a row"):
+        placing.created(led_by(101))

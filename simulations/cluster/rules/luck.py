@@ -1,0 +1,43 @@
+"""What is left to luck differs: the first partitions of new topics are not all led by one broker (KIP-36)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from records.metadata.topics import PartitionRecord, TopicRecord
+from simulations.cluster.judge_members import is_active, takes_replicas
+
+if TYPE_CHECKING:
+    from simulations.cluster.rules.case import Case
+
+# By chance alone one in so many rows of equal draws would come about; there are some ten rows in a world.
+CHANCE = 1e9
+
+
+class Placing:
+    """By the brokers of a rack who could have led them: who led the last of them, and how many in a row."""
+
+    def __init__(self) -> None:
+        self._rows: dict[frozenset[int], tuple[int, int]] = {}
+
+    def created(self, case: Case) -> None:
+        """Topics are made. Raises Violation where one broker leads the first partition of all, again and again."""
+        placed = {topic.name for topic in case.request.topics if not topic.assignments}
+        made = {record.topic_id for record in case.records if type(record) is TopicRecord and record.name in placed}
+        for record in case.records:
+            if type(record) is PartitionRecord and record.partition_id == 0 and record.topic_id in made:
+                self._leads(case, record.leader)
+
+    def _leads(self, case: Case, leader: int) -> None:
+        brokers = case.image.brokers
+        if leader not in brokers:
+            return
+        rack = brokers[leader].rack
+        could = frozenset(
+            each for each, found in brokers.items() if found.rack == rack and is_active(found) and takes_replicas(found)
+        )
+        last, count = self._rows.get(could, (leader, 0))
+        count = count + 1 if leader == last else 1
+        self._rows[could] = leader, count
+        if len(could) ** (count - 1) > CHANCE:
+            raise case.fail(f"{leader} leads the first partition of {count} topics in a row, and {sorted(could)} could")

@@ -1,0 +1,116 @@
+"""What a node has to make of requests in envelopes, and of requests that are very large.
+
+W07: what stands in an envelope is served in the name of who asked, and answered as that one would have been; an answer
+by which another is to be asked is none, and what cannot be opened is refused with the error of KIP-590. Who asks more
+than one request may hold is refused, or not answered at all.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.apis import APIS
+from records.codec import decode_prefix
+from records.data import DefaultPrincipalData
+from records.errors import Error, error_name
+from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
+from records.messages.quorum import DescribeQuorumResponse
+from records.registry import request_class, response_class
+from records.wire import DecodeError
+from simulations.cluster.answers import errors_of
+from simulations.violation import Violation
+
+if TYPE_CHECKING:
+    from controller.inputs import RequestContext
+    from records.messages.envelope import EnvelopeRequest
+
+# The only answer to what is not even refused.
+CLOSED = -1
+
+
+class Letter(NamedTuple):
+    """What is in an envelope, or why that cannot be said. client_id: as its header has it."""
+
+    error: int
+    principal: DefaultPrincipalData | None = None
+    address: str = ""
+    client_id: str = ""
+    api_key: int = -1
+    version: int = -1
+    correlation_id: int = -1
+
+
+def read(envelope: EnvelopeRequest) -> Letter:
+    """An envelope, by the rules of KIP-590: who asked is looked at first, then from where, then what."""
+    who, address, data = envelope.request_principal, bytes(envelope.client_host_address), bytes(envelope.request_data)
+    try:
+        if who is None or bytes(who[:2]) != bytes(2):
+            return Letter(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
+        found = decode_prefix(DefaultPrincipalData, 0, bytes(who), 2)[0]
+    except DecodeError:
+        return Letter(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
+    if len(address) not in (4, 16):
+        return Letter(Error.INVALID_REQUEST)
+    api_key, version = int.from_bytes(data[:2], "big", signed=True), int.from_bytes(data[2:4], "big", signed=True)
+    try:
+        cls = request_class(api_key)
+        header, position = decode_prefix(RequestHeader, request_header_version(cls, version), data, 0)
+        if api_key not in APIS or not APIS[api_key].forwardable:
+            return Letter(Error.INVALID_REQUEST)
+        low, high = APIS[api_key].versions
+        if not low <= version <= high or decode_prefix(cls, version, data, position)[1] != len(data):
+            return Letter(Error.UNSUPPORTED_VERSION)
+    except (DecodeError, KeyError):
+        return Letter(Error.UNSUPPORTED_VERSION)
+    return Letter(Error.NONE, found, printed(address), header.client_id or "", api_key, version, header.correlation_id)
+
+
+def printed(address: bytes) -> str:
+    """As Java prints it: of IPv6 every group, without zeros in front; what is IPv4 within as that."""
+    found = ip_address(address)
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return ":".join(f"{int(group, 16):x}" for group in found.exploded.split(":"))
+
+
+def is_from(letter: Letter, context: RequestContext) -> bool:
+    """Whether a request is served in the name of who sent it first."""
+    who = letter.principal
+    assert who is not None, "it could be read"
+    told = context.principal
+    return (
+        context.forwarded
+        and (context.client_address, context.client_id) == (letter.address, letter.client_id)
+        and (told.type, told.name, told.token) == (who.type, who.name, who.token_authenticated)
+    )
+
+
+def judge_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
+    """Raises Violation where an envelope is not answered as it should be."""
+    letter, told = read(envelope), response.error_code
+    text = f"{who} answers an envelope with {error_name(told)}"
+    if letter.error != Error.NONE:
+        if told != letter.error or response.response_data is not None:
+            raise Violation("W07", f"{text}, not with {error_name(letter.error)}: {envelope}")
+        return
+    if told != Error.NONE:
+        if told != Error.NOT_CONTROLLER or response.response_data is not None:
+            raise Violation("W07", f"{text}, and it can be opened: {envelope}")
+        return
+    cls: Any = response_class(letter.api_key)
+    data = bytes(response.response_data)
+    head, position = decode_prefix(ResponseHeader, response_header_version(cls, letter.version), data, 0)
+    inner, end = decode_prefix(cls, letter.version, data, position)
+    elsewhere = Error.NOT_LEADER_OR_FOLLOWER if cls is DescribeQuorumResponse else Error.NOT_CONTROLLER
+    if (head.correlation_id, end) != (letter.correlation_id, len(data)) or elsewhere in errors_of(inner):
+        raise Violation("W07", f"{text} and {inner}, number {head.correlation_id}, to number {letter.correlation_id}")
+
+
+def judge_large(who: str, expected: int, response: Any) -> None:
+    """Raises Violation where what is too large is answered otherwise. expected: the only error, or CLOSED."""
+    codes = set(errors_of(response)) - ({Error.NONE} if hasattr(response, "error_code") else set())
+    if expected == CLOSED or codes != {expected}:
+        raise Violation("W07", f"{who} answers what is too large with {sorted(codes)}, and {expected} was to be said")

@@ -1,0 +1,134 @@
+"""Strangers who send envelopes, sound and unsound, and requests of more than one may hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.apis import APIS
+from records.codec import encode
+from records.data import DefaultPrincipalData
+from records.errors import Error
+from records.headers import RequestHeader, request_header_version
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
+from records.messages.envelope import EnvelopeRequest
+from records.messages.quorum import DescribeQuorumRequest
+from records.messages.reassignments import ElectLeadersRequest, ListPartitionReassignmentsRequest
+from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
+from records.schema import schema_of
+from records.wire import EncodeError
+from simulations.sockets.envelopes import CLOSED
+from simulations.sockets.strangers import framed, request_bytes
+from simulations.streams import between
+
+if TYPE_CHECKING:
+    from simulations.sockets.strangers import Manner, Visit
+
+ADDRESSES = (
+    bytes((10, 0, 0, 9)), bytes(10) + b"\xff\xff" + bytes((10, 0, 0, 9)), bytes(15) + b"\1",
+    bytes.fromhex("20010db800000000000000000000a0b1"),
+)  # fmt: skip
+NO_ADDRESSES = (b"", bytes(3), bytes(5), bytes(17))
+CLIENT = "of a broker"
+# Far above what any API has.
+NO_VERSION = 20
+# What one request may hold: entries that are looked at, entries that are refused, numbers that cost as much as one.
+ENTRIES_MAX, ANSWERED_MAX, NUMBERS = 30_000, 100_000, 8
+
+
+def principal(name: str = "somebody") -> bytes:
+    return bytes(2) + encode(DefaultPrincipalData(type="User", name=name, token_authenticated=True), 0)
+
+
+def letters(visit: Visit) -> None:
+    """Envelopes, of which some are sound, and of every version; others are wrong in one thing."""
+    for number in range(1, 7):
+        visit.write(framed(request_bytes(_envelope(visit, number), 0, number)))
+
+
+def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
+    luck = visit.luck
+    request = _QUESTIONS[int(luck.random() * len(_QUESTIONS))]
+    low, high = APIS[schema_of(type(request)).api_key or 0].versions
+    data = _written(request, between(luck, low, high), high, number)
+    who, address = principal(), ADDRESSES[int(luck.random() * len(ADDRESSES))]
+    wrong = int(luck.random() * 2 * len(_WRONGS))
+    if wrong < len(_WRONGS):
+        who, address, data = _WRONGS[wrong](who, address, data)
+    return EnvelopeRequest(request_data=data, request_principal=who, client_host_address=address)
+
+
+def _written(request: Any, version: int, newest: int, number: int) -> bytes:
+    """A client's request, in a version that can hold it."""
+    try:
+        body = encode(request, version)
+    except EncodeError:
+        version, body = newest, encode(request, newest)
+    header = RequestHeader(
+        request_api_key=schema_of(type(request)).api_key or 0, request_api_version=version, correlation_id=number * 1000 + 7,
+        client_id=CLIENT,
+    )  # fmt: skip
+    return encode(header, request_header_version(type(request), version)) + body
+
+
+_QUESTIONS: tuple[Any, ...] = (
+    ListPartitionReassignmentsRequest(topics=None, timeout_ms=1000),
+    ElectLeadersRequest(topic_partitions=(), timeout_ms=1000),
+    DescribeQuorumRequest(
+        topics=(
+            DescribeQuorumRequest.TopicData(
+                topic_name="__cluster_metadata",
+                partitions=(DescribeQuorumRequest.TopicData.PartitionData(partition_index=0),),
+            ),
+        )
+    ),
+    CreateTopicsRequest(
+        topics=(
+            CreateTopicsRequest.CreatableTopic(
+                name="a/b", num_partitions=1, replication_factor=1, assignments=(), configs=()
+            ),
+        ),
+        timeout_ms=1000,
+        validate_only=True,
+    ),
+    DeleteTopicsRequest(topic_names=("nowhere",), timeout_ms=1000),
+)
+
+_NOT_TO_BE_SENT_ON = _written(DescribeClusterRequest(include_cluster_authorized_operations=False), 1, 1, 9)
+
+# The principal, the address and the request, of which one is made wrong.
+_WRONGS: tuple[Any, ...] = (
+    lambda _who, address, data: (None, address, data),
+    lambda _who, address, data: (b"\0", address, data),
+    lambda who, address, data: (b"\0\1" + who[2:], address, data),
+    lambda who, address, data: (who[:-1], address, data),
+    *(lambda who, _address, data, given=given: (who, given, data) for given in NO_ADDRESSES),
+    lambda who, address, data: (who, address, data[:3]),
+    lambda who, address, data: (who, address, data[:-1]),
+    lambda who, address, data: (who, address, data + b"\0"),
+    lambda who, address, data: (who, address, b"\x7f\x7f" + data[2:]),
+    lambda who, address, data: (who, address, data[:2] + NO_VERSION.to_bytes(2, "big") + data[4:]),
+    lambda who, address, _data: (who, address, _NOT_TO_BE_SENT_ON),
+)
+
+
+def bulky(visit: Visit) -> None:
+    """One request of more than there may be in one: it is refused, or is too large even for that."""
+    if visit.size % 2:
+        one = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=2, resource_name="a", configuration_keys=("b",)
+        )
+        request: Any = DescribeConfigsRequest(resources=(one,) * (ENTRIES_MAX // 2 + 1))
+        expected = int(Error.POLICY_VIOLATION)
+    else:
+        many = tuple(range(ANSWERED_MAX * NUMBERS))
+        topic = ElectLeadersRequest.TopicPartitions(topic="a", partitions=many)
+        request = ElectLeadersRequest(election_type=0, topic_partitions=(topic,), timeout_ms=1000)
+        expected = CLOSED
+    version = APIS[schema_of(type(request)).api_key or 0].versions[1]
+    visit.expects[1] = expected
+    visit.write(framed(request_bytes(request, version, 1)))
+
+
+# In plans they are drawn after all else, so that they stand beside what was drawn before.
+MANNERS: dict[str, Manner] = {"letters": letters, "bulky": bulky}

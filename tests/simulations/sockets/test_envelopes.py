@@ -1,0 +1,87 @@
+"""Envelopes and requests that are too large: what a node may say to them, and what is seen if it says another thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.envelope import opened, sealed
+from controller.inputs import RequestContext
+from raft.inputs import Source
+from records.codec import encode
+from records.data import DefaultPrincipalData
+from records.errors import ApiError, Error
+from records.headers import RequestHeader
+from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from records.messages.reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
+from records.schema import replace
+from simulations.sockets.envelopes import CLOSED, is_from, judge_answer, judge_large, printed, read
+from simulations.sockets.letters import _WRONGS, ADDRESSES
+from simulations.violation import Violation
+
+HEADER = RequestHeader(request_api_key=46, request_api_version=0, correlation_id=7, client_id="a client")
+REQUEST = ListPartitionReassignmentsRequest(topics=None, timeout_ms=1)
+CONTEXT = RequestContext(Source(1, 1), 58, 0, "CONTROLLER")
+PRINCIPAL = bytes(2) + encode(DefaultPrincipalData(type="User", name="me", token_authenticated=True), 0)
+
+
+def envelope(**fields: Any) -> EnvelopeRequest:
+    plain = EnvelopeRequest(
+        request_data=encode(HEADER, 2) + encode(REQUEST, 0), request_principal=PRINCIPAL,
+        client_host_address=ADDRESSES[0],
+    )  # fmt: skip
+    return replace(plain, **fields)
+
+
+def answer(error: Error) -> ListPartitionReassignmentsResponse:
+    return ListPartitionReassignmentsResponse(throttle_time_ms=0, error_code=error, error_message=None, topics=())
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_request_is_served_in_the_name_of_who_sent_it(address: bytes) -> None:
+    sent = envelope(client_host_address=address)
+    context = opened(sent, CONTEXT).context
+
+    assert is_from(read(sent), context)
+    assert not is_from(read(sent), CONTEXT)
+
+
+def test_addresses_are_printed_as_java_does() -> None:
+    assert [printed(each) for each in ADDRESSES] == [
+        "10.0.0.9", "10.0.0.9", "0:0:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:a0b1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", _WRONGS)
+def test_what_cannot_be_opened_is_refused_as_is_expected_of_it(wrong: Any) -> None:
+    plain = envelope()
+    who, address, data = wrong(plain.request_principal, plain.client_host_address, plain.request_data)
+    sent = envelope(request_principal=who, client_host_address=address, request_data=data)
+
+    with pytest.raises(ApiError) as raised:
+        opened(sent, CONTEXT)
+
+    judge_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=raised.value.code))
+    with pytest.raises(Violation, match="W07"):
+        judge_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=Error.UNKNOWN_SERVER_ERROR))
+
+
+def test_an_answer_is_passed_on_but_where_another_is_to_be_asked() -> None:
+    sound, elsewhere = answer(Error.NONE), answer(Error.NOT_CONTROLLER)
+
+    judge_answer("node 1", envelope(), sealed(HEADER, sound))
+    judge_answer("node 1", envelope(), sealed(HEADER, elsewhere))
+
+    passed_on = replace(sealed(HEADER, sound), response_data=bytes((0, 0, 0, 7, 0)) + encode(elsewhere, 0))
+    with pytest.raises(Violation, match="W07"):
+        judge_answer("node 1", envelope(), passed_on)
+
+
+def test_what_is_too_large_is_answered_by_one_error_or_not_at_all() -> None:
+    judge_large("node 1", Error.POLICY_VIOLATION, answer(Error.POLICY_VIOLATION))
+
+    with pytest.raises(Violation, match="W07"):
+        judge_large("node 1", Error.POLICY_VIOLATION, answer(Error.NONE))
+    with pytest.raises(Violation, match="W07"):
+        judge_large("node 1", CLOSED, answer(Error.POLICY_VIOLATION))
