@@ -65,8 +65,8 @@ def _written(request: Any, version: int, newest: int, number: int) -> bytes:
     except EncodeError:
         version, body = newest, encode(request, newest)
     header = RequestHeader(
-        request_api_key=schema_of(type(request)).api_key or 0, request_api_version=version, correlation_id=number * 1000 + 7,
-        client_id=CLIENT,
+        request_api_key=schema_of(type(request)).api_key or 0, request_api_version=version,
+        correlation_id=number * 1000 + 7, client_id=CLIENT,
     )  # fmt: skip
     return encode(header, request_header_version(type(request), version)) + body
 
