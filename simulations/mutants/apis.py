@@ -89,4 +89,8 @@ MUTANTS = (
         "Q82", "who makes a topic is told of a partition less", "topics", "KIP-525", ("C21",),
         Edit("controller.control.topics", "        num_partitions=len(assignments),\n", "        num_partitions=len(assignments) - 1,\n"),
     ),
+    row(
+        "Q83", "what a leader writes brings no snapshot nearer", "snapshots", "KIP-630", ("C23",),
+        Edit("controller.serving", "            controller.snapshots.appended(appended)\n", "            pass\n"),
+    ),
 )  # fmt: skip

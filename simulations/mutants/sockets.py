@@ -104,4 +104,8 @@ MUTANTS = (
             "            self.held = 0\n",
         ),
     ),
+    _row(
+        "N21", "who does not lead answers an envelope as if it did", "envelopes", ("W07",),
+        Edit("controller.envelope", "    if has_error(response, wrong):\n", "    if False:\n"),
+    ),
 )  # fmt: skip
