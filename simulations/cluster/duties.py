@@ -48,9 +48,8 @@ class Snapshots:
         self._interval_ms = int(properties.get("metadata.log.max.snapshot.interval.ms", INTERVAL_MS))
         self._since_ms = now_ms
         self._bytes = self._end = 0
-        self._written: deque[tuple[int, int]] = (
-            deque()
-        )  # of the active controller: end and size of what is not committed
+        # Of the active controller: end and size of each batch that is not committed.
+        self._written: deque[tuple[int, int]] = deque()
         self._under_way: Any = None
         self.loaded = 0  # where the snapshot ends from which the state was loaded last
 

@@ -16,6 +16,7 @@ from simulations.levels import load
         ("raft", 7132),  # L01: forty syncs of a start on a slow disk
         ("raft", 7221),  # S28: an order waits while an election is saved
         ("raft-long", 1013),  # T01: a download is whole in the step in which its follower stands
+        ("controller", 242),  # C21: directories that are cordoned are a list, of which some can be taken away
         ("controller", 263),  # C18: no topic can be deleted, and nothing else is looked at
         ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
     ],

@@ -121,7 +121,7 @@ def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[An
         elif (
             key[0] not in (TOPIC, BROKER)
             or (name not in LISTS and key[0] == TOPIC)
-            or (name != "log.cleanup.policy" and key[0] == BROKER)
+            or (name not in ("log.cleanup.policy", CORDONED) and key[0] == BROKER)
         ):
             wrong.add(Error.INVALID_CONFIG)
         elif value is None:
