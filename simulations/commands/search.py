@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import positive
@@ -22,7 +24,10 @@ STATES_MAX = 3_000_000
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument(
-        "--scope", default="", metavar="NAME|K=V,…", help="election, succession, or how much may happen (both of them)"
+        "--scope",
+        default="",
+        metavar="NAME|K=V,…",
+        help="election, succession, fleet (for --spark), or how much may happen (the first two)",
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
@@ -68,20 +73,23 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _by_fleet(args: argparse.Namespace) -> int:
-    from simulations.fleet.exhaustive import parts_of, search_parts
-    from simulations.spec.search import SCOPES
+    from simulations.fleet.exhaustive import parts_of, search_parts, states_in
+    from simulations.spec.search import OF_FLEET, SCOPES
 
     if args.mutant:
         raise ValueError("--mutant is put into a process of its own: it goes without --spark")
     code = 0
-    for name, scope in _scopes(args.scope, SCOPES).items():
-        out = None if args.out is None else args.out / name
-        found = search_parts(scope, args.states_max, master=args.spark, out=out)
-        for part, of_it in zip(parts_of(scope), found.parts, strict=True):
-            what = f"{name}, crash_of={part.crash_of}, lose_of={part.lose_of}"
-            _tell(what, of_it)
-        sys.stdout.write(f"{name}: {found.states} states in {len(found.parts)} parts\n")
-        code |= 0 if found.is_whole else 1
+    scopes = OF_FLEET if args.scope == "fleet" else _scopes(args.scope, {**SCOPES, **OF_FLEET})
+    with tempfile.TemporaryDirectory() as temporary:
+        root = args.out or Path(temporary)
+        for name, scope in scopes.items():
+            found = search_parts(scope, args.states_max, master=args.spark, out=root / name)
+            for part, of_it in zip(parts_of(scope), found.parts, strict=True):
+                what = f"{name}, crash_of={part.crash_of}, lose_of={part.lose_of}"
+                _tell(what, of_it)
+            sys.stdout.write(f"{name}: {found.states} states in {len(found.parts)} parts\n")
+            code |= 0 if found.is_whole else 1
+        sys.stdout.write(f"{states_in([root / name for name in scopes])} distinct states in all\n")
     return code
 
 

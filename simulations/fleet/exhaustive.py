@@ -8,10 +8,8 @@ by the fingerprints of all states, which each part leaves in the table.
 from __future__ import annotations
 
 import json
-import tempfile
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.fleet.spark import run
@@ -19,7 +17,8 @@ from simulations.spec.machines import NODES
 from simulations.spec.search import Found, search
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -50,16 +49,14 @@ def parts_of(scope: Scope) -> list[Scope]:
     return [scope._replace(crash_of=crash, lose_of=lose) for crash, lose in product(crashes, losses)]
 
 
-def search_parts(scope: Scope, states_max: int, *, master: str, out: Path | None) -> Whole:
+def search_parts(scope: Scope, states_max: int, *, master: str, out: Path) -> Whole:
     """Search all parts of a scope by a fleet. states_max: of each part. out: where the table stays, a new directory.
 
     Raises ValueError where there is no Spark.
     """
     parts = parts_of(scope)
-    with tempfile.TemporaryDirectory() as temporary:
-        directory = out or Path(temporary, "states")
-        run(master, len(parts), len(parts), searcher(parts, states_max), schema(), directory)
-        return whole_of(directory)
+    run(master, len(parts), len(parts), searcher(parts, states_max), schema(), out)
+    return whole_of(out)
 
 
 @cache
@@ -95,7 +92,6 @@ def batches_of(number: int, found: Found, seen: set[int]) -> Iterator[pa.RecordB
 
 def whole_of(directory: Path) -> Whole:
     """What a table says."""
-    import pyarrow.compute
     import pyarrow.dataset
 
     table = pyarrow.dataset.dataset(str(directory), schema=schema())
@@ -104,5 +100,15 @@ def whole_of(directory: Path) -> Whole:
     for text in told.column("found").to_pylist():
         fields = json.loads(text)
         parts.append(Found(**{**fields, "path": tuple(fields["path"])}))
-    states = pyarrow.compute.count_distinct(table.to_table(["fingerprint"]).column(0), mode="only_valid").as_py()
-    return Whole(parts, states)
+    return Whole(parts, states_in([directory]))
+
+
+def states_in(directories: Sequence[Path]) -> int:
+    """How many distinct states some tables have together."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.dataset
+
+    tables = [pyarrow.dataset.dataset(str(each), schema=schema()).to_table(["fingerprint"]) for each in directories]
+    found: int = pyarrow.compute.count_distinct(pa.concat_tables(tables).column(0), mode="only_valid").as_py()
+    return found

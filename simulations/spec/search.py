@@ -17,6 +17,15 @@ SCOPES = {
     "succession": Scope(epochs=2, records=1, ticks=1, losses=0, crashes=0, in_flight=2, led=True),
 }
 
+# What a fleet looks at by the name of all, `fleet`: some 20,000,000 states, each scope whole.
+OF_FLEET = {
+    "crash": Scope(ticks=1, losses=0, crashes=1, in_flight=2, led=True),
+    "loss": Scope(ticks=1, losses=1, crashes=0, in_flight=2, led=True),
+    "writes": Scope(records=2, ticks=1, losses=0, crashes=0, in_flight=2, led=True),
+    "waits": Scope(ticks=2, losses=0, crashes=0, in_flight=2, led=True),
+    "copy": Scope(ticks=1, losses=0, copies=1, crashes=0, in_flight=2, led=True),
+}
+
 
 class Found(NamedTuple):
     """What a search came to. states: distinct ones; transitions: tried; steps: of the core; depth: of the longest path.

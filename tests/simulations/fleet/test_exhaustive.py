@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulations.fleet.exhaustive import batches_of, parts_of, schema, whole_of
+from simulations.fleet.exhaustive import batches_of, parts_of, schema, states_in, whole_of
 from simulations.spec.model import Scope
 from simulations.spec.search import Found, search
 
@@ -48,3 +48,17 @@ def test_states_of_several_parts_count_once(tmp_path: Path) -> None:
     whole = whole_of(tmp_path)
 
     assert (whole.parts, whole.states, whole.is_whole) == (found, 4, False)
+
+
+def test_states_of_several_scopes_count_once(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    directories = []
+    for number, states in enumerate(({7, 8}, {8, 9, -1})):
+        directories.append(tmp_path / str(number))
+        directories[-1].mkdir()
+        batches = batches_of(0, Found(len(states), 5, 2, 1, True, 0.5), states)
+        pyarrow.parquet.write_table(pa.Table.from_batches(batches, schema()), directories[-1] / "states.parquet")
+
+    assert states_in(directories) == 4
