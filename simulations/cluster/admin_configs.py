@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from simulations.cluster.judge_members import UNCLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 Configs = tuple[tuple[str, str], ...]
 
-UNCLEAN = "unclean.leader.election.enable"
 # Those that are drawn, and those that a reader asks for.
 VALUES = {"retention.ms": ("1000", "60000"), "segment.bytes": ("1048576", "2097152"), "min.insync.replicas": ("1", "2")}
 KEYS = tuple(VALUES)

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from simulations.cluster import clerk_topics
 from simulations.cluster.clerk_values import (
+    APPEND,
     BROKER,
     BY_KIND,
     CLIENT_METRICS,
+    DELETE,
     GROUP,
     LISTS,
     LOGGER,
     NODE_LOGGERS,
+    SET,
+    SUBTRACT,
     TOPIC,
     drawn,
 )
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 
     from simulations.cluster.clerks import Clerk
 
-SET, DELETE, APPEND, SUBTRACT = range(4)
 # Types that there are, and one that takes no configs here, and two that there are not.
 KINDS = (TOPIC, TOPIC, TOPIC, BROKER, BROKER, CLIENT_METRICS, GROUP)
 NO_KINDS = (0, 99, 64)

@@ -69,6 +69,7 @@ OF_BROKERS: Values = {
 # The loggers that a controller has here.
 NODE_LOGGERS = ("root", "kafka.controller", "org.apache.kafka.raft")
 TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+SET, DELETE, APPEND, SUBTRACT = range(4)
 BY_KIND = {TOPIC: OF_TOPICS, BROKER: OF_BROKERS, CLIENT_METRICS: OF_CLIENT_METRICS, GROUP: OF_GROUPS}
 
 

@@ -133,8 +133,12 @@ class Registration:
         self._number = 0  # of the request that is under way
         self._failures = 0
         self._from_ms = self._until_ms = 0  # between these the next is sent
+        self._is_leaving = False
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
+        self._is_leaving |= type(event) is inputs.ShutDown
+        if self._is_leaving:
+            return
         controller = process.controller
         now_ms, node_id = controller.env.now_ms, process.node.id
         if isinstance(event, inputs.LeaderChanged):
@@ -178,10 +182,8 @@ class Duties:
         self._judge = judge
         self._properties = properties
         self._session_ms = session_ms
-        self._snapshots: dict[int, tuple[int, Snapshots]] = {}  # by node: its life
-        self._registrations: dict[int, tuple[int, Registration]] = {}
+        self._lives: dict[int, tuple[int, Snapshots, Registration]] = {}  # by node: which of its lives it is
         self._sessions: dict[int, tuple[int, int, Sessions]] = {}  # by node: its life, and its epoch
-        self._left: set[tuple[int, int]] = set()
         self.refused = ""
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
@@ -190,15 +192,12 @@ class Duties:
             return
         node_id, life = process.node.id, process.life
         now_ms = process.controller.env.now_ms
-        if self._snapshots.get(node_id, (-1,))[0] != life:
-            self._snapshots[node_id] = life, Snapshots(self._properties, now_ms)
-            self._registrations[node_id] = life, Registration()
+        if self._lives.get(node_id, (-1,))[0] != life:
+            self._lives[node_id] = life, Snapshots(self._properties, now_ms), Registration()
+        _, snapshots, registration = self._lives[node_id]
         try:
-            self._snapshots[node_id][1].stepped(process, event, done)
-            if type(event) is inputs.ShutDown:
-                self._left.add((node_id, life))
-            if (node_id, life) not in self._left:
-                self._registrations[node_id][1].stepped(process, event, done)
+            snapshots.stepped(process, event, done)
+            registration.stepped(process, event, done)
             self._look_at_sessions(process, event)
         except Wrong as wrong:
             self.refused = f"node {node_id} {wrong}"
@@ -220,7 +219,7 @@ class Duties:
         if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
             return
         found = list(image.partitions.values())
-        begin = self._snapshots[process.node.id][1].loaded
+        begin = self._lives[process.node.id][1].loaded
         waiting = process.controller.waiting
         wanted: dict[Any, int] = {
             "partitions": len(found),

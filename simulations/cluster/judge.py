@@ -23,13 +23,12 @@ from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from simulations.cluster import judge_members
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
-from simulations.cluster.judge_members import BROKER, ELR, MIN_ISR, TOPIC
+from simulations.cluster.judge_members import BROKER, ELR, MIN_ISR, TOPIC, UNCLEAN
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNCLEAN = "unclean.leader.election.enable"
 BLOCK = 1000
 RECOVERING = 1
 

@@ -29,6 +29,7 @@ METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"
 ELR = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
 TOPIC, BROKER = 2, 4  # types of config resources
 # From these on: registrations of controllers, directories of replicas, cordoned ones, eligible leader replicas.
 CONTROLLERS_SINCE, DIRECTORIES_SINCE, CORDONED_SINCE, ELR_SINCE = 15, 17, 30, 23

@@ -85,15 +85,16 @@ class WireJudge:
         assert server is not None, "it was accepted"
         who = f"node {server.node.id}"
         asked = next(iter(connection.requests.values()), None)
-        if asked is None or not (asked.taken_at >= 0 or is_unsupported(asked)):
+        is_refused = asked is not None and is_unsupported(asked)
+        if asked is None or not (asked.taken_at >= 0 or is_refused):
             raise Violation("W03", f"{who} writes {len(data)} bytes where nothing was asked")
         if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:
             raise Violation("W03", f"{who} answers {asked.name} {asked.correlation_id} as {data[:4].hex()}")
-        if asked.said is None and not is_unsupported(asked):
+        if asked.said is None and not is_refused:
             raise Violation("W03", f"{who} writes an answer to {asked.name} before its node has given one")
         if asked.said is not None and not data.endswith(asked.said):
             raise Violation("W03", f"{who} writes {len(data)} bytes to {asked.name}; the node said others")
-        if is_unsupported(asked) and data[4:] != REFUSED:
+        if is_refused and data[4:] != REFUSED:
             raise Violation(
                 "W03", f"{who} is asked for its versions in {asked.version}, and does not say what it knows"
             )

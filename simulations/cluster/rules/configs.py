@@ -9,12 +9,16 @@ from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
 from simulations.cluster.clerk_values import (
+    APPEND,
     BROKER,
     CLIENT_METRICS,
+    DELETE,
     GROUP,
     LISTS,
     LOGGER,
     NODE_LOGGERS,
+    SET,
+    SUBTRACT,
     TOPIC,
     is_taken,
 )  # fmt: skip
@@ -24,7 +28,6 @@ from simulations.cluster.rules.case import Case, is_topic_name, repeated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SET, DELETE, APPEND, SUBTRACT = range(4)
 KINDS = (TOPIC, BROKER, CLIENT_METRICS, GROUP)
 CORDONED = "cordoned.log.dirs"
 ENTRIES_MAX = 100_000

@@ -19,6 +19,7 @@ from simulations.cluster.judge_members import (
     METADATA_VERSION,
     MIN_ISR,
     TOPIC,
+    UNCLEAN,
     is_active,
 )  # fmt: skip
 from simulations.cluster.rules.case import first_directory
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from records.metadata.topics import PartitionChangeRecord
 
-UNCLEAN = "unclean.leader.election.enable"
 # Below 3.6-IV0 who leaves an ISR is fenced off by a new leader epoch.
 NO_BUMP_SINCE = 12
 LISTS = (
