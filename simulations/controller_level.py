@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.cluster import aims
+from simulations.cluster import plan as by_luck
 from simulations.cluster.plainer import plainer
-from simulations.cluster.plan import FAULT_KINDS, ClusterPlan, draw
+from simulations.cluster.plan import FAULT_KINDS, ClusterPlan
 from simulations.cluster.run import ClusterRun
 from simulations.messages import KINDS
 from simulations.plans import from_json
@@ -22,6 +24,11 @@ __all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
 
 FAULTS = FAULT_KINDS
 FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
+
+
+def draw(seed: int) -> ClusterPlan:
+    """The plan of a seed: one with an aim, or by luck."""
+    return aims.draw(seed) or by_luck.draw(seed)
 
 
 def read(text: str) -> ClusterPlan:

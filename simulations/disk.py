@@ -37,10 +37,10 @@ class Inode:
 
     version counts the changes of `synced`; stable: how many of its first bytes did not change since a reader last set
     it to their number. settled: of the disk, which counts the changes of all its files. rot: by position, the bits that
-    who reads finds flipped.
+    who reads finds flipped. has_lost: a sync of it has failed, and some of its writes were lost with that.
     """
 
-    __slots__ = ("data", "read_only", "rot", "settled", "stable", "synced", "version", "writes", "written")
+    __slots__ = ("data", "has_lost", "read_only", "rot", "settled", "stable", "synced", "version", "writes", "written")
 
     def __init__(self, settled: Counter, data: bytes = b"", *, read_only: bool = False) -> None:
         self.settled = settled
@@ -52,6 +52,7 @@ class Inode:
         self.stable = 0
         self.read_only = read_only
         self.rot: dict[int, int] = {}
+        self.has_lost = False
 
     def read(self, position: int, length: int) -> bytes:
         found = self.data[position : position + length]
@@ -65,7 +66,8 @@ class Inode:
         self.written += 1
         if self.rot:
             self.rot = {at: bits for at, bits in self.rot.items() if not position <= at < position + len(data)}
-        self.writes.append(Write(self.written, position, data))
+        write = Write(self.written, position, data)
+        self.writes.append(self._in_sectors(write) if self.has_lost else write)
 
     def truncate(self, size: int) -> None:
         _resize(self.data, size)
@@ -90,8 +92,19 @@ class Inode:
             self.settled.count += 1
 
     def lose(self, number: int) -> None:
-        """A sync failed: the kernel holds these writes for done, and never tries them again."""
-        self.writes = [write for write in self.writes if write.number > number]
+        """A sync failed: the kernel holds these writes for done, and never tries them again. Where a later one falls
+        into the same sector, that goes to the disk as processes see it. Sizes are of the journal, and not lost.
+        """
+        kept = [write for write in self.writes if write.number > number or write.data is None]
+        self.has_lost = self.has_lost or len(kept) < len(self.writes)
+        self.writes = [self._in_sectors(write) for write in kept]
+
+    def _in_sectors(self, write: Write) -> Write:
+        start = write.position // SECTOR_BYTES * SECTOR_BYTES
+        if write.data is None or start >= len(self.data):
+            return write  # what is cut off again by a later size says nothing
+        stop = -(-(write.position + len(write.data)) // SECTOR_BYTES) * SECTOR_BYTES
+        return Write(write.number, start, bytes(self.data[start:stop]))
 
 
 class NameChange(NamedTuple):

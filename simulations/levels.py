@@ -5,7 +5,7 @@ time-outs, and for longer. controller: the whole controller in place
 of the registers, with model brokers and admin clients around it. node: the same, with listeners, frames and channels on
 simulated sockets. A level's module has
 
-    draw(seed) -> plan                              the plan of a seed, drawn by luck
+    draw(seed) -> plan                              the plan of a seed
     read(text) -> plan                              a plan from its JSON; raises ValueError
     show(plan) -> text                              and back
     play(plan, written=None, told=None, counts=False) -> Outcome, entries

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations import aims, swarm
 from simulations.faults.table import KINDS
 from simulations.messages import FIELDS
 from simulations.plainer import plainer
 from simulations.plans import from_json
 from simulations.plans import to_json as show
 from simulations.runs import Run
-from simulations.swarm import draw
 from simulations.triggers import STATES
 
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
 
 FAULTS = tuple(KINDS)
+
+
+def draw(seed: int) -> Plan:
+    """The plan of a seed: one with an aim, or of the swarm."""
+    return aims.draw(seed) or swarm.draw(seed)
 
 
 def read(text: str) -> Plan:

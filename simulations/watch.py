@@ -114,7 +114,9 @@ class Watch:
             act(process, frame, requested)
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request was taken."""
+        """A request was taken, unless the node had failed and takes in nothing any more."""
+        if process.has_failed:
+            return
         for act in self._on_took.get(frame.name, ()):
             act(process, frame, requested)
 

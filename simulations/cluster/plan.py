@@ -131,6 +131,10 @@ def _draw_themes(luck: Random, plan: ClusterPlan) -> None:
 
 # With this little room a log could not begin with as much as a stock cluster had.
 BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
+BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
+IDLE_MS = "metadata.max.idle.interval.ms"
+IMBALANCE_S = "leader.imbalance.check.interval.seconds"
+MIN_ISR = "min.insync.replicas"
 # How many plans of a hundred have clerks, and what they are configured with beside the rest, each in a part of them.
 CLERKS = 0.4
 BESIDE = {
@@ -138,7 +142,7 @@ BESIDE = {
     "default.replication.factor": ("2", "3"),
     "delete.topic.enable": ("false",),
     "unclean.leader.election.interval.ms": ("500",),
-    "leader.imbalance.check.interval.seconds": ("1",),
+    IMBALANCE_S: ("1",),
     "auto.leader.rebalance.enable": ("false",),
     "metadata.log.max.snapshot.interval.ms": ("300", "1000"),
     "log.retention.minutes": ("7",),
@@ -154,7 +158,7 @@ def _draw_clerks(luck: Random, plan: ClusterPlan) -> None:
     plan.is_inherited = luck.random() < 0.4 and BATCH_BYTES not in plan.properties
     plan.properties |= {key: pick(luck, values) for key, values in BESIDE.items() if luck.random() < 0.12}
     if luck.random() < 0.4:  # so that replicas are eligible that are not in sync (KIP-966), several at once
-        plan.properties["min.insync.replicas"] = pick(luck, ("2", "3"))
+        plan.properties[MIN_ISR] = pick(luck, ("2", "3"))
         if plan.faults:
             kinds = ["broker_crash", "brokers_crash"]
             plan.faults += [draw_broker_fault(luck, plan, kinds) for _ in range(between(luck, 1, 3))]
@@ -212,17 +216,17 @@ def _draw_cluster(luck: Random, plan: ClusterPlan) -> None:
     plan.lead_every_ms = pick(luck, (100, 250, 800))
     plan.lag = pick(luck, (0.0, 0.1, 0.3))
     if luck.random() < 0.6:
-        plan.properties["metadata.log.max.record.bytes.between.snapshots"] = pick(luck, ("500", "2000", "10000"))
+        plan.properties[BETWEEN_SNAPSHOTS] = pick(luck, ("500", "2000", "10000"))
         plan.config["retention_bytes_max"] = pick(luck, (500, 3000, 1 << 20))
         plan.config["clean_interval_ms"] = pick(luck, (200, 1000))
     if luck.random() < 0.3:
-        plan.properties["leader.imbalance.check.interval.seconds"] = "1"
+        plan.properties[IMBALANCE_S] = "1"
     if luck.random() < 0.2:
-        plan.properties["metadata.max.idle.interval.ms"] = "0"
+        plan.properties[IDLE_MS] = "0"
     if luck.random() < 0.25:  # so that requests become metadata transactions of several batches
         plan.properties[BATCH_BYTES] = pick(luck, ("700", "1200"))
         # Followers read a batch at a time, and some leaders die in between.
         plan.config["fetch_bytes_max"] = pick(luck, (100, 400))
         _cut_short(luck, plan)
     if luck.random() < 0.3:
-        plan.properties["min.insync.replicas"] = "2"
+        plan.properties[MIN_ISR] = "2"

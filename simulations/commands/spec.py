@@ -43,10 +43,10 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _worlds(args: argparse.Namespace) -> int:
+    from simulations.raft_level import draw
     from simulations.runs import Run
     from simulations.spec.pairs import feasible
     from simulations.spec.validator import Validator
-    from simulations.swarm import draw
 
     spent = _clocked(Validator, "stepped", "recovered")
     pairs: Counter[Pair] = Counter()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulations.faults.table import often
 from simulations.plans import Calm, Fault, Load, Plan, to_json
 from simulations.streams import between, stream
 from simulations.workers import Task
@@ -236,15 +237,8 @@ def tasks_of() -> list[Task]:
 
 
 def _often(luck: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
-    """A fault again and again, about once in so many ms."""
-    found = []
-    at_ms = between(luck, 0, every_ms)
-    while at_ms < CHAOS_MS:
-        each = fault()
-        each.at_ms = at_ms
-        found.append(each)
-        at_ms += between(luck, every_ms // 2, every_ms * 3 // 2)
-    return found
+    """As often as that, for as long as such a plan lasts."""
+    return often(luck, CHAOS_MS, every_ms, fault)
 
 
 def _leader_for(luck: Random, least_ms: int, most_ms: int) -> dict[str, object]:

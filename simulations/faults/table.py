@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
+    from simulations.plans import Fault
     from simulations.process import Process
     from simulations.runs import Run
 
@@ -44,6 +45,18 @@ class FaultKind(NamedTuple):
 def pick(luck: Random, items: Sequence[T]) -> T:
     """One of them, each as likely."""
     return items[int(luck.random() * len(items))]
+
+
+def often(luck: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
+    """A fault again and again, about once in so many ms."""
+    found = []
+    at_ms = between(luck, 0, every_ms)
+    while at_ms < chaos_ms:
+        each = fault()
+        each.at_ms = at_ms
+        found.append(each)
+        at_ms += between(luck, every_ms // 2, every_ms * 3 // 2)
+    return found
 
 
 def whom(luck: Random, scale: Scale) -> int | str:

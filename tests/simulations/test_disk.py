@@ -220,3 +220,75 @@ def test_files_are_known_by_their_names() -> None:
     assert [kind_of(f"d/{name}") for name in ("0.log", "quorum-state", "5-1.checkpoint", "meta.properties")] == [
         "log", "election", "snapshot", "other",
     ]  # fmt: skip
+
+
+def test_what_a_failed_sync_lost_goes_to_the_disk_with_the_sectors_of_later_writes_alone() -> None:
+    disk, on = fresh()
+    handle = write(on, "d/a", b"a" * (SECTOR_BYTES + 88))
+    on.sync_directory("d")
+    inode = disk.files["d/a"]
+    inode.lose(inode.written)
+    on.write(handle, SECTOR_BYTES + 88, b"b" * 10)
+
+    found = after_power_failures(disk, "d/a")
+
+    assert bytes(SECTOR_BYTES) + b"a" * 88 + b"b" * 10 in found
+    assert not any(each and b"b" in each and each[SECTOR_BYTES : SECTOR_BYTES + 88] != b"a" * 88 for each in found)
+
+
+def test_what_was_written_while_a_sync_failed_goes_with_its_sectors_too() -> None:
+    disk, on = fresh()
+    handle = write(on, "d/a", b"a" * 100)
+    on.sync_directory("d")
+    inode = disk.files["d/a"]
+    before = inode.written
+    on.write(handle, 100, b"b" * 10)
+    inode.lose(before)
+
+    found = after_power_failures(disk, "d/a")
+
+    assert b"a" * 100 + b"b" * 10 in found
+    assert bytes(100) + b"b" * 10 not in found
+
+
+def test_a_size_is_not_lost_by_a_failed_sync_and_later_bytes_go_behind_it() -> None:
+    disk, on = fresh()
+    handle = write(on, "d/a", b"A" * 100 + b"B" * 300)
+    on.sync(handle)
+    on.sync_directory("d")
+    inode = disk.files["d/a"]
+    on.truncate(handle, 100)
+    on.write(handle, 100, b"C" * 50)
+    inode.lose(inode.written)
+    on.write(handle, 150, b"D" * 50)
+
+    inode.settle(inode.written)
+
+    assert bytes(inode.synced) == b"A" * 100 + b"C" * 50 + b"D" * 50
+
+
+def test_a_later_write_that_is_cut_off_again_leaves_no_larger_file() -> None:
+    disk, on = fresh()
+    handle = write(on, "d/a", b"A" * 1000)
+    on.sync_directory("d")
+    inode = disk.files["d/a"]
+    before = inode.written
+    on.write(handle, 1000, b"B" * 100)
+    on.truncate(handle, 300)
+    inode.lose(before)
+
+    inode.settle(inode.written)
+
+    assert len(inode.synced) == 300
+
+
+def test_a_sync_that_fails_with_nothing_to_write_changes_nothing() -> None:
+    disk, on = fresh()
+    handle = write(on, "d/a", b"a" * 100)
+    on.sync(handle)
+    inode = disk.files["d/a"]
+    inode.lose(inode.written)
+
+    on.write(handle, 100, b"b")
+
+    assert inode.writes[-1].position == 100

@@ -18,6 +18,7 @@ from simulations.levels import load
         ("raft-long", 1013),  # T01: a download is whole in the step in which its follower stands
         ("controller", 242),  # C21: directories that are cordoned are a list, of which some can be taken away
         ("controller", 263),  # C18: no topic can be deleted, and nothing else is looked at
+        ("controller", 10023),  # S24: a node whose disk has failed takes in nothing more
         ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations import swarm
+from simulations import raft_level
 from simulations.cluster import upkeep
 from simulations.cluster.admins import ASKS
 from simulations.cluster.faults import BROKER_KINDS
@@ -47,7 +47,7 @@ def test_all_that_can_be_asked_and_all_that_goes_wrong_with_brokers_is_drawn() -
 
 def test_one_plan_in_ten_has_software_of_several_releases_on_both_levels() -> None:
     of_clusters = [draw(seed) for seed in range(1, 200)]
-    of_raft = [swarm.draw(seed) for seed in range(1, 400)]
+    of_raft = [raft_level.draw(seed) for seed in range(1, 400)]
 
     for plans in (of_clusters, of_raft):
         kinds = [{fault.kind for fault in plan.faults} & {"release", "controller_release"} for plan in plans]
