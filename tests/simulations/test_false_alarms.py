@@ -19,6 +19,7 @@ from simulations.levels import load
         ("controller", 242),  # C21: directories that are cordoned are a list, of which some can be taken away
         ("controller", 263),  # C18: no topic can be deleted, and nothing else is looked at
         ("controller", 10023),  # S24: a node whose disk has failed takes in nothing more
+        ("controller", 856),  # C21: a dynamic config takes the place of a static one that means the same
         ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
     ],
 )
