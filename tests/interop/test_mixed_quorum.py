@@ -61,7 +61,11 @@ def let_ours_lead(found: Cluster) -> None:
 
 
 def let_the_stock_one_lead(found: Cluster) -> None:
-    """Start all three anew, ours with so much patience that the stock one is the first to ask for votes."""
+    """Start all three anew, ours with so much patience that the stock one is the first to ask for votes.
+
+    Of ours the one that led comes last: it begins as one that has resigned, and has its successor stand at once.
+    """
+    led = found.await_leader()
     for node in found.controllers.values():
         node.stop()
     for number in (1, 2):
@@ -69,9 +73,9 @@ def let_the_stock_one_lead(found: Cluster) -> None:
             file.write("".join(f"{key}=60000\n" for key in PATIENCE) + "kraft.pre.vote.on.lost.connection=false\n")
     found.controllers[3].start()
     eventually(lambda: describe_quorum(found.controllers[3].port), "the stock controller listens")
-    for number in (1, 2):
-        found.controllers[number].start()
+    found.controllers[3 - led].start()
     eventually(lambda: found.leader() == 3, "the stock controller leads")
+    found.controllers[led].start()
     all_are_level(found)
 
 
