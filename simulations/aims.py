@@ -9,9 +9,9 @@ One more aim gives every seed with an aim another plan, and the kills that are k
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from simulations.faults.table import often, pick
+from simulations.faults.table import isolated, often, pick
 from simulations.plans import Calm, Fault, Load, Plan
 from simulations.streams import between, stream
 from simulations.swarm import QUICK
@@ -19,8 +19,6 @@ from simulations.swarm import QUICK
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from random import Random
-
-T = TypeVar("T")
 
 EVERY = 10
 """Of so many seeds one has an aim; the aims take turns."""
@@ -31,7 +29,7 @@ CHAOS_MS = 3_000
 _CLEANED = {"retention_bytes_max": 500, "clean_interval_ms": 60}
 
 
-def turn(seed: int, every: int, aims: Mapping[str, T]) -> str:
+def turn(seed: int, every: int, aims: Mapping[str, object]) -> str:
     """The name of a seed's aim; empty where it has none."""
     return "" if seed % every else list(aims)[seed // every % len(aims)]
 
@@ -61,16 +59,12 @@ def of(name: str, seed: int) -> Plan:
     return plan
 
 
-def _ends(luck: Random, points: Sequence[str], role: str = "") -> Fault:
-    """Whoever comes to one of these points dies there, and is soon back."""
+def _ends(luck: Random, points: Sequence[str]) -> Fault:
+    """A follower that comes to one of these points dies there, and is soon back."""
     return Fault(
         pick(luck, ("kill", "power", "power")), {"whom": "struck", "down_ms": pick(luck, (1, 10, 20, 100))},
-        on=pick(luck, points), nth=pick(luck, (1, 1, 2, 3, 6)), role=role,
+        on=pick(luck, points), nth=pick(luck, (1, 1, 2, 3, 6)), role="Follower",
     )  # fmt: skip
-
-
-def _parted(luck: Random, whom: str, least_ms: int, most_ms: int) -> Fault:
-    return Fault("isolate", {"whom": whom, "direction": "both", "for_ms": between(luck, least_ms, most_ms)})
 
 
 def _new_segments(luck: Random, plan: Plan) -> None:
@@ -96,8 +90,8 @@ def _begun_anew(luck: Random, plan: Plan) -> None:
         "before:ResetLog", "before:ResetLog", "after:ResetLog", "input:SnapshotStored", "disk:rename:deleted",
         "disk:create:log", "disk:rename:snapshot", "disk:sync:names",
     )  # fmt: skip
-    plan.faults += often(luck, plan.chaos_ms, 600, lambda: _parted(luck, "follower", 250, 500))
-    plan.faults += often(luck, plan.chaos_ms, 350, lambda: _ends(luck, points, "Follower"))
+    plan.faults += often(luck, plan.chaos_ms, 600, lambda: isolated(luck, "follower", 250, 500))
+    plan.faults += often(luck, plan.chaos_ms, 350, lambda: _ends(luck, points))
 
 
 def _snapshots_lost(luck: Random, plan: Plan) -> None:
@@ -117,8 +111,8 @@ def _cut_back(luck: Random, plan: Plan) -> None:
     plan.snapshot_every = pick(luck, (0, 3))
     plan.load = Load(every_ms=3, records=3, size=100)
     points = ("disk:sync:names", "disk:sync:names", "disk:sync:names", "disk:rename:deleted")
-    plan.faults += often(luck, plan.chaos_ms, 400, lambda: _parted(luck, "leader", 250, 350))
-    plan.faults += often(luck, plan.chaos_ms, 250, lambda: _ends(luck, points, "Follower"))
+    plan.faults += often(luck, plan.chaos_ms, 400, lambda: isolated(luck, "leader", 250, 350))
+    plan.faults += often(luck, plan.chaos_ms, 250, lambda: _ends(luck, points))
 
 
 def _emptied(luck: Random, plan: Plan) -> None:
@@ -128,7 +122,7 @@ def _emptied(luck: Random, plan: Plan) -> None:
     emptied = pick(luck, plan.voter_ids)
     # Again and again until it may be: all others must have what it has. It is done once in a world.
     plan.faults += often(luck, plan.chaos_ms // 2, 200, lambda: Fault("wipe", {"whom": emptied, "down_ms": 10}))
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: _parted(luck, "leader", 500, 900))
+    plan.faults += often(luck, plan.chaos_ms, 900, lambda: isolated(luck, "leader", 500, 900))
 
 
 def _resigning(luck: Random, plan: Plan) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.aims import turn
-from simulations.cluster.plan import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S, MIN_ISR, ClusterPlan
-from simulations.faults.table import often, pick
+from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.plan import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S, ClusterPlan
+from simulations.cluster.upkeep import one_broker
+from simulations.faults.table import isolated, often, pick
 from simulations.plans import Calm, Fault, Load
 from simulations.streams import between, stream
 
@@ -47,10 +49,6 @@ def of(name: str, seed: int) -> ClusterPlan:
     return plan
 
 
-def _one(luck: Random, plan: ClusterPlan) -> int:
-    return between(luck, 0, plan.brokers - 1)
-
-
 def _preferred(luck: Random, plan: ClusterPlan) -> None:
     """Brokers come and go, and who led is to lead again, in sync or not."""
     plan.admins, plan.topics = 3, 6
@@ -59,7 +57,7 @@ def _preferred(luck: Random, plan: ClusterPlan) -> None:
     if luck.random() < 0.4:
         plan.operations += ["elect", "grow"]
     plan.faults += often(luck, plan.chaos_ms, 800, lambda: Fault(
-        "broker_crash", {"broker": _one(luck, plan), "down_ms": pick(luck, (300, 1_000, 1_000))},
+        "broker_crash", {**one_broker(luck, plan), "down_ms": pick(luck, (300, 1_000, 1_000))},
     ))  # fmt: skip
 
 
@@ -72,10 +70,10 @@ def _registering(luck: Random, plan: ClusterPlan) -> None:
         "for_ms": plan.chaos_ms,
     }))  # fmt: skip
     plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_crash", {"broker": _one(luck, plan), "down_ms": between(luck, 50, 900)},
+        "broker_crash", {**one_broker(luck, plan), "down_ms": between(luck, 50, 900)},
     ))  # fmt: skip
     plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_doubles", {"broker": _one(luck, plan), "for_ms": between(luck, 50, 900)},
+        "broker_doubles", {**one_broker(luck, plan), "for_ms": between(luck, 50, 900)},
     ))  # fmt: skip
 
 
@@ -85,10 +83,11 @@ def _silent(luck: Random, plan: ClusterPlan) -> None:
     plan.brokers = between(luck, 1, 3)
     plan.chaos_ms = 5_500
     at_ms = between(luck, 1_000, 2_000)
-    gone = Fault("brokers_crash", {"gap_ms": pick(luck, (0, 100)), "down_ms": 7_000}, at_ms=at_ms)
+    gap_ms = pick(luck, (0, 100))
     if luck.random() < 0.5:
-        gone = Fault("broker_crash", {"broker": _one(luck, plan), "down_ms": 7_000}, at_ms=at_ms)
-    plan.faults.append(gone)
+        plan.faults.append(Fault("broker_crash", {**one_broker(luck, plan), "down_ms": 7_000}, at_ms=at_ms))
+    else:
+        plan.faults.append(Fault("brokers_crash", {"gap_ms": gap_ms, "down_ms": 7_000}, at_ms=at_ms))
     if plan.voters > 1:
         killed = {"whom": "leader", "down_ms": pick(luck, (20, 3_000))}
         plan.faults.append(Fault("kill", killed, at_ms=at_ms + between(luck, 20, 700)))
@@ -106,12 +105,12 @@ def _leaving(luck: Random, plan: ClusterPlan) -> None:
         return
     plan.faults += often(luck, plan.chaos_ms, 900, lambda: _left(luck, plan))
     plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_pauses", {"broker": _one(luck, plan), "for_ms": between(luck, 300, 900)},
+        "broker_pauses", {**one_broker(luck, plan), "for_ms": between(luck, 300, 900)},
     ))  # fmt: skip
 
 
 def _left(luck: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
-    return Fault("broker_leaves", {"broker": _one(luck, plan), "down_ms": 300}, at_ms=at_ms)
+    return Fault("broker_leaves", {**one_broker(luck, plan), "down_ms": 300}, at_ms=at_ms)
 
 
 def _in_batches(luck: Random, plan: ClusterPlan) -> None:
@@ -161,7 +160,7 @@ def _eligible(luck: Random, plan: ClusterPlan) -> None:
     plan.properties[MIN_ISR] = pick(luck, ("2", "3"))
     if luck.random() < 0.7:
         plan.faults += often(luck, plan.chaos_ms, 700, lambda: Fault(
-            "broker_crash", {"broker": _one(luck, plan), "down_ms": between(luck, 100, 1_500)},
+            "broker_crash", {**one_broker(luck, plan), "down_ms": between(luck, 100, 1_500)},
         ))  # fmt: skip
 
 
@@ -174,11 +173,11 @@ def _directories(luck: Random, plan: ClusterPlan) -> None:
         plan.session_ms = 1_500
         plan.properties[IDLE_MS] = "2000"
     plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault("broker_disk", {
-        "broker": _one(luck, plan), "directory": between(luck, 0, 1), "down_ms": pick(luck, (500, 1_500)),
+        **one_broker(luck, plan), "directory": between(luck, 0, 1), "down_ms": pick(luck, (500, 1_500)),
     }))  # fmt: skip
     if luck.random() < 0.6:
         plan.faults += often(luck, plan.chaos_ms, 1_200, lambda: Fault(
-            "broker_crash", {"broker": _one(luck, plan), "down_ms": pick(luck, (300, 1_200))},
+            "broker_crash", {**one_broker(luck, plan), "down_ms": pick(luck, (300, 1_200))},
         ))  # fmt: skip
 
 
@@ -192,9 +191,7 @@ def _levels(luck: Random, plan: ClusterPlan) -> None:
     if plan.voters > 1:
         plan.config |= _QUICK
         plan.latency = pick(luck, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
-        plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-            "isolate", {"whom": "leader", "direction": "both", "for_ms": between(luck, 300, 1_500)},
-        ))  # fmt: skip
+        plan.faults += often(luck, plan.chaos_ms, 900, lambda: isolated(luck, "leader", 300, 1_500))
 
 
 AIMS: dict[str, Callable[[Random, ClusterPlan], None]] = {

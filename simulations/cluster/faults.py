@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulations.cluster import upkeep
+from simulations.cluster.upkeep import one_broker
 from simulations.cluster.wire import NAMES
 from simulations.faults.table import FaultKind, pick
 from simulations.plans import Fault
@@ -111,10 +112,6 @@ def lose(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _one(luck: Random, plan: ClusterPlan) -> Args:
-    return {"broker": int(luck.random() * plan.brokers)}
-
-
 def _span(luck: Random, plan: ClusterPlan) -> int:
     """Far below, about, and far above a session."""
     low, high = pick(luck, ((5, 50), (60, 130), (130, 300)))
@@ -122,15 +119,15 @@ def _span(luck: Random, plan: ClusterPlan) -> int:
 
 
 DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
-    "broker_crash": lambda luck, plan: {**_one(luck, plan), "down_ms": _span(luck, plan)},
+    "broker_crash": lambda luck, plan: {**one_broker(luck, plan), "down_ms": _span(luck, plan)},
     "brokers_crash": lambda luck, plan: {
         "gap_ms": pick(luck, (0, 100, _span(luck, plan))), "down_ms": _span(luck, plan),
     },
-    "broker_leaves": lambda luck, plan: {**_one(luck, plan), "down_ms": _span(luck, plan)},
-    "broker_pauses": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
-    "broker_doubles": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
+    "broker_leaves": lambda luck, plan: {**one_broker(luck, plan), "down_ms": _span(luck, plan)},
+    "broker_pauses": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
+    "broker_doubles": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
     "broker_cut": lambda luck, plan: {
-        **_one(luck, plan), "direction": pick(luck, ("both", "in", "out")), "for_ms": _span(luck, plan),
+        **one_broker(luck, plan), "direction": pick(luck, ("both", "in", "out")), "for_ms": _span(luck, plan),
     },
     "lose": lambda luck, plan: {
         "name": pick(luck, NAMES), "share": pick(luck, (0.2, 0.6)), "number": int(luck.random() * 1_000_000),

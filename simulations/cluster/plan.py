@@ -9,6 +9,7 @@ from controller.features import LATEST_PRODUCTION, METADATA_VERSION
 from simulations import swarm
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
+from simulations.cluster.judge_members import MIN_ISR
 from simulations.faults.table import KINDS, Scale, pick
 from simulations.plans import Calm, Fault, Load, Plan
 from simulations.releases import NEWEST, levels_of
@@ -134,7 +135,6 @@ BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 IDLE_MS = "metadata.max.idle.interval.ms"
 IMBALANCE_S = "leader.imbalance.check.interval.seconds"
-MIN_ISR = "min.insync.replicas"
 # How many plans of a hundred have clerks, and what they are configured with beside the rest, each in a part of them.
 CLERKS = 0.4
 BESIDE = {

@@ -116,7 +116,8 @@ def _ask(run: ClusterRun, client: Client, name: str, asked: tuple[Any, ...], tri
     client.ask(request_of(asked, STORM_TIMEOUT_MS), done, STORM_TIMEOUT_MS)
 
 
-def _one(luck: Random, plan: ClusterPlan) -> Args:
+def one_broker(luck: Random, plan: ClusterPlan) -> Args:
+    """Which broker is meant, by its place among them, each as likely."""
     return {"broker": int(luck.random() * plan.brokers)}
 
 
@@ -135,18 +136,18 @@ OLD_MAX = 25
 
 DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
     "broker_disk": lambda luck, plan: {
-        **_one(luck, plan), "directory": int(luck.random() * plan.directories), "down_ms": _span(luck, plan),
+        **one_broker(luck, plan), "directory": int(luck.random() * plan.directories), "down_ms": _span(luck, plan),
     },
     "broker_cordon": lambda luck, plan: {
-        **_one(luck, plan), "count": between(luck, 1, plan.directories), "for_ms": _span(luck, plan),
+        **one_broker(luck, plan), "count": between(luck, 1, plan.directories), "for_ms": _span(luck, plan),
     },
     "broker_release": lambda luck, plan: {
-        **_one(luck, plan), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
+        **one_broker(luck, plan), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
     },
     "controller_release": lambda luck, plan: {
         "whom": pick(luck, plan.voter_ids), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
     },
-    "broker_twin": lambda luck, plan: {**_one(luck, plan), "for_ms": _span(luck, plan)},
+    "broker_twin": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
     "storm": lambda luck, _plan: {
         "clients": pick(luck, (4, 8, 16)), "topic": int(luck.random() * 6), "tries": pick(luck, (1, 3)),
         "number": int(luck.random() * 1_000_000),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.faults.table import often
+from simulations.faults.table import isolated, often
 from simulations.plans import Calm, Fault, Load, Plan, to_json
 from simulations.streams import between, stream
 from simulations.workers import Task
@@ -35,7 +35,7 @@ def _confused(luck: Random, plan: Plan) -> None:
     """Every other answer is odd, while leaders come and go."""
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 40, "for_ms": CHAOS_MS}))
     plan.faults += _often(luck, 250, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(luck, 1500, lambda: Fault("isolate", _leader_for(luck, 200, 900)))
+    plan.faults += _often(luck, 1500, lambda: isolated(luck, "leader", 200, 900))
     plan.faults += _often(luck, 1500, lambda: Fault("kill", {"whom": "follower", "down_ms": 600}))
 
 
@@ -53,8 +53,8 @@ def _late(luck: Random, plan: Plan) -> None:
     plan.latency = [500, 20_000, 0.05, 600_000]
     plan.releases = {2: "3.9"} if luck.random() < 0.5 else {}
     plan.faults += _often(luck, 300, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(luck, 1_500, lambda: Fault("isolate", _leader_for(luck, 100, 500)))
-    plan.faults += _often(luck, 800, lambda: Fault("isolate", {**_leader_for(luck, 300, 900), "whom": "follower"}))
+    plan.faults += _often(luck, 1_500, lambda: isolated(luck, "leader", 100, 500))
+    plan.faults += _often(luck, 800, lambda: isolated(luck, "follower", 300, 900))
     plan.faults += _often(luck, 1_200, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
     plan.faults += _often(luck, 100, lambda: Fault("hold", _held(luck)))
 
@@ -106,7 +106,7 @@ def _split(luck: Random, plan: Plan) -> None:
 
 def _deaf(luck: Random, plan: Plan) -> None:
     """Whoever leads writes on and is not heard, hears of the next epoch and not who leads it, and so asks around."""
-    plan.faults += _often(luck, 900, lambda: Fault("isolate", {**_leader_for(luck, 400, 800), "direction": "out"}))
+    plan.faults += _often(luck, 900, lambda: isolated(luck, "leader", 400, 800, "out"))
     plan.faults += _often(luck, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 50, "for_ms": CHAOS_MS}))
 
@@ -125,14 +125,14 @@ def _crossed(luck: Random, plan: Plan) -> None:
         for what in ("cluster", "voter"):
             stray = {"whom": whom, "what": what, "for_ms": between(luck, 100, 600)}
             plan.faults += _often(luck, 2_000, lambda stray=stray: Fault("stray", stray))  # type: ignore[misc]
-    plan.faults += _often(luck, 500, lambda: Fault("isolate", _leader_for(luck, 100, 900)))
+    plan.faults += _often(luck, 500, lambda: isolated(luck, "leader", 100, 900))
     plan.faults += _often(luck, 900, lambda: Fault("resign", {"whom": "leader"}))
 
 
 def _leaving(luck: Random, plan: Plan) -> None:
     """Leaders leave in good order, while followers fetch snapshots, and fall behind again."""
     plan.faults += _often(luck, 900, lambda: Fault("shut_down", {"whom": "leader", "down_ms": between(luck, 1, 300)}))
-    plan.faults += _often(luck, 800, lambda: Fault("isolate", {**_leader_for(luck, 300, 900), "whom": "follower"}))
+    plan.faults += _often(luck, 800, lambda: isolated(luck, "follower", 300, 900))
     plan.faults += _often(luck, 600, lambda: Fault("reset", {"whom": "follower"}))
     plan.faults += _often(luck, 2_000, lambda: Fault("slow", {
         "whom": "leader", "direction": "out", "extra_ms": between(luck, 50, 250), "for_ms": 700,
@@ -163,7 +163,7 @@ def _onlookers(luck: Random, plan: Plan) -> None:
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": CHAOS_MS}))
     plan.faults += _often(luck, 400, lambda: Fault("kill", {"whom": plan.ids[-1], "down_ms": between(luck, 1, 100)}))
     plan.faults += _often(luck, 400, lambda: Fault("kill", {"whom": plan.ids[-2], "down_ms": between(luck, 1, 100)}))
-    plan.faults += _often(luck, 1_500, lambda: Fault("isolate", _leader_for(luck, 300, 900)))
+    plan.faults += _often(luck, 1_500, lambda: isolated(luck, "leader", 300, 900))
 
 
 def _rotten(luck: Random, plan: Plan) -> None:
@@ -195,7 +195,7 @@ def _slow_disks(luck: Random, plan: Plan) -> None:
         "whom": between(luck, 1, plan.voters), "down_ms": between(luck, 1, 200),
     }))  # fmt: skip
     plan.faults += _often(luck, 900, lambda: Fault("resign", {"whom": "leader"}))
-    plan.faults += _often(luck, 900, lambda: Fault("isolate", _leader_for(luck, 100, 600)))
+    plan.faults += _often(luck, 900, lambda: isolated(luck, "leader", 100, 600))
 
 
 THEMES: dict[str, Callable[[Random, Plan], None]] = {
@@ -239,10 +239,6 @@ def tasks_of() -> list[Task]:
 def _often(luck: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
     """As often as that, for as long as such a plan lasts."""
     return often(luck, CHAOS_MS, every_ms, fault)
-
-
-def _leader_for(luck: Random, least_ms: int, most_ms: int) -> dict[str, object]:
-    return {"whom": "leader", "direction": "both", "for_ms": between(luck, least_ms, most_ms)}
 
 
 def _held(luck: Random) -> dict[str, object]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simulations.faults import clocks, confusion, disks, network, processes
 from simulations.messages import NAMES
+from simulations.plans import Fault
 from simulations.streams import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from simulations.plans import Fault
     from simulations.process import Process
     from simulations.runs import Run
 
@@ -57,6 +57,11 @@ def often(luck: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]
         found.append(each)
         at_ms += between(luck, every_ms // 2, every_ms * 3 // 2)
     return found
+
+
+def isolated(luck: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
+    """Who is meant is cut off for a while between these times."""
+    return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(luck, least_ms, most_ms)})
 
 
 def whom(luck: Random, scale: Scale) -> int | str:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from simulations.disk import SECTOR_BYTES, Disk
+from simulations.disk import SECTOR_BYTES, Disk, Inode
 from simulations.files import Dead, SimFiles, kind_of
 
 
@@ -25,6 +25,14 @@ def write(on: SimFiles, path: str, data: bytes, position: int = 0) -> int:
     handle = on.open(path, create=True)
     on.write(handle, position, data)
     return handle
+
+
+def named(data: bytes) -> tuple[Disk, SimFiles, int, Inode]:
+    """A file d/a whose name is on disk, and its bytes not yet; with its handle."""
+    disk, on = fresh()
+    handle = write(on, "d/a", data)
+    on.sync_directory("d")
+    return disk, on, handle, disk.files["d/a"]
 
 
 def after_power_failures(disk: Disk, path: str, *, journal: bool = True, times: int = 300) -> set[bytes | None]:
@@ -223,10 +231,7 @@ def test_files_are_known_by_their_names() -> None:
 
 
 def test_what_a_failed_sync_lost_goes_to_the_disk_with_the_sectors_of_later_writes_alone() -> None:
-    disk, on = fresh()
-    handle = write(on, "d/a", b"a" * (SECTOR_BYTES + 88))
-    on.sync_directory("d")
-    inode = disk.files["d/a"]
+    disk, on, handle, inode = named(b"a" * (SECTOR_BYTES + 88))
     inode.lose(inode.written)
     on.write(handle, SECTOR_BYTES + 88, b"b" * 10)
 
@@ -237,10 +242,7 @@ def test_what_a_failed_sync_lost_goes_to_the_disk_with_the_sectors_of_later_writ
 
 
 def test_what_was_written_while_a_sync_failed_goes_with_its_sectors_too() -> None:
-    disk, on = fresh()
-    handle = write(on, "d/a", b"a" * 100)
-    on.sync_directory("d")
-    inode = disk.files["d/a"]
+    disk, on, handle, inode = named(b"a" * 100)
     before = inode.written
     on.write(handle, 100, b"b" * 10)
     inode.lose(before)
@@ -252,11 +254,8 @@ def test_what_was_written_while_a_sync_failed_goes_with_its_sectors_too() -> Non
 
 
 def test_a_size_is_not_lost_by_a_failed_sync_and_later_bytes_go_behind_it() -> None:
-    disk, on = fresh()
-    handle = write(on, "d/a", b"A" * 100 + b"B" * 300)
+    _, on, handle, inode = named(b"A" * 100 + b"B" * 300)
     on.sync(handle)
-    on.sync_directory("d")
-    inode = disk.files["d/a"]
     on.truncate(handle, 100)
     on.write(handle, 100, b"C" * 50)
     inode.lose(inode.written)
@@ -268,10 +267,7 @@ def test_a_size_is_not_lost_by_a_failed_sync_and_later_bytes_go_behind_it() -> N
 
 
 def test_a_later_write_that_is_cut_off_again_leaves_no_larger_file() -> None:
-    disk, on = fresh()
-    handle = write(on, "d/a", b"A" * 1000)
-    on.sync_directory("d")
-    inode = disk.files["d/a"]
+    _, on, handle, inode = named(b"A" * 1000)
     before = inode.written
     on.write(handle, 1000, b"B" * 100)
     on.truncate(handle, 300)
@@ -283,10 +279,8 @@ def test_a_later_write_that_is_cut_off_again_leaves_no_larger_file() -> None:
 
 
 def test_a_sync_that_fails_with_nothing_to_write_changes_nothing() -> None:
-    disk, on = fresh()
-    handle = write(on, "d/a", b"a" * 100)
+    _, on, handle, inode = named(b"a" * 100)
     on.sync(handle)
-    inode = disk.files["d/a"]
     inode.lose(inode.written)
 
     on.write(handle, 100, b"b")
