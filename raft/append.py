@@ -14,7 +14,7 @@ from records.control_batch import encode_control
 
 if TYPE_CHECKING:
     from raft.inputs import Propose
-    from raft.leading import Leading
+    from raft.leader_state import Leading
     from raft.replica import Replica
 
 BATCH_BYTES_MAX = 8 * 1024 * 1024

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from raft.checks import only_partition
 from raft.config import METADATA_TOPIC
 from raft.effects import Reply
-from raft.leading import UNKNOWN, Progress
+from raft.leader_state import UNKNOWN, Progress
 from raft.roles import Leader
 from records.errors import Error, error_text
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse

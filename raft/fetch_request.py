@@ -18,7 +18,7 @@ from records.uuids import METADATA_TOPIC_ID
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
-    from raft.leading import Leading
+    from raft.leader_state import Leading
     from raft.replica import Replica
 
 Partition = FetchRequest.FetchTopic.FetchPartition

@@ -9,7 +9,7 @@ from raft.config import METADATA_TOPIC, ReplicaKey, SnapshotId
 from raft.discovery import said_by, take_answer, unexpected
 from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
-from raft.following import Download
+from raft.follower_state import Download
 from raft.log_view import BOOTSTRAP, OFFSET_MAX
 from raft.roles import Follower, Leader
 from raft.transitions import drop_download

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.config import Endpoint, ReplicaKey
-    from raft.following import Following
-    from raft.leading import Leading
+    from raft.follower_state import Following
+    from raft.leader_state import Leading
     from raft.tally import Tally
 
 NEVER = 1 << 62

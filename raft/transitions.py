@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from raft.append import start_epoch
 from raft.effects import DropSnapshotPart, ProposalRefused
 from raft.fetch_request import fail_parked, quorum_timeout
-from raft.following import Following
-from raft.leading import Leading
+from raft.follower_state import Following
+from raft.leader_state import Leading
 from raft.replica import EPOCH_MAX
 from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally

@@ -1,4 +1,4 @@
-"""One life of a node: the real core and the real storage, driven as `controller/node.py` drives them.
+"""One life of a node: the real core and the real storage, driven as `controller/node/node.py` drives them.
 
 It takes one input after the other, each whole, and performs the effects of each in their order. It may die before any
 effect and within any job of its flush thread.

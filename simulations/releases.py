@@ -4,7 +4,7 @@ levels of features.
 
 from __future__ import annotations
 
-from controller.features import METADATA_VERSION, supported_features
+from controller.features.levels import METADATA_VERSION, supported_features
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.elections import (

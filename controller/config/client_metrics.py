@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError
 from controller.config.java_pattern import is_java_pattern
 from controller.config.keys import client_metrics
-from controller.config.text import java_trim
 from controller.config.topic_values import INVALID_CONFIGURATION
+from controller.config.values.definition import ConfigError
+from controller.config.values.text import java_trim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

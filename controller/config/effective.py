@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from controller.config.definition import Required, value_text
 from controller.config.keys import topic
-from controller.config.text import java_trim, parse_integer
+from controller.config.values.definition import Required, value_text
+from controller.config.values.text import java_trim, parse_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from controller.config.definition import Key
+    from controller.config.values.definition import Key
 
 
 class ConfigSource(IntEnum):

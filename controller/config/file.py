@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError
 from controller.config.node import NodeConfig
+from controller.config.values.definition import ConfigError
 from records.properties import PropertiesError, parse_properties
 
 TYPE_CHECKING = False

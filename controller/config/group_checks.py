@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ILLEGAL_ARGUMENT, ConfigError, Value
+from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError, Value
 
 _RELATIONS = {
     ">=": "must be greater than or equal to",

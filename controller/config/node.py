@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError
 from controller.config.group_checks import check_node
 from controller.config.keys import own, server
-from controller.config.listeners import (
+from controller.config.unknown_keys import unknown_keys
+from controller.config.values.definition import ConfigError
+from controller.config.values.listeners import (
     PROTOCOL_MAP,
     WILDCARD_HOST,
     Endpoint,
@@ -13,14 +14,13 @@ from controller.config.listeners import (
     parse_listeners,
     security_protocols,
 )
-from controller.config.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
-from controller.config.unknown_keys import unknown_keys
+from controller.config.values.quorum_addresses import BOOTSTRAP_SERVERS, VOTERS, parse_bootstrap_servers, parse_voters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.definition import Value
+    from controller.config.values.definition import Value
 
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ILLEGAL_ARGUMENT, ConfigError
 from controller.config.keys.topic import HOURS, MINUTES
-from controller.config.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalised, parse_listeners, protocol_named
+from controller.config.values.definition import ILLEGAL_ARGUMENT, ConfigError
+from controller.config.values.listeners import PROTOCOL_MAP, WILDCARD_HOST, normalised, parse_listeners, protocol_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.config.listeners import Endpoint
     from controller.config.node import NodeConfig
+    from controller.config.values.listeners import Endpoint
 
 ROLES = "process.roles"
 LISTENERS = "listeners"

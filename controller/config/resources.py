@@ -5,18 +5,18 @@ from __future__ import annotations
 from enum import IntEnum
 
 from controller.config.client_metrics import INVALID_REQUEST, check_subscription
-from controller.config.definition import ConfigError, Required
 from controller.config.group_checks import check_group
 from controller.config.keys import client_metrics, group, server, topic
-from controller.config.text import parse_integer
 from controller.config.topic_values import INVALID_CONFIGURATION, check_topic, topic_defaults
+from controller.config.values.definition import ConfigError, Required
+from controller.config.values.text import parse_integer
 from records.errors import ApiError, Error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.definition import Definition, Value
+    from controller.config.values.definition import Definition, Value
 
 INVALID_TOPIC_CHARACTERS = "'{}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
 TOPIC_NAME_LENGTH_MAX = 249

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError
 from controller.config.node import NodeConfig
+from controller.config.values.definition import ConfigError
 from controller.config.watch_service import check_watch_service
 
 TYPE_CHECKING = False

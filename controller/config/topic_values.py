@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError, invalid
 from controller.config.keys import topic
+from controller.config.values.definition import ConfigError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.definition import Value
+    from controller.config.values.definition import Value
 
 INVALID_CONFIGURATION = "org.apache.kafka.common.errors.InvalidConfigurationException"
 DERIVED = -2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.config.definition import ConfigError
+from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

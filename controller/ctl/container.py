@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 
-from controller.config.definition import ConfigError
 from controller.config.environment import DEFAULT_CLUSTER_ID, container_properties
 from controller.config.file import read_properties
 from controller.config.served import served_config
+from controller.config.values.definition import ConfigError
 from controller.ctl.start import start
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
     if when == "never":
         return
     from controller.offline.formatting import FormatError
-    from controller.tools.java_texts import Uncaught
+    from controller.tools.command_line.java_texts import Uncaught
     from controller.tools.storage import parser
     from controller.tools.storage_format import run_format
 

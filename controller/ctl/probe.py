@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 
-from controller.config.addresses import FORM, parse_address
-from controller.config.definition import ConfigError
 from controller.config.environment import container_properties
 from controller.config.file import read_config
 from controller.config.node import NodeConfig
+from controller.config.values.addresses import FORM, parse_address
+from controller.config.values.definition import ConfigError
 from controller.ctl.container import MOUNTED, mounted_properties
 from controller.tools.connection import Connection
 from records.wire import DecodeError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import NamedTuple
 
-from controller.config.definition import ConfigError
 from controller.config.file import read_config
-from controller.config.listeners import host_and_port
+from controller.config.values.definition import ConfigError
+from controller.config.values.listeners import host_and_port
 from controller.tools.connection import Connection
 from records.errors import ApiError, error_name
 from records.messages.cluster import DescribeClusterRequest

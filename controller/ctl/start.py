@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 
-from controller.config.definition import ConfigError
 from controller.config.file import read_properties
 from controller.config.served import served_config
+from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def start(config: NodeConfig, name: str) -> int:
     # One thread of linear algebra is one too many here; it must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-    from controller.server.logs import Log
+    from controller.node.logs import Log
     from controller.server.start import StartRefused, run_node
 
     log = Log(config.text("kraft.log.format") or "console", config.text("kraft.log.level") or "INFO")

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from controller.config.definition import ConfigError
+from controller.config.values.definition import ConfigError
 from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look
 
 TYPE_CHECKING = False

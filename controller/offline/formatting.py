@@ -6,7 +6,7 @@ formatted again.
 
 from __future__ import annotations
 
-from controller import features
+from controller.features import levels as features
 from controller.offline.marked_directories import check_marks, read_marks
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from controller.partition import Partition, merged, next_epoch, partition_of
+from controller.state.partitions.partition import Partition, merged, next_epoch, partition_of
 from records.uuids import uuid_text
 
 TYPE_CHECKING = False
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from controller.tables.acls import Acl
-    from controller.tables.brokers import Broker
-    from controller.tables.controllers import Controller
-    from controller.tables.producer_ids import ProducerIds
-    from controller.tables.quotas import Entity
-    from controller.tables.scram import ScramCredential
-    from controller.tables.tokens import DelegationToken
+    from controller.state.tables.acls import Acl
+    from controller.state.tables.brokers import Broker
+    from controller.state.tables.controllers import Controller
+    from controller.state.tables.producer_ids import ProducerIds
+    from controller.state.tables.quotas import Entity
+    from controller.state.tables.scram import ScramCredential
+    from controller.state.tables.tokens import DelegationToken
     from records.metadata.configs import ConfigRecord, FeatureLevelRecord
     from records.metadata.producer_ids import ProducerIdsRecord
     from records.metadata.topics import (
@@ -41,7 +41,7 @@ _BEGIN, _END, _ABORT = 23, 24, 25
 
 
 class Values(dict[K, V], Generic[K, V]):
-    """A table as the replay functions of `controller.tables` write it; nothing here is ever undone."""
+    """A table as the replay functions of `controller.state.tables` write it; nothing here is ever undone."""
 
     put = dict.__setitem__
     remove = dict.__delitem__
@@ -65,7 +65,7 @@ class Topic:
 
 
 class Image:
-    """The state after some records. All tables are by the keys of `controller.state.State`.
+    """The state after some records. All tables are by the keys of `controller.state.state.State`.
 
     last_offset, last_epoch: of the last batch taken in, -1 before the first. last_time_ms: when it was written.
     problems: a sentence for each record that could not be taken in.
@@ -93,7 +93,7 @@ class Image:
     def knows_config(resource_type: int, name: str) -> bool:
         """Whether a config is kept: keys that this release does not know are dropped, but for those of brokers."""
         from controller.config.keys import client_metrics, group, topic
-        from controller.tables.configs import BROKER, CLIENT_METRICS, GROUP, TOPIC
+        from controller.state.tables.configs import BROKER, CLIENT_METRICS, GROUP, TOPIC
 
         known: Any = {TOPIC: topic.KEYS, CLIENT_METRICS: client_metrics.KEYS, GROUP: group.KEYS}.get(resource_type, ())
         return resource_type == BROKER or name in known
@@ -161,7 +161,7 @@ def _partition_change(image: Image, record: PartitionChangeRecord, _offset: int)
 
 
 def _remove_topic(image: Image, record: RemoveTopicRecord, _offset: int) -> None:
-    from controller.tables.configs import TOPIC
+    from controller.state.tables.configs import TOPIC
 
     name = image.topic(record.topic_id).name
     image.topics.remove(record.topic_id)
@@ -183,7 +183,7 @@ def _clear_elr(image: Image, record: ClearElrRecord, _offset: int) -> None:
 
 
 def _producer_ids(image: Image, record: ProducerIdsRecord, _offset: int) -> None:
-    from controller.tables.producer_ids import NEXT, ProducerIds
+    from controller.state.tables.producer_ids import NEXT, ProducerIds
 
     image.producer_ids.put(NEXT, ProducerIds(record.next_producer_id, record.broker_id, record.broker_epoch))
 
@@ -192,7 +192,7 @@ def _feature_level(image: Image, record: FeatureLevelRecord, _offset: int) -> No
     if record.name == "kraft.version":  # it has a control record; early releases put it here by mistake
         return
     if record.name == "metadata.version":
-        from controller.features import metadata_version
+        from controller.features.levels import metadata_version
 
         metadata_version(record.feature_level)
         image.features.put(record.name, record.feature_level)
@@ -203,7 +203,7 @@ def _feature_level(image: Image, record: FeatureLevelRecord, _offset: int) -> No
 
 
 def _config(image: Image, record: ConfigRecord, offset: int) -> None:
-    from controller.tables.configs import replay_config
+    from controller.state.tables.configs import replay_config
 
     replay_config(image, record, offset)  # type: ignore[arg-type]
 
@@ -212,7 +212,7 @@ def _nothing(_image: Image, _record: object, _offset: int) -> None:
     pass
 
 
-# record type: the function, or its module and name under `controller.tables`, which is imported when first needed
+# record type: the function, or its module and name under `controller.state.tables`, which is imported when first needed
 _REPLAY: dict[int, Callable[[Image, Any, int], None] | str] = {
     0: "brokers.replay_register_broker",
     1: "brokers.replay_unregister_broker",
@@ -247,6 +247,6 @@ def _replay_of(record_type: int) -> Callable[[Image, Any, int], None]:
         from importlib import import_module
 
         module, _, name = replay.partition(".")
-        replay = _REPLAY[record_type] = getattr(import_module(f"controller.tables.{module}"), name)
+        replay = _REPLAY[record_type] = getattr(import_module(f"controller.state.tables.{module}"), name)
     assert not isinstance(replay, str)
     return replay

@@ -96,7 +96,7 @@ def check_marks(marks: Mapping[str, MetaProperties], cluster_id: str, node_id: i
 
 def read_marks(directories: Iterable[str]) -> tuple[dict[str, MetaProperties], list[str], list[str]]:
     """The values of the directories that are formatted, those that are not, and those that cannot be read."""
-    from controller.config.definition import ConfigError
+    from controller.config.values.definition import ConfigError
 
     marks = {}
     empty = []

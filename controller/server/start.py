@@ -12,17 +12,17 @@ import time
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
 from controller.config.resources import knows_config
-from controller.controller import Controller
-from controller.env import Env
-from controller.features import supported_features
-from controller.node import Node
-from controller.own_registration import OwnRegistration
-from controller.request_bounds import REQUEST_BYTES_MAX
-from controller.server.descriptors import raise_file_limit, shares
-from controller.settings import settings_of
-from controller.state import State
+from controller.core.apis import APIS
+from controller.core.controller import Controller
+from controller.core.own_registration import OwnRegistration
+from controller.features.levels import supported_features
+from controller.interface.env import Env
+from controller.interface.settings import settings_of
+from controller.node.file_descriptors import raise_file_limit, shares
+from controller.node.node import Node
+from controller.node.request_bounds import REQUEST_BYTES_MAX
+from controller.state.state import State
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
 from raft.network.server import Server
@@ -48,9 +48,9 @@ from records.wire import DecodeError
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
+    from controller.node.logs import Log
     from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
-    from controller.server.logs import Log
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 

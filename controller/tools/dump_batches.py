@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from controller.offline.log_file import COMPRESSIONS, LARGEST_FILE, MAGIC, LogFile, StoredBatch
 from controller.offline.stored_records import StoredRecord, records_of
+from controller.tools.command_line.java_texts import Uncaught, absolute, parsed_integer
 from controller.tools.dump_findings import GAP
-from controller.tools.java_texts import Uncaught, absolute, parsed_integer
 from controller.tools.payloads import control_fields, parser_of
 
 TYPE_CHECKING = False
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from controller.tools.command_line.options import Options
     from controller.tools.dump_findings import Findings
     from controller.tools.dump_lines import JsonLines, TextLines
-    from controller.tools.options import Options
     from controller.tools.payloads import Parser
 
 _SNAPSHOT_NAME_LENGTH = 31  # 20 digits of offset, a hyphen, 10 of epoch

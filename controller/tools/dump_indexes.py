@@ -7,15 +7,15 @@ from struct import Struct
 
 from controller.offline.log_file import LARGEST_FILE, LogFile
 from controller.offline.stored_records import records_of
+from controller.tools.command_line.java_texts import Uncaught, absolute, parsed_integer
+from controller.tools.command_line.standard_streams import complain
 from controller.tools.dump_findings import INDEX_MISMATCH, NOT_FOUND, OUT_OF_ORDER, TIMESTAMP_MISMATCH
-from controller.tools.java_texts import Uncaught, absolute, parsed_integer
-from controller.tools.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from controller.tools.command_line.options import Options
     from controller.tools.dump_findings import Findings
     from controller.tools.dump_lines import JsonLines, TextLines
-    from controller.tools.options import Options
 
     Lines = JsonLines | TextLines
 

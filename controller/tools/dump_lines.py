@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.java_texts import boolean, optional_long
-from controller.tools.standard_streams import complain
+from controller.tools.command_line.java_texts import boolean, optional_long
+from controller.tools.command_line.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

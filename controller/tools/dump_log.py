@@ -6,10 +6,18 @@ import sys
 
 from controller.offline.java_forms import path
 from controller.offline.log_file import DamagedLog
-from controller.tools.java_texts import Uncaught, uncaught
-from controller.tools.options import OPTIONAL_VALUE, REQUIRED_VALUE, Option, OptionError, Options, help_table, read
-from controller.tools.release import KAFKA_VERSION
-from controller.tools.standard_streams import complain
+from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.options import (
+    OPTIONAL_VALUE,
+    REQUIRED_VALUE,
+    Option,
+    OptionError,
+    Options,
+    help_table,
+    read,
+)
+from controller.tools.command_line.release import KAFKA_VERSION
+from controller.tools.command_line.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +127,7 @@ PRINTING = ("print-data-log", "cluster-metadata-decoder", "value-decoder-class",
 
 def main() -> int:
     """The tool with the arguments of this process."""
-    from controller.tools.standard_streams import running
+    from controller.tools.command_line.standard_streams import running
 
     return running(run)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller import features
+from controller.features import levels as features
 from controller.offline.java_forms import integer
 
 TYPE_CHECKING = False

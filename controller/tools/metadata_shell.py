@@ -6,9 +6,9 @@ import sys
 
 from controller.offline.java_forms import path
 from controller.offline.log_file import DamagedLog
-from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
-from controller.tools.java_texts import Uncaught, uncaught
-from controller.tools.standard_streams import complain
+from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
+from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """The tool with the arguments of this process."""
-    from controller.tools.standard_streams import running
+    from controller.tools.command_line.standard_streams import running
 
     return running(run)
 

@@ -6,7 +6,7 @@ from functools import cache
 from struct import Struct
 
 from controller.offline.metadata_values import MetadataError, metadata_record
-from controller.tools.java_texts import Uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from records.wire import DecodeError
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from controller.offline.stored_records import StoredRecord
-    from controller.tools.options import Options
+    from controller.tools.command_line.options import Options
 
     Value = str | dict[str, Any]
     Parser = Callable[[StoredRecord], tuple[str | None, Value | None]]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from controller.tools.arguments import ArgumentError, HelpShown, Parser, error_text
-from controller.tools.java_texts import Uncaught, uncaught
-from controller.tools.standard_streams import complain
+from controller.tools.command_line.arguments import ArgumentError, HelpShown, Parser, error_text
+from controller.tools.command_line.java_texts import Uncaught, uncaught
+from controller.tools.command_line.standard_streams import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
-    from controller.tools.arguments import Arguments
+    from controller.tools.command_line.arguments import Arguments
 
 
 def main() -> int:
     """The tool with the arguments of this process."""
-    from controller.tools.standard_streams import running
+    from controller.tools.command_line.standard_streams import running
 
     return running(run)
 
@@ -140,7 +140,7 @@ def add_format(command: Parser) -> None:
 
 def random_uuid(_: Arguments) -> int:
     """Print a version 4 uuid; never a reserved one, nor one that would read as an option."""
-    from controller.tools.luck import random_bits
+    from controller.tools.rng import random_bits
     from records.uuids import random_uuid, uuid_text
 
     sys.stdout.write(f"{uuid_text(random_uuid(random_bits))}\n")
@@ -168,8 +168,8 @@ def format_directories(given: Arguments) -> int:
 
 def config_of(given: Arguments) -> NodeConfig:
     """The configuration of the node, held to all that a start of it asks for; raises Uncaught, OSError."""
-    from controller.config.definition import ConfigError
     from controller.config.file import read_config
+    from controller.config.values.definition import ConfigError
 
     try:
         return read_config(given.config)

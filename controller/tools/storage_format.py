@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from controller import features
+from controller.features import levels as features
 from controller.offline.formatting import ILLEGAL_ARGUMENT, Format, FormatError, WriteError, format_directories
 from controller.offline.java_forms import integer
 from controller.offline.marked_directories import MarkError
-from controller.tools.java_texts import Uncaught, uncaught
+from controller.tools.command_line.java_texts import Uncaught, uncaught
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from controller.config.node import NodeConfig
     from controller.offline.initial_voters import InitialVoter
-    from controller.tools.arguments import Arguments
+    from controller.tools.command_line.arguments import Arguments
 
 RUNTIME = "java.lang.RuntimeException"
 
@@ -25,7 +25,7 @@ def run_format(given: Arguments, config: NodeConfig) -> int:
     """Format the directories of a node; raises FormatError for what is told tersely, Uncaught for the rest."""
     from time import time
 
-    from controller.tools.luck import random_bits as draw
+    from controller.tools.rng import random_bits as draw
 
     wanted = asked(given, config, draw)
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os.path
 import sys
 
-from controller.config.definition import ConfigError
+from controller.config.values.definition import ConfigError
 from controller.offline.java_forms import path
 from controller.offline.marked_directories import MarkError, path_of, read_mark
-from controller.tools.java_texts import Uncaught
+from controller.tools.command_line.java_texts import Uncaught
 from controller.tools.storage_format import directories_of
 
 TYPE_CHECKING = False

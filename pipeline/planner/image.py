@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from controller.bulk_batches import load_batch, replay_batch
-from controller.rare import IS_WIDE
-from controller.state import ReplayError, State
+from controller.state.partitions.bulk_batches import load_batch, replay_batch
+from controller.state.partitions.uncommon_fields import IS_WIDE
+from controller.state.state import ReplayError, State
 from pipeline.planner.cluster import NO_REPLICA, BadCluster, Broker, Cluster
 from pipeline.source.directories import find
 from pipeline.source.ranges import Walk

@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from controller.config.definition import Type
 from controller.config.dynamic import node_type
+from controller.config.values.definition import Type
 from records.metadata.configs import ConfigRecord
 from records.metadata.security import UserScramCredentialRecord
 

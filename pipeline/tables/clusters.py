@@ -19,7 +19,7 @@ from records.uuids import uuid_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from controller.tables.brokers import Broker
+    from controller.state.tables.brokers import Broker
 
 BEGIN, END, ABORT = 23, 24, 25
 TOPIC_RECORD, REMOVE_TOPIC, CONFIG, QUOTA, FEATURE, CLEAR_ELR = 2, 9, 4, 14, 12, 28

@@ -1,7 +1,7 @@
 """The history of partitions: what each was after each record of it (KIP-631), for many partitions and records at once.
 
-The rules are those of `controller.partition`, on columns: a PartitionRecord states a partition whole, a change touches
-what it carries, and the epochs rise with changes and with elections.
+The rules are those of `controller.state.partitions.partition`, on columns: a PartitionRecord states a partition whole,
+a change touches what it carries, and the epochs rise with changes and with elections.
 """
 
 from __future__ import annotations

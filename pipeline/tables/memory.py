@@ -6,7 +6,7 @@ import json
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
-import controller.records_of as sections
+import controller.state.records_of as sections
 from pipeline.tables.clusters import Cluster, Election, Session
 from pipeline.tables.history import Moment
 from records.frame import decode_record, encode_record

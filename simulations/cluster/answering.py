@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller import effects, inputs
+from controller.interface import effects, inputs
 from records.errors import Error
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest

@@ -1,4 +1,4 @@
-"""One life of a controller: `controller.node.Node` itself, on a simulated loop, disk and network.
+"""One life of a controller: `controller.node.node.Node` itself, on a simulated loop, disk and network.
 
 Every line between a decoded request and the bytes on disk is the product's. What is added is the watching, and the
 points at which a plan may strike.
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller import rare
 from controller.config.resources import knows_config
 from controller.config.served import served_config
-from controller.controller import Controller
-from controller.env import Env
-from controller.features import (
+from controller.core.controller import Controller
+from controller.core.own_registration import OwnRegistration
+from controller.features.levels import (
     FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
     metadata_version,
     metadata_version_named,
 )
-from controller.loggers import ROOT, Loggers
-from controller.node import Node as Driver
-from controller.own_registration import OwnRegistration
-from controller.settings import settings_of
-from controller.state import State
+from controller.interface.env import Env
+from controller.interface.loggers import ROOT, Loggers
+from controller.interface.settings import settings_of
+from controller.node.node import Node as Driver
+from controller.state.partitions import uncommon_fields as rare
+from controller.state.state import State
 from raft import effects as do
 from raft.inputs import Answered, Failed, Refused, Requested, Source
 from raft.network.requests import Incoming
@@ -43,8 +43,8 @@ from simulations.world import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.effects import Effect
-    from controller.inputs import Input as ControllerInput
+    from controller.interface.effects import Effect
+    from controller.interface.inputs import Input as ControllerInput
     from raft.effects import Send
     from raft.inputs import Input
     from simulations.cluster.watch import ClusterWatch

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
-from controller import effects, inputs
+from controller.interface import effects, inputs
 from records.batch import batches
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -21,7 +21,7 @@ from simulations.cluster.judge_members import CONTROLLERS_SINCE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from controller.partitions import Partitions
+    from controller.state.partitions.partitions import Partitions
     from simulations.cluster.driver import ControllerProcess
     from simulations.cluster.image import Image
     from simulations.cluster.judge import Judge

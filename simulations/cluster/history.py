@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.bulk_batches import load_batch
-from controller.state import State
+from controller.state.partitions.bulk_batches import load_batch
+from controller.state.state import State
 from simulations.cluster.reference import Reference, is_same, state_digest
 from simulations.history import History
 

@@ -1,4 +1,4 @@
-"""The event loop of one simulated process: as much of asyncio's as `controller.node` uses, in virtual time."""
+"""The event loop of one simulated process: as much of asyncio's as `controller.node.node` uses, in virtual time."""
 
 from __future__ import annotations
 

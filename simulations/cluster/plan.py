@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.features import LATEST_PRODUCTION, METADATA_VERSION
+from controller.features.levels import LATEST_PRODUCTION, METADATA_VERSION
 from simulations import swarm
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault

@@ -6,14 +6,14 @@ from hashlib import blake2b
 from random import Random
 from typing import TYPE_CHECKING
 
-from controller.controller import Controller
-from controller.env import Env
-from controller.features import METADATA_VERSION
-from controller.inputs import Committed
-from controller.records_of import records_of
-from controller.settings import Settings
-from controller.state import State
-from controller.view import View, stable_view
+from controller.core.controller import Controller
+from controller.features.levels import METADATA_VERSION
+from controller.interface.env import Env
+from controller.interface.inputs import Committed
+from controller.interface.settings import Settings
+from controller.state.records_of import records_of
+from controller.state.state import State
+from controller.state.view import View, stable_view
 from records.frame import encode_record
 
 if TYPE_CHECKING:

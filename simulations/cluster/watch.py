@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller import effects as controller_effects
-from controller import inputs
-from controller.envelope import header_of
+from controller.interface import effects as controller_effects
+from controller.interface import inputs
+from controller.node.envelope import header_of
 from records.codec import decode_prefix
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
@@ -41,7 +41,7 @@ from simulations.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.state import State
+    from controller.state.state import State
     from raft.inputs import Requested, Source
     from simulations.cluster.client import Client
     from simulations.cluster.driver import ControllerProcess

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS, Kind
+from controller.core.apis import APIS, Kind
 from records.registry import response_class
 from simulations import messages
 from simulations.connections import Network

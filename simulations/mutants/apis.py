@@ -10,76 +10,76 @@ from simulations.mutants.row import Edit
 MUTANTS = (
     row(
         "Q35", "a level goes up that a broker lacks", "features", "KAFKA-17305", ("C19",),
-        Edit("controller.control.features", '        reason = _outside(f"Broker {broker_id}", state.brokers[broker_id].features.get(name, DISABLED), level)\n', "        reason = None\n"),
+        Edit("controller.handlers.features", '        reason = _outside(f"Broker {broker_id}", state.brokers[broker_id].features.get(name, DISABLED), level)\n', "        reason = None\n"),
     ),
     row(
         "Q60", "metadata.version falls below what there is", "features", "KIP-778", ("C19",),
-        Edit("controller.control.features", "    if level < current and changes_metadata_between(current, level):", "    if False:"),
+        Edit("controller.handlers.features", "    if level < current and changes_metadata_between(current, level):", "    if False:"),
     ),
     row(
         "Q61", "a level goes down where it was to go up", "features", "KIP-584", ("C05", "C19"),
-        Edit("controller.control.features", "    if level < current and upgrade_type == UPGRADE:", "    if False:"),
+        Edit("controller.handlers.features", "    if level < current and upgrade_type == UPGRADE:", "    if False:"),
     ),
     row(
         "Q63", "replicas are eligible by a minimum that each broker has for itself", "features", "KIP-966", ("C19",),
-        Edit("controller.control.features", "        records = [*elr_safety_records(state, env), *records]\n", "        pass\n"),
+        Edit("controller.handlers.features", "        records = [*elr_safety_records(state, env), *records]\n", "        pass\n"),
     ),
     row(
         "Q64", "levels are told before they are committed", "features", "KIP-584", ("C03",),
-        Edit("controller.control.versions", "    if state.features.last_change() >= 0:", "    if False:"),
+        Edit("controller.handlers.versions", "    if state.features.last_change() >= 0:", "    if False:"),
     ),
     row(
         "Q65", "what is only to be looked at is done", "topics", "KIP-4", ("C05",),
-        Edit("controller.control.topics", "() if request.validate_only else records", "records"),
+        Edit("controller.handlers.topics", "() if request.validate_only else records", "records"),
     ),
     row(
         "Q68", "who leads uncleanly is not told to recover", "elections", "KIP-704", ("C14",),
-        Edit("controller.bulk_rules", "        recovers = self.is_unclean & self.is_recovered\n", "        recovers = self.is_unclean & False\n"),
+        Edit("controller.rules.bulk_rules", "        recovers = self.is_unclean & self.is_recovered\n", "        recovers = self.is_unclean & False\n"),
     ),
     row(
         "Q69", "a replica whose directory fails leads on", "directories", "KIP-858", ("C20",),
-        Edit("controller.control.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # Where", "        pass\n    # Where"),
+        Edit("controller.handlers.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # Where", "        pass\n    # Where"),
     ),
     row(
         "Q70", "a replica in a failed directory is elected", "directories", "KIP-858", ("C20",),
-        Edit("controller.tables.brokers", "        return not self.directories or directory in self.directories\n", "        return True\n"),
-        Edit("controller.bulk_elections", "        is_online = (owner[number] == replica) | has_none(replica)\n", "        is_online = has_none(replica) | True\n"),
+        Edit("controller.state.tables.brokers", "        return not self.directories or directory in self.directories\n", "        return True\n"),
+        Edit("controller.rules.bulk_elections", "        is_online = (owner[number] == replica) | has_none(replica)\n", "        is_online = has_none(replica) | True\n"),
     ),
     row(
         "Q71", "where a replica is, is not kept", "directories", "KIP-858", ("L10",),
-        Edit("controller.control.directories", "                    records += [] if change is None else [change]\n                    if", "                    if"),
+        Edit("controller.handlers.directories", "                    records += [] if change is None else [change]\n                    if", "                    if"),
     ),
     row(
         "Q73", "a broker that is forgotten stays in sync", "brokers", "KIP-631", ("C06", "C07"),
-        Edit("controller.control.brokers", "    records = leader_and_isr_changes(state, env, rows, removed=broker_id)\n    records.append((Unregister", "    records: list[Item] = []\n    records.append((Unregister"),
+        Edit("controller.handlers.brokers", "    records = leader_and_isr_changes(state, env, rows, removed=broker_id)\n    records.append((Unregister", "    records: list[Item] = []\n    records.append((Unregister"),
     ),
     row(
         "Q74", "a broker of another cluster is told something else", "brokers", "KIP-631", ("C18",),
-        Edit("controller.control.brokers", "    if request.cluster_id != env.cluster_id:", "    if False:"),
+        Edit("controller.handlers.brokers", "    if request.cluster_id != env.cluster_id:", "    if False:"),
     ),
     row(
         "Q75", "who is not there is refused with another error", "brokers", "KIP-185", ("C18",),
-        Edit("controller.control.brokers", "        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f\"Broker ID {broker_id}", "        raise ApiError(Error.INVALID_REQUEST, f\"Broker ID {broker_id}"),
+        Edit("controller.handlers.brokers", "        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f\"Broker ID {broker_id}", "        raise ApiError(Error.INVALID_REQUEST, f\"Broker ID {broker_id}"),
     ),
     row(
         "Q76", "a level that another rests on is not asked for", "features", "KIP-1022", ("C19",),
-        Edit("controller.control.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
+        Edit("controller.handlers.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
     ),
     row(
         "Q77", "who changes an ISR is told of the leader epoch of before", "isr", "KIP-497", ("C08",),
-        Edit("controller.control.isr", "            leader_epoch=partition.leader_epoch,\n", "            leader_epoch=asked.leader_epoch,\n"),
+        Edit("controller.handlers.isr", "            leader_epoch=partition.leader_epoch,\n", "            leader_epoch=asked.leader_epoch,\n"),
     ),
     row(
         "Q78", "a topic that is made again has the id of the one before it", "topics", "KIP-516", ("C15",),
-        Edit("controller.control.topics", "    topic_id = random_topic_id(env.random)\n", "    topic_id = random_topic_id(type(env.random)(topic.name))\n"),
+        Edit("controller.handlers.topics", "    topic_id = random_topic_id(env.random)\n", "    topic_id = random_topic_id(type(env.random)(topic.name))\n"),
     ),
     row(
         "Q79", "what is refused is left out of the answer", "configs", "KIP-339", ("C22",),
-        Edit("controller.control.configs", "        for resource, error in answers\n    )\n", "        for resource, error in answers\n        if error is None\n    )\n"),
+        Edit("controller.handlers.configs", "        for resource, error in answers\n    )\n", "        for resource, error in answers\n        if error is None\n    )\n"),
     ),
     row(
         "Q80", "who waits is not told when leadership ends", "answers", "KAFKA-10677", ("L05",),
-        Edit("controller.leading", "    for context, request in controller.waiting.clear():\n", "    for context, request in controller.waiting.clear() and ():\n"),
+        Edit("controller.core.active", "    for context, request in controller.waiting.clear():\n", "    for context, request in controller.waiting.clear() and ():\n"),
     ),
     row(
         "Q81", "who is no voter can have no snapshot", "brokers", "KIP-630", ("L09",),
@@ -87,10 +87,10 @@ MUTANTS = (
     ),
     row(
         "Q82", "who makes a topic is told of a partition less", "topics", "KIP-525", ("C21",),
-        Edit("controller.control.topics", "        num_partitions=len(assignments),\n", "        num_partitions=len(assignments) - 1,\n"),
+        Edit("controller.handlers.topics", "        num_partitions=len(assignments),\n", "        num_partitions=len(assignments) - 1,\n"),
     ),
     row(
         "Q83", "what a leader writes brings no snapshot nearer", "snapshots", "KIP-630", ("C23",),
-        Edit("controller.serving", "            controller.snapshots.appended(appended)\n", "            pass\n"),
+        Edit("controller.core.serving", "            controller.snapshots.appended(appended)\n", "            pass\n"),
     ),
 )  # fmt: skip

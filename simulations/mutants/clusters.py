@@ -8,72 +8,72 @@ from simulations.mutants.row import Edit
 MUTANTS = (
     row(
         "Q42", "an incarnation that registers again gets another epoch", "brokers", "KAFKA-16952", ("C09",),
-        Edit("controller.control.brokers", "= existing.epoch, existing.fenced,", "= env.next_offset, existing.fenced,"),
+        Edit("controller.handlers.brokers", "= existing.epoch, existing.fenced,", "= env.next_offset, existing.fenced,"),
     ),
     row(
         "Q43", "new partitions have fenced brokers in sync", "isr", "KAFKA-13083", ("C06",),
-        Edit("controller.control.assignments", "    isr = tuple(replica for replica in replicas if is_active(state, replica))", "    isr = tuple(replicas)"),
+        Edit("controller.handlers.assignments", "    isr = tuple(replica for replica in replicas if is_active(state, replica))", "    isr = tuple(replicas)"),
     ),
     row(
         "Q44", "a new active controller has no sessions of the brokers that are there", "brokers", "KAFKA-18138", ("L08",),
-        Edit("controller.leading", "        if not broker.fenced:\n            sessions.heard(broker_id, broker.epoch, env.now_ms)\n", ""),
+        Edit("controller.core.active", "        if not broker.fenced:\n            sessions.heard(broker_id, broker.epoch, env.now_ms)\n", ""),
     ),
     row(
         "Q45", "who led last leads again though it is fenced", "elections", "KAFKA-19522", ("C06",),
-        Edit("controller.bulk_rules", "                accepted & (replica == self.last_known)\n", "                (replica == self.last_known)\n"),
-        Edit("controller.partition_change", "        return self.rules.is_acceptable(self.partition.last_known_elr[0])", "        return True"),
+        Edit("controller.rules.bulk_rules", "                accepted & (replica == self.last_known)\n", "                (replica == self.last_known)\n"),
+        Edit("controller.rules.partition_change", "        return self.rules.is_acceptable(self.partition.last_known_elr[0])", "        return True"),
     ),
     row(
         "Q46", "after an unclean start partitions stay as they were", "brokers", "KAFKA-18106", ("C06", "C16"),
-        Edit("controller.control.brokers", "    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "    return []"),
+        Edit("controller.handlers.brokers", "    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "    return []"),
     ),
     row(
         "Q47", "who wants to stop waits for an end that moves on", "brokers", "KAFKA-14292", ("L08",),
-        Edit("controller.sessions", "        if session.shutdown_offset < 0:\n", "        if True:\n"),
+        Edit("controller.interface.sessions", "        if session.shutdown_offset < 0:\n", "        if True:\n"),
     ),
     row(
         "Q48", "partitions of a topic that was removed are still there", "topics", "KAFKA-12403", ("C01", "ASSERT", "C15"),
-        Edit("controller.tables.topics", "        topic = super().remove(key)\n        self.partitions.hide(topic)\n", "        topic = super().remove(key)\n"),
+        Edit("controller.state.partitions.topics", "        topic = super().remove(key)\n        self.partitions.hide(topic)\n", "        topic = super().remove(key)\n"),
     ),
     row(
         "Q49", "a snapshot is taken within a transaction", "snapshots", "KAFKA-17713", ("S17", "ASSERT", "C01"),
-        Edit("controller.snapshot_schedule", " or self.bytes == 0 or self.last.end_offset != stable_end_offset:", " or self.bytes == 0:"),
-        Edit("controller.snapshot_schedule", "        return SnapshotId(stable_end_offset, self", "        return SnapshotId(self.last.end_offset, self"),
+        Edit("controller.core.snapshot_schedule", " or self.bytes == 0 or self.last.end_offset != stable_end_offset:", " or self.bytes == 0:"),
+        Edit("controller.core.snapshot_schedule", "        return SnapshotId(stable_end_offset, self", "        return SnapshotId(self.last.end_offset, self"),
     ),
     row(
         "Q50", "a new leader of a partition has the epoch of the one before it", "elections", "KAFKA-15109", ("C08",),
-        Edit("controller.partition", "        leader_epoch = next_epoch(leader_epoch)\n", ""),
+        Edit("controller.state.partitions.partition", "        leader_epoch = next_epoch(leader_epoch)\n", ""),
     ),
     row(
         "Q51", "a snapshot leaves the registrations of controllers out", "snapshots", "KAFKA-15860", ("S17", "C01"),
-        Edit("controller.records_of", "    controllers,\n    topics,\n", "    topics,\n"),
+        Edit("controller.state.records_of", "    controllers,\n    topics,\n", "    topics,\n"),
     ),
     row(
         "Q52", "who is eligible stays so when fewer are needed in sync", "isr", "KAFKA-16540", ("C07", "C01"),
-        Edit("controller.control.config_changes", "    if not state.elr_enabled:\n", "    if True:\n"),
+        Edit("controller.handlers.config_changes", "    if not state.elr_enabled:\n", "    if True:\n"),
     ),
     row(
         "Q53", "a fenced broker gets to lead a new partition", "elections", "KAFKA-12897", ("C06", "ASSERT"),
-        Edit("controller.placement", "(rack.fenced if broker.fenced else rack.unfenced).ids", "rack.unfenced.ids"),
+        Edit("controller.rules.placement", "(rack.fenced if broker.fenced else rack.unfenced).ids", "rack.unfenced.ids"),
     ),
     row(
         "Q54", "answers leave for what is committed, but in the midst of a transaction", "answers", "KAFKA-14538", ("C02", "C05"),
-        Edit("controller.leading", "    controller.waiting.on_committed(controller.state.stable_end_offset)", "    controller.waiting.on_committed(end_offset)"),
+        Edit("controller.core.active", "    controller.waiting.on_committed(controller.state.stable_end_offset)", "    controller.waiting.on_committed(end_offset)"),
     ),
     row(
         "Q55", "a standby tells of what a transaction has done that may be aborted", "answers", "KAFKA-14538", ("C03", "C05"),
-        Edit("controller.serving", " or controller.state.transaction_start >= 0\n", "\n"),
+        Edit("controller.core.serving", " or controller.state.transaction_start >= 0\n", "\n"),
     ),
     row(
         "Q56", "a transaction that was aborted counts", "atomicity", "KAFKA-14538", ("C13", "C01", "ASSERT"),
-        Edit("controller.activation", "    records: Records = [(AbortTransactionRecord(reason=FAILOVER), 0)] if is_open else []", "    records: Records = [(EndTransactionRecord(), 0)] if is_open else []"),
+        Edit("controller.core.activation", "    records: Records = [(AbortTransactionRecord(reason=FAILOVER), 0)] if is_open else []", "    records: Records = [(EndTransactionRecord(), 0)] if is_open else []"),
     ),
     row(
         "Q57", "the preferred leader is elected for no partition", "elections", "KAFKA-13682", ("L10",),
-        Edit("controller.bulk_rules", "        if preferred:\n", "        if False:\n"),
+        Edit("controller.rules.bulk_rules", "        if preferred:\n", "        if False:\n"),
     ),
     row(
         "Q58", "a leader that is gone stays, where others are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
-        Edit("controller.bulk_rules", "        for broker_id in gone:\n", "        for broker_id in ():\n"),
+        Edit("controller.rules.bulk_rules", "        for broker_id in gone:\n", "        for broker_id in ():\n"),
     ),
 )  # fmt: skip

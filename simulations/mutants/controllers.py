@@ -14,162 +14,162 @@ def row(
 MUTANTS = (
     row(
         "Q01", "a request is answered before its records are committed", "answers", "classic", ("C02", "C05"),
-        Edit("controller.waiting", "        if waiter.offset < self.committed_end_offset:", "        if True:"),
+        Edit("controller.core.waiting", "        if waiter.offset < self.committed_end_offset:", "        if True:"),
         ci=True,
     ),
     row(
         "Q01b", "an answer leaves one record too early", "answers", "KAFKA-12619", ("C02",),
-        Edit("controller.waiting", "self._by_offset[0][0] < end_offset:", "self._by_offset[0][0] <= end_offset:"),
+        Edit("controller.core.waiting", "self._by_offset[0][0] < end_offset:", "self._by_offset[0][0] <= end_offset:"),
     ),
     row(
         "Q02", "what is read need not be committed", "answers", "KAFKA-14457", ("C03", "C05"),
-        Edit("controller.serving", "min(result.rests_on, last_offset)", "-1"),
+        Edit("controller.core.serving", "min(result.rests_on, last_offset)", "-1"),
     ),
     row(
         "Q02b", "who reads is not asked whether it leads still", "answers", "KIP-595", ("C05",),
-        Edit("controller.serving", "last_offset), confirm=result.confirm)", "last_offset), confirm=False)"),
+        Edit("controller.core.serving", "last_offset), confirm=result.confirm)", "last_offset), confirm=False)"),
     ),
     row(
         "Q04", "what was not committed is not taken back", "failover", "KAFKA-13100", ("C04", "C01", "ASSERT"),
-        Edit("controller.leading", "    state.revert()\n", "    pass\n"),
+        Edit("controller.core.active", "    state.revert()\n", "    pass\n"),
         ci=True,
     ),
     row(
         "Q05", "a leader is active before it has read all", "failover", "KAFKA-15345", ("C01", "C09", "ASSERT"),
         Edit(
-            "controller.server.feed", "        if not self._controller.is_active and end_offset < self._high_watermark:",
+            "controller.node.feed", "        if not self._controller.is_active and end_offset < self._high_watermark:",
             "        if claim is None and not self._controller.is_active and end_offset < self._high_watermark:",
         ),
     ),
     row(
         "Q08", "a request in several batches is no transaction", "atomicity", "KAFKA-14996", ("C13", "C06"),
-        Edit("controller.log_writer", "if state.metadata_version >= TRANSACTIONS and state", "if False and state"),
-        Edit("controller.log_writer", "        elif atomic:", "        elif False:"),
+        Edit("controller.core.log_writer", "if state.metadata_version >= TRANSACTIONS and state", "if False and state"),
+        Edit("controller.core.log_writer", "        elif atomic:", "        elif False:"),
     ),
     row(
         "Q11", "a broker's epoch is used again", "brokers", "KIP-631", ("C09",),
         Edit(
-            "controller.control.brokers", "epoch, fenced, in_controlled_shutdown = env.next_offset, True, False",
+            "controller.handlers.brokers", "epoch, fenced, in_controlled_shutdown = env.next_offset, True, False",
             "epoch, fenced, in_controlled_shutdown = (existing.epoch if existing else env.next_offset), True, False",
         ),
         ci=True,
     ),
     row(
         "Q13", "a second process of a broker is let in while the first lives", "brokers", "KIP-631", ("C09",),
-        Edit("controller.control.brokers", "        and env.sessions.is_valid(", "        and False and env.sessions.is_valid("),
+        Edit("controller.handlers.brokers", "        and env.sessions.is_valid(", "        and False and env.sessions.is_valid("),
     ),
     row(
         "Q14", "a heartbeat of a former incarnation counts", "brokers", "KIP-631", ("C10", "C06"),
-        Edit("controller.control.heartbeats", "    if broker.epoch != broker_epoch:", "    if broker.epoch < broker_epoch:"),
+        Edit("controller.handlers.heartbeats", "    if broker.epoch != broker_epoch:", "    if broker.epoch < broker_epoch:"),
     ),
     row(
         "Q16", "of two brokers that are gone one is never fenced", "brokers", "KAFKA-13173", ("L08", "C06"),
         Edit(
-            "controller.control.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef hear",
+            "controller.handlers.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef hear",
             "    sessions._contacts.clear()\n\n\ndef hear",
         ),
     ),
     row(
         "Q17", "a broker is let in before it has read its registration", "brokers", "KAFKA-13959", ("C06",),
         Edit(
-            "controller.control.heartbeats",
+            "controller.handlers.heartbeats",
             "if not request.want_fence and request.current_metadata_offset >= registration_offset:",
             "if not request.want_fence:",
         ),
     ),
     row(
         "Q17b", "an unclean start leaves a broker eligible", "brokers", "KIP-966", ("C16",),
-        Edit("controller.control.brokers", "            and existing.epoch == request.previous_broker_epoch", "            and True"),
+        Edit("controller.handlers.brokers", "            and existing.epoch == request.previous_broker_epoch", "            and True"),
     ),
     row(
         "Q19", "a stale partition epoch is taken", "isr", "KIP-497", ("C10", "C16", "C05"),
-        Edit("controller.control.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
+        Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
         ci=True,
     ),
     row(
         "Q20", "a stale leader epoch is taken", "isr", "KIP-497", ("C10", "C16", "C05"),
         # A former leader has an old partition epoch too: alone this one changes nothing.
-        Edit("controller.control.isr", "    if asked.leader_epoch < partition.leader_epoch:", "    if False:"),
-        Edit("controller.control.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
-        Edit("controller.control.isr", "    if broker_id != partition.leader:", "    if False:"),
+        Edit("controller.handlers.isr", "    if asked.leader_epoch < partition.leader_epoch:", "    if False:"),
+        Edit("controller.handlers.isr", "    if asked.partition_epoch < partition.partition_epoch:", "    if False:"),
+        Edit("controller.handlers.isr", "    if broker_id != partition.leader:", "    if False:"),
     ),
     row(
         "Q20b", "who was fenced is let back into sync", "isr", "KIP-903", ("C06", "C07"),
-        Edit("controller.control.isr", "if broker is None or not broker.is_active or epoch", "if broker is None or epoch"),
+        Edit("controller.handlers.isr", "if broker is None or not broker.is_active or epoch", "if broker is None or epoch"),
     ),
     row(
         "Q20c", "a former incarnation is let into sync", "isr", "KIP-903", ("C16",),
-        Edit("controller.control.isr", " or epoch not in (ANY_EPOCH, broker.epoch):", ":"),
+        Edit("controller.handlers.isr", " or epoch not in (ANY_EPOCH, broker.epoch):", ":"),
     ),
     row(
         "Q23", "the last one in sync is taken out", "isr", "KIP-966", ("C07", "L10"),
-        Edit("controller.bulk_rules", "            writes_isr &= isr_size > 0", "            pass"),
+        Edit("controller.rules.bulk_rules", "            writes_isr &= isr_size > 0", "            pass"),
     ),
     row(
         "Q23b", "who leaves the ISR below min ISR is not kept eligible", "isr", "KIP-966", ("C07", "C14"),
         Edit(
-            "controller.bulk_rules", "_compact([np.where(is_below, column, NOBODY) for column in candidates])", "[]",
+            "controller.rules.bulk_rules", "_compact([np.where(is_below, column, NOBODY) for column in candidates])", "[]",
         ),
     ),
     row(
         "Q25", "a move is over before all are in sync", "reassignment", "KAFKA-15665", ("C11",),
-        Edit("controller.reassignment", "    if not set(adding) <= set(left_isr):", "    if False:"),
+        Edit("controller.rules.reassignment", "    if not set(adding) <= set(left_isr):", "    if False:"),
         ci=True,
     ),
     row(
         "Q26", "a move that is called off keeps what it added", "reassignment", "KIP-455", ("C11",),
         Edit(
-            "controller.reassignment", "tuple(replica for replica in partition.replicas if replica not in partition.adding)",
+            "controller.rules.reassignment", "tuple(replica for replica in partition.replicas if replica not in partition.adding)",
             "tuple(replica for replica in partition.replicas if replica not in partition.removing)",
         ),
     ),
     row(
         "Q28", "a broker that is leaving is elected", "elections", "KIP-841", ("C06",),
-        Edit("controller.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.fenced"),
+        Edit("controller.state.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.fenced"),
     ),
     row(
         "Q28b", "a fenced broker is elected", "elections", "KIP-631", ("C06",),
-        Edit("controller.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.in_controlled_shutdown"),
+        Edit("controller.state.tables.brokers", "return not self.fenced and not self.in_controlled_shutdown", "return not self.in_controlled_shutdown"),
     ),
     row(
         "Q31", "a block of producer ids is given away twice", "producer ids", "KIP-730", ("C12", "C05"),
-        Edit("controller.control.producer_ids", "next_producer_id=first + BLOCK_SIZE", "next_producer_id=first + 1"),
+        Edit("controller.handlers.producer_ids", "next_producer_id=first + BLOCK_SIZE", "next_producer_id=first + 1"),
     ),
     row(
         "Q31b", "producer ids begin anew after a failover", "producer ids", "KIP-730", ("C12", "C05"),
         Edit(
-            "controller.control.producer_ids", "    first = 0 if block is None else block.next_id",
+            "controller.handlers.producer_ids", "    first = 0 if block is None else block.next_id",
             "    first = 0 if block is None or state.producer_ids.changed_at(NEXT) < 0 else block.next_id",
         ),
     ),
     row(
         "Q34", "a snapshot leaves producer ids out", "snapshots", "KAFKA-15860", ("S17", "C01"),
-        Edit("controller.records_of", "    client_quotas,\n    producer_ids,\n", "    client_quotas,\n"),
+        Edit("controller.state.records_of", "    client_quotas,\n    producer_ids,\n", "    client_quotas,\n"),
     ),
     row(
         "Q34b", "a snapshot holds what is not committed", "snapshots", "KAFKA-14618", ("S17", "C01"),
         Edit(
-            "controller.view", "    for entry in state.undo.since(state.stable_end_offset):\n        view.take_back(entry)\n", "",
+            "controller.state.view", "    for entry in state.undo.since(state.stable_end_offset):\n        view.take_back(entry)\n", "",
         ),
     ),
     row(
         "Q34c", "a snapshot is loaded over what is there", "snapshots", "KAFKA-14894", ("C01", "ASSERT"),
-        Edit("controller.state", "            table.reset()\n", "            pass\n"),
+        Edit("controller.state.state", "            table.reset()\n", "            pass\n"),
     ),
     row(
         "Q37", "the preferred replica leads though it is not in sync", "elections", "KAFKA-13682", ("C14", "C07"),
-        Edit("controller.bulk_rules", "elected = np.where(valid[0], self.replicas[0], elected)", "elected = np.where(acceptable[0], self.replicas[0], elected)"),
+        Edit("controller.rules.bulk_rules", "elected = np.where(valid[0], self.replicas[0], elected)", "elected = np.where(acceptable[0], self.replicas[0], elected)"),
     ),
     row(
         "Q39", "a name can be taken twice", "topics", "own", ("C15", "C05", "ASSERT"),
-        Edit("controller.control.topics", "    if name in state.topic_ids:", "    if False:"),
+        Edit("controller.handlers.topics", "    if name in state.topic_ids:", "    if False:"),
     ),
     row(
         "Q40", "configs of a topic outlive it", "topics", "own", ("C05",),
-        Edit("controller.tables.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
+        Edit("controller.state.partitions.topics", "    if (TOPIC, name) in state.configs:", "    if False:"),
     ),
     row(
         "Q41", "a topic can be made smaller", "topics", "KIP-195", ("C05", "C13", "ASSERT"),
-        Edit("controller.control.partition_creation", "    if asked.count < current:", "    if False:"),
+        Edit("controller.handlers.partition_creation", "    if asked.count < current:", "    if False:"),
     ),
 )  # fmt: skip

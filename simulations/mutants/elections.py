@@ -116,11 +116,11 @@ MUTANTS = (
     ),
     Mutant(
         "R31c", "observers count for check-quorum", "progress", "KAFKA-15489", ("L03",),
-        (Edit("raft.leading", "        if self.voter(key) is None:\n            return\n", ""),),
+        (Edit("raft.leader_state", "        if self.voter(key) is None:\n            return\n", ""),),
     ),
     Mutant(
         "R32", "answers do not prolong the fetch timeout", "progress", "classic", ("L04", "L11"),
-        (Edit("raft.following", "        self.fetch_deadline_ms = now_ms + timeout_ms\n        self.has", "        self.has"),),
+        (Edit("raft.follower_state", "        self.fetch_deadline_ms = now_ms + timeout_ms\n        self.has", "        self.has"),),
     ),
     Mutant(
         "R33", "a follower never gives its leader up", "progress", "classic", ("L01", "L02", "L07"),

@@ -23,10 +23,21 @@ if TYPE_CHECKING:
 PREFIX = "G/"
 
 # By the name of a level: packages whose own modules are the core that it is to judge, and those of them that are edges.
-CORES = {"raft": ("raft",), "controller": ("controller", "controller.control", "controller.tables")}
-# Of the core of controllers, what only whole nodes come by: envelopes, and how large a frame is.
-OF_NODES = ("controller.envelope", "controller.request_bounds")
-EDGES = ("controller.client", "controller.node")
+CORES = {
+    "raft": ("raft",),
+    "controller": (
+        "controller.core",
+        "controller.features",
+        "controller.handlers",
+        "controller.interface",
+        "controller.rules",
+        "controller.state",
+        "controller.state.partitions",
+        "controller.state.tables",
+    ),
+}
+# Parts of a node that only the level of whole nodes runs: envelopes, and the bound on the size of a frame.
+OF_NODES = ("controller.node.envelope", "controller.node.request_bounds")
 
 _SHOWN = 90
 
@@ -63,7 +74,7 @@ def modules(name: str) -> list[str]:
     """The modules of a level's core, or of a package without those of packages below it; of a module, itself."""
     if name in CORES:
         found = [module for package in CORES[name] for module in _of_package(package)]
-        return [module for module in found if module not in EDGES]
+        return [*found, *OF_NODES] if name == "controller" else found
     return _of_package(name)
 
 

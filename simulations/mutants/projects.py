@@ -7,7 +7,7 @@ from simulations.mutants.row import Edit, Mutant
 MUTANTS = (
     Mutant(
         "H01", "a leader stops at a fetch offset that falls", "replication", "KAFKA-12181", ("ASSERT",),
-        (Edit("raft.leading", "        self.end_offset = offset\n", "        assert offset >= self.end_offset, 'non-monotonic'\n        self.end_offset = offset\n"),),
+        (Edit("raft.leader_state", "        self.end_offset = offset\n", "        assert offset >= self.end_offset, 'non-monotonic'\n        self.end_offset = offset\n"),),
     ),
     Mutant(
         "H02", "the record of an election is written behind what is committed", "replication", "KAFKA-12331", ("ASSERT",),

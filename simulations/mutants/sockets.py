@@ -106,6 +106,6 @@ MUTANTS = (
     ),
     _row(
         "N21", "who does not lead answers an envelope as if it did", "envelopes", ("W07",),
-        Edit("controller.envelope", "    if has_error(response, wrong):\n", "    if False:\n"),
+        Edit("controller.node.envelope", "    if has_error(response, wrong):\n", "    if False:\n"),
     ),
 )  # fmt: skip

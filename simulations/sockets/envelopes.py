@@ -10,7 +10,7 @@ from __future__ import annotations
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from records.codec import decode_prefix
 from records.data import DefaultPrincipalData
 from records.errors import Error, error_name
@@ -22,7 +22,7 @@ from simulations.cluster.answers import errors_of
 from simulations.violation import Violation
 
 if TYPE_CHECKING:
-    from controller.inputs import RequestContext
+    from controller.interface.inputs import RequestContext
     from records.messages.envelope import EnvelopeRequest
 
 # The only answer to what is not even refused.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from raft.effects import Send
 from raft.inputs import Answered, Failed
 from records.codec import decode_prefix, encode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from records.codec import decode_prefix
 from records.headers import RequestHeader, request_header_version
 from records.registry import request_class

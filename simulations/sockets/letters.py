@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from records.codec import encode
 from records.data import DefaultPrincipalData
 from records.errors import Error

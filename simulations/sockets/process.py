@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from raft.inputs import Answered, Requested
 from raft.network.server import Server
 from simulations.cluster.driver import ControllerProcess

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller import inputs
+from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
 from simulations.cluster.rules.court import HeldWatch
 from simulations.cluster.run import ClusterRun

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.apis import APIS
+from controller.core.apis import APIS
 from records.codec import encode
 from records.errors import Error
 from records.headers import RequestHeader, request_header_version

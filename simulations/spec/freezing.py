@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from raft import config, effects, inputs, voters
 from raft.append import Proposals
 from raft.fetch_request import Parked
-from raft.following import Download, Following
-from raft.leading import Leading, Progress
+from raft.follower_state import Download, Following
+from raft.leader_state import Leading, Progress
 from raft.log_view import LogView
 from raft.peers import Peers, _Peer
 from raft.recovered import Recovered, StoredSnapshot

@@ -10,13 +10,13 @@ import time
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.bulk_batches import load_batch
-from controller.bulk_elections import leader_and_isr_changes
-from controller.env import Env
-from controller.settings import Settings
-from controller.snapshots import batches as snapshot_batches
-from controller.state import State
-from controller.view import stable_view
+from controller.interface.env import Env
+from controller.interface.settings import Settings
+from controller.rules.bulk_elections import leader_and_isr_changes
+from controller.state.partitions.bulk_batches import load_batch
+from controller.state.snapshots import batches as snapshot_batches
+from controller.state.state import State
+from controller.state.view import stable_view
 from records.batch import batches, seal
 from records.bulk import batch_body
 from records.metadata.brokers import RegisterBrokerRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.state import State
+from controller.state.state import State
 from records.metadata.brokers import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.leadership import Leadership
-from controller.partition_change import Election, Wish
+from controller.rules.partition_change import Election, Wish
+from controller.rules.partition_elections import Leadership
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.env import Env
-    from controller.state import State
+    from controller.interface.env import Env
+    from controller.state.state import State
 
     Records = list[tuple[Any, int]]
 

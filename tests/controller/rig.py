@@ -5,10 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.controller import Controller
-from controller.effects import Append, ConfirmLeadership, Noted, Reply, SendToActive, TakeSnapshot
-from controller.env import Env
-from controller.inputs import (
+from controller.core.controller import Controller
+from controller.core.serving import write_result
+from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, SendToActive, TakeSnapshot
+from controller.interface.env import Env
+from controller.interface.inputs import (
     Committed,
     HighWatermark,
     LeaderChanged,
@@ -17,10 +18,9 @@ from controller.inputs import (
     Requested,
     Ticked,
 )
-from controller.results import Result
-from controller.serving import write_result
-from controller.settings import Settings
-from controller.state import State
+from controller.interface.results import Result
+from controller.interface.settings import Settings
+from controller.state.state import State
 from raft.inputs import Source
 from records.batch import batches, build_control_batch, records_of
 from records.frame import decode_record
@@ -31,7 +31,7 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.schema import default_of, replace, schema_of
 
 if TYPE_CHECKING:
-    from controller.partition import Partition
+    from controller.state.partitions.partition import Partition
 
 TopicData = AlterPartitionRequest.TopicData
 

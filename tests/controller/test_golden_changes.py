@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from controller.activation import activation_records
-from controller.bulk_changes import PartitionChanges
-from controller.control import brokers, heartbeats
-from controller.env import Env
-from controller.settings import Settings
-from controller.state import State
-from controller.tables.brokers import FENCE, UNFENCE
+from controller.core.activation import activation_records
+from controller.handlers import brokers, heartbeats
+from controller.interface.env import Env
+from controller.interface.settings import Settings
+from controller.state.partitions.bulk_changes import PartitionChanges
+from controller.state.state import State
+from controller.state.tables.brokers import FENCE, UNFENCE
 from records.batch import batches, records_of
 from records.frame import decode_record, encode_record
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord

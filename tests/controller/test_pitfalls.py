@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.inputs import Committed
-from controller.partition import merged
+from controller.interface.inputs import Committed
+from controller.state.partitions.partition import merged
 from records.errors import Error
 from records.frame import encode_record
 from records.messages.brokers import BrokerHeartbeatRequest
@@ -13,7 +13,7 @@ from records.messages.topics import CreateTopicsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord
 from records.schema import default_of, replace
-from tests.controller.control.test_directories import assignment
+from tests.controller.handlers.test_directories import assignment
 from tests.controller.rig import Rig, directory, new_topic, registration, set_config
 
 Resource = IncrementalAlterConfigsRequest.AlterConfigsResource
@@ -205,7 +205,7 @@ def test_a_snapshot_ends_behind_its_last_record_and_at_the_end_of_a_batch():
 def test_partition_0_decides_over_the_min_isr_of_its_topic():
     rig = Rig(elr=True).lead().brokers(0, 1, 2)
     rig.create("foo", (0, 1), (0, 1), min_insync_replicas="3")
-    from tests.controller.control.test_reassignments import reassign
+    from tests.controller.handlers.test_reassignments import reassign
 
     reassign(rig, ("foo", 1, (0, 1, 2)))
     rig.alter("foo", (0, 1, 2), partition_id=1)

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from controller.apis import APIS
-from controller.inputs import Committed, LeaderChanged, Ticked
-from controller.partition import NO_LEADER
-from controller.state import State
+from controller.core.apis import APIS
+from controller.interface.inputs import Committed, LeaderChanged, Ticked
+from controller.state.partitions.partition import NO_LEADER
+from controller.state.state import State
 from records.batch import batches, records_of
 from records.errors import ApiError
 from records.frame import decode_record
@@ -24,7 +24,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
-from tests.controller.control.test_directories import assignment
+from tests.controller.handlers.test_directories import assignment
 from tests.controller.rig import Rig, directory, new_topic, registration, set_config
 
 BROKERS = range(5)

@@ -7,7 +7,7 @@ import pytest
 from raft.config import ReplicaKey, SnapshotId
 from raft.effects import HighWatermark, Reply, ReplyRecords
 from raft.inputs import Disconnected, Flushed, Propose, Requested, Resign, Source
-from raft.leading import UNKNOWN
+from raft.leader_state import UNKNOWN
 from raft.roles import Follower
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse

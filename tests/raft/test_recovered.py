@@ -10,7 +10,7 @@ import pytest
 from raft.append import leader_change
 from raft.config import Endpoint, RaftConfig, ReplicaKey
 from raft.effects import LoadSnapshot, SaveElection
-from raft.leading import Leading
+from raft.leader_state import Leading
 from raft.replica import Replica
 from raft.step import start
 from raft.storage.files import OsFiles

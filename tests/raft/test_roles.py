@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from raft.following import Following
-from raft.leading import Leading
+from raft.follower_state import Following
+from raft.leader_state import Leading
 from raft.roles import NEXT, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached, check_change
 from raft.tally import Tally
 from tests.raft.building import endpoint, key, static_voters

@@ -6,9 +6,9 @@ import pytest
 
 from raft.config import ReplicaKey
 from raft.effects import Reply, SaveElection
-from raft.following import Following
+from raft.follower_state import Following
 from raft.inputs import Failed, Requested, Saved, Source
-from raft.leading import Leading
+from raft.leader_state import Leading
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally
 from raft.vote import can_grant

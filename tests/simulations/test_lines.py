@@ -6,7 +6,7 @@ from simulations.lines import is_counted, lived, production, reached
 
 
 def test_what_a_node_runs_counts_and_what_stands_around_it_does_not():
-    names = ("raft.vote", "raft.network.channel", "controller.control.topics", "controller.config.dynamic")
+    names = ("raft.vote", "raft.network.channel", "controller.handlers.topics", "controller.config.dynamic")
     others = ("controller.tools.kafka_acls", "controller.server.start", "controller.config.file", "raft.storage.files")
 
     assert [is_counted(name) for name in (*names, *others)] == [True] * 4 + [False] * 4
@@ -18,4 +18,4 @@ def test_a_world_runs_a_part_of_each_module_that_it_is_made_of():
 
     found = {each.module: each for each in reached(ran)}
     assert len(found["raft.vote"].missed) < found["raft.vote"].statements
-    assert len(found["controller.node"].missed) == found["controller.node"].statements
+    assert len(found["controller.node.node"].missed) == found["controller.node.node"].statements

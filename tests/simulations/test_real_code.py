@@ -15,12 +15,12 @@ from simulations.lines import LEFT_OUT
 ROOT = Path(__file__).resolve().parents[2]
 
 # The only modules of a node that simulation replaces: the system's files, threads, sockets with signals, and the log.
-ADAPTERS = ("raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.server.logs")
+ADAPTERS = ("raft.storage.files", "raft.storage.flusher", "controller.server.start", "controller.node.logs")
 
 # What is no node's, but an operator's.
 AROUND = (
-    "controller.tools", "controller.ctl", "controller.offline", "controller.client", "controller.config",
-    "controller.server.http", "controller.server.grpc", "controller.server.descriptors", "records.__main__",
+    "controller.tools", "controller.ctl", "controller.offline", "controller.server.grpc.client", "controller.config",
+    "controller.server.http", "controller.server.grpc", "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 
 OUTSIDE = {"datetime", "os", "random", "secrets", "select", "socket", "subprocess", "threading", "time", "uuid"}

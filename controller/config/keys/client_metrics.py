@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.definition import Definition, Importance, Key, Type
-from controller.config.valid import ListOf
+from controller.config.values.definition import Definition, Importance, Key, Type
+from controller.config.values.valid import ListOf
 
 INT = Type.INT
 LIST = Type.LIST

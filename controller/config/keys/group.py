@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.config.definition import Definition, Importance, Key, Type
-from controller.config.group_values import OffsetReset
-from controller.config.valid import OneOf, at_least
+from controller.config.values.definition import Definition, Importance, Key, Type
+from controller.config.values.group_values import OffsetReset
+from controller.config.values.valid import OneOf, at_least
 
 BOOLEAN = Type.BOOLEAN
 INT = Type.INT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.config.addresses import Address
-from controller.config.definition import Definition, Importance, Key, Type
-from controller.config.valid import ListOf, OneOf, at_least, between
+from controller.config.values.addresses import Address
+from controller.config.values.definition import Definition, Importance, Key, Type
+from controller.config.values.valid import ListOf, OneOf, at_least, between
 
 PREFIX = "kraft."
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")

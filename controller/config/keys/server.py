@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from controller.config.definition import REQUIRED, Definition, Importance, Key, Type
-from controller.config.quorum_addresses import BootstrapServers, QuorumVoters
-from controller.config.valid import GzipLevel, ListOf, NotEmpty, NotNull, OneOf, OneOfIgnoringCase, at_least, between
+from controller.config.values.definition import REQUIRED, Definition, Importance, Key, Type
+from controller.config.values.quorum_addresses import BootstrapServers, QuorumVoters
+from controller.config.values.valid import (
+    GzipLevel,
+    ListOf,
+    NotEmpty,
+    NotNull,
+    OneOf,
+    OneOfIgnoringCase,
+    at_least,
+    between,
+)
 
 BOOLEAN = Type.BOOLEAN
 CLASS = Type.CLASS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.definition import Definition, Importance, Key, Type
-from controller.config.valid import GzipLevel, ListOf, OneOf, ThrottledReplicas, at_least, between
+from controller.config.values.definition import Definition, Importance, Key, Type
+from controller.config.values.valid import GzipLevel, ListOf, OneOf, ThrottledReplicas, at_least, between
 
 BOOLEAN = Type.BOOLEAN
 DOUBLE = Type.DOUBLE

@@ -18,8 +18,8 @@ from records.frame import decode_record, read_frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.node import Node
-    from controller.server.grpc.turns import Turns
+    from controller.node.node import Node
+    from controller.server.grpc.time_slices import Turns
     from records.batch import Batch, Record
 
 READ_BYTES = 16 << 10

@@ -7,17 +7,17 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from controller.records_of import records_of
 from controller.server.grpc.changes import CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, SLICE_RECORDS, Change, packed
 from controller.server.grpc.record_trees import TYPE_NAMES, tree_of
-from controller.view import stable_view
+from controller.state.records_of import records_of
+from controller.state.view import stable_view
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from controller.node import Node
-    from controller.server.grpc.turns import Turns
-    from controller.view import View
+    from controller.node.node import Node
+    from controller.server.grpc.time_slices import Turns
+    from controller.state.view import View
 
 # Each holds a copy of the columns, some 60 bytes a partition.
 AT_A_TIME = 2

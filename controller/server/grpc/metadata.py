@@ -17,8 +17,8 @@ from controller.server.grpc.status import status_of
 from controller.server.http.probes import ready
 
 if TYPE_CHECKING:
-    from controller.node import Node
-    from controller.server.grpc.turns import Turns
+    from controller.node.node import Node
+    from controller.server.grpc.time_slices import Turns
 
 NAME = "kraft.v1.Metadata"
 # In the trailers: the offset with which to go on, of a watch that was ended.

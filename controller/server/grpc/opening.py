@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from controller.config.addresses import parse_address
+from controller.config.values.addresses import parse_address
 from controller.config.watch_service import ALLOW, CERTIFICATE, CLIENT_CA, KEY
 from controller.server.grpc.certificates import Paths
 from controller.server.grpc.metadata import Limits
@@ -13,7 +13,7 @@ from controller.server.grpc.port import GrpcPort
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
-    from controller.server.logs import Log
+    from controller.node.logs import Log
 
 
 async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:

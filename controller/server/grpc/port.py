@@ -12,7 +12,7 @@ import grpc.aio
 from controller.server.grpc import health, metadata
 from controller.server.grpc.certificates import CertificateError, Certificates, Paths
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
-from controller.server.grpc.turns import Turns
+from controller.server.grpc.time_slices import Turns
 from controller.server.http.probes import live, ready, started
 from controller.server.http.watchdog import Watchdog
 from raft.network.connection import address_text
@@ -20,7 +20,7 @@ from raft.network.connection import address_text
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from controller.node import Node
+    from controller.node.node import Node
 
 # Watches of the health service, which cost next to nothing, beside those of metadata.
 HEALTH_STREAMS_MAX = 64

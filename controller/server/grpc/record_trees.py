@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.config.definition import Type
 from controller.config.dynamic import node_type
 from controller.config.resources import DEFINITIONS, ResourceType, resource_type
+from controller.config.values.definition import Type
 from controller.tools.payloads import type_name
 from records.json_form import to_json
 from records.registry import METADATA_RECORDS

@@ -11,7 +11,7 @@ from records.json_form import to_json
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from controller.node import Node
+    from controller.node.node import Node
     from raft.config import Voter
     from raft.replica import Replica
 

@@ -13,13 +13,13 @@ from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from controller import effects as controller_effects
+from controller.interface import effects as controller_effects
 from raft import effects as raft_effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.partitions import Rows
+    from controller.state.partitions.partitions import Rows
     from raft.replica import Replica
 
 # Upper bounds of the histogram of commit latencies, in seconds.

@@ -9,7 +9,7 @@ from prometheus_client import ProcessCollector
 from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 
-from controller.metrics import Durations
+from controller.core.metrics import Durations
 from controller.server.http.counted import Histogram
 from controller.server.http.rows import KAFKA, OWN, quantiles
 

@@ -11,7 +11,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from controller.config.addresses import parse_address
+from controller.config.values.addresses import parse_address
 from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.config.node import NodeConfig
-    from controller.node import Node
+    from controller.node.logs import Log
+    from controller.node.node import Node
     from controller.server.http.answers import Asked
     from controller.server.http.probes import Check
-    from controller.server.logs import Log
 
 METHODS = {"GET", "HEAD"}
 NEED_NO_NODE = {"/", "/livez"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
-    from controller.node import Node
+    from controller.node.node import Node
     from controller.server.http.watchdog import Watchdog
     from raft.replica import Replica
 

@@ -11,11 +11,11 @@ from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
     from controller.config.node import NodeConfig
-    from controller.partitions import Rows
     from controller.server.http.reading import Reading
-    from controller.tables.brokers import Broker
+    from controller.state.partitions.partitions import Rows
+    from controller.state.tables.brokers import Broker
     from raft.config import Endpoint, ReplicaKey
-    from raft.leading import Progress
+    from raft.leader_state import Progress
 
 UNKNOWN = -1
 HIDDEN = "[hidden]"

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.columns import NO_TOPIC, NOBODY
-from controller.rare import IS_WIDE
+from controller.state.partitions.columns import NO_TOPIC, NOBODY
+from controller.state.partitions.uncommon_fields import IS_WIDE
 from raft.roles import Follower
 
 if TYPE_CHECKING:
-    from controller.node import Node
-    from controller.partitions import Counts, Rows
+    from controller.node.node import Node
     from controller.server.http.counted import Counted
     from controller.server.http.watchdog import Watchdog
-    from controller.tables.brokers import Broker
+    from controller.state.partitions.partitions import Counts, Rows
+    from controller.state.tables.brokers import Broker
 
 FENCED = 10
 IN_CONTROLLED_SHUTDOWN = 20

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.server.http.names import exported_name
 from controller.server.http.probes import role_name
-from controller.tables.elections import ELR, UNCLEAN
+from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.roles import Candidate, Leader
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from controller.metrics import Durations
+    from controller.core.metrics import Durations
     from controller.server.http.counted import Histogram
     from controller.server.http.reading import Reading
 

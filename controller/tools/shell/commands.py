@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from controller.tools.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser
+from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser
 from controller.tools.shell.paths import MissingChild, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from controller.tools.arguments import Arguments
+    from controller.tools.command_line.arguments import Arguments
     from controller.tools.shell.nodes import Directory
 
 

@@ -82,7 +82,7 @@ def uuid_named(name: str) -> bytes | None:
 
 def root(image: Image) -> Directory:
     """The whole tree of an image."""
-    from controller.tools.release import COMMIT_ID, KAFKA_VERSION
+    from controller.tools.command_line.release import COMMIT_ID, KAFKA_VERSION
 
     local: Children = {"version": lambda: KAFKA_VERSION, "commitId": lambda: COMMIT_ID}
     children: Children = {
@@ -109,7 +109,7 @@ def provenance(image: Image) -> str:
 
 
 def features(image: Image) -> Directory:
-    from controller.features import METADATA_VERSION, metadata_version
+    from controller.features.levels import METADATA_VERSION, metadata_version
 
     finalized = {name: level for name, level in image.features.items() if name != METADATA_VERSION}
 
@@ -191,7 +191,7 @@ def config_directory(image: Image, resource: tuple[int, str]) -> Directory | Non
 
 
 def quotas(image: Image) -> Directory:
-    from controller.config.text import java_text
+    from controller.config.values.text import java_text
     from controller.tools.shell.quota_names import entity_name, named_entity
 
     def child(name: str) -> Directory | None:

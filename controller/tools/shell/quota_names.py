@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from controller.tables.quotas import Entity
+    from controller.state.tables.quotas import Entity
 
 # Type in records: what it is called here, in the order of names.
 _TYPES = {"client-id": "clientId", "ip": "ip", "user": "user"}

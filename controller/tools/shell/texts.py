@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from controller.config.text import java_text
-from controller.tables.brokers import SECURITY_PROTOCOLS
+from controller.config.values.text import java_text
+from controller.state.tables.brokers import SECURITY_PROTOCOLS
 from records.uuids import java_order, uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from controller.partition import Partition
-    from controller.tables.acls import Acl
-    from controller.tables.brokers import Broker, Endpoint, VersionRange
-    from controller.tables.controllers import Controller
-    from controller.tables.scram import ScramCredential
-    from controller.tables.tokens import DelegationToken
+    from controller.state.partitions.partition import Partition
+    from controller.state.tables.acls import Acl
+    from controller.state.tables.brokers import Broker, Endpoint, VersionRange
+    from controller.state.tables.controllers import Controller
+    from controller.state.tables.scram import ScramCredential
+    from controller.state.tables.tokens import DelegationToken
 
 _RESOURCES = ("UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER")
 _PATTERNS = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
@@ -81,7 +81,7 @@ def listeners_text(listeners: Mapping[str, Endpoint]) -> str:
 
 
 def features_text(features: Mapping[str, VersionRange]) -> str:
-    from controller.features import range_text
+    from controller.features.levels import range_text
 
     return "{" + ", ".join(f"{name}: {range_text(features[name])}" for name in sorted(features)) + "}"
 

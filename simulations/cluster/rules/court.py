@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller import effects, inputs
-from controller.records_of import records_of
-from controller.view import stable_view
+from controller.interface import effects, inputs
+from controller.state.records_of import records_of
+from controller.state.view import stable_view
 from records.messages.brokers import BrokerRegistrationRequest
 from records.messages.envelope import EnvelopeResponse
 from records.messages.partitions import AssignReplicasToDirsRequest

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from controller.config.definition import Type
 from controller.config.dynamic import DynamicConfig, described_synonyms, node_type, taken
 from controller.config.keys import server
 from controller.config.keys.dynamic import CLUSTER_WIDE, DYNAMIC, LISTENER_ONLY, PER_BROKER
 from controller.config.node import NodeConfig
-from tests.controller.control.cluster_of_configs import NODE
+from controller.config.values.definition import Type
+from tests.controller.handlers.cluster_of_configs import NODE
 
 FILE = NodeConfig(NODE | {"num.io.threads": "4", "log.roll.ms": "9"})
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from controller.config.effective import ConfigSource, Layers
-from controller.control.topic_configs import effective_topic_configs, new_topic_configs, topic_config
+from controller.handlers.topic_configs import effective_topic_configs, new_topic_configs, topic_config
 from records.errors import ApiError, Error
 from records.metadata.topics import ClearElrRecord
-from tests.controller.control.cluster_of_configs import BROKER, TOPIC, config, env, state
+from tests.controller.handlers.cluster_of_configs import BROKER, TOPIC, config, env, state
 
 
 def told(layers: Layers, name: str) -> tuple[str | None, ConfigSource]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.config.definition import Definition, Key, Required, value_text
 from controller.config.keys import client_metrics, group, own, server, topic
+from controller.config.values.definition import Definition, Key, Required, value_text
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
 

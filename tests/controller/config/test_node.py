@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.config.definition import ConfigError
 from controller.config.file import read_config
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
+from controller.config.values.definition import ConfigError
 
 if TYPE_CHECKING:
-    from controller.config.listeners import Endpoint
+    from controller.config.values.listeners import Endpoint
 
 DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
 

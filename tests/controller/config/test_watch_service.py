@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.config.definition import ConfigError
 from controller.config.node import NodeConfig
+from controller.config.values.definition import ConfigError
 from controller.config.watch_service import check_watch_service
 
 NODE = {

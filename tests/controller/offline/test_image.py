@@ -6,7 +6,7 @@ import pytest
 
 from controller.offline.image import Image
 from controller.offline.load import load_image
-from controller.partition import Partition
+from controller.state.partitions.partition import Partition
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import (
     ClearElrRecord,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.tools import text_layout
+from controller.tools.command_line import text_layout
 from tests.controller.tools.cases import GOLDEN, arguments, case_id, cases, left_in, ours, prepare, without_places
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from controller.config.addresses import parse_address
 from controller.config.environment import container_properties
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
+from controller.config.values.addresses import parse_address
 from controller.config.watch_service import CERTIFICATE, CLIENT_CA, KEY, check_watch_service
 from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from controller.state import State
+from controller.state.state import State
 from pipeline.source.columns import batch_of, schema_of
 from pipeline.source.ranges import Range
 from pipeline.source.rows import rows_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from controller.state import State
+from controller.state.state import State
 from pipeline.tables import memory
 from pipeline.tables.clusters import BROKER_TYPES, Cluster, Row, spans_of, state_of
 from pipeline.tables.history import Moment

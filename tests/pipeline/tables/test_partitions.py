@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 import pytest
 
-from controller.state import State
+from controller.state.state import State
 from records.batch import batches, records_of
 from records.frame import decode_record
 from records.uuids import MIGRATING_DIRECTORY, uuid_text

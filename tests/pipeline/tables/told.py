@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.state import State
+from controller.state.state import State
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord, PartitionRecord, RemoveTopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from controller.partition import Partition
+    from controller.state.partitions.partition import Partition
 
     Key = tuple[bytes, int]
     Row = dict[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import knows_config
-from controller.state import State
+from controller.state.state import State
 from pipeline.source.secrets import HIDDEN, is_secret
 from records.metadata.configs import ClientQuotaRecord, ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import RemoveTopicRecord
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from controller.tables.acls import Acl
+    from controller.state.tables.acls import Acl
 
     Row = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """What the scenarios of the controller may do, and how they show what came of it.
 
-    cluster [elr] [level=30] [KEY=VALUE …]       a controller that leads; settings of `controller.settings`
+    cluster [elr] [level=30] [KEY=VALUE …]       a controller that leads; settings of `controller.interface.settings`
     register B [incarnation=1] [dirs=1] [rack=R] [previous=E]    a broker registers
     beat B [fence] [shutdown] [behind=N] [offline=B.N]           a heartbeat
     brokers B …, fence B …, unfence B …          several at once, shown by what is written
@@ -25,7 +25,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from controller.inputs import Committed, LeaderChanged, LeadershipConfirmed, Ticked
+from controller.interface.inputs import Committed, LeaderChanged, LeadershipConfirmed, Ticked
 from records.batch import batches, records_of
 from records.errors import error_name
 from records.frame import decode_record

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from controller import effects, inputs
-from controller.inputs import RequestContext
+from controller.interface import effects, inputs
+from controller.interface.inputs import RequestContext
 from raft.inputs import Source
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from controller import effects, inputs
-from controller.inputs import RequestContext
+from controller.interface import effects, inputs
+from controller.interface.inputs import RequestContext
 from raft.config import SnapshotId
 from raft.inputs import Source
 from records.messages.brokers import BrokerHeartbeatRequest

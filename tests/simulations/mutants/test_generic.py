@@ -24,8 +24,10 @@ def test_all_of_a_module_are_code_and_have_ids_and_keys_of_their_own(module: str
 def test_a_core_is_without_its_edges() -> None:
     assert "raft.vote" in modules("raft")
     assert not any(name.startswith(("raft.storage.", "raft.network.")) for name in modules("raft"))
-    assert {"controller.controller", "controller.control.isr", "controller.tables.topics"} < set(modules("controller"))
-    assert "controller.node" not in modules("controller")
+    assert {"controller.core.controller", "controller.handlers.isr", "controller.state.partitions.topics"} < set(
+        modules("controller")
+    )
+    assert "controller.node.node" not in modules("controller")
 
 
 def test_a_larger_sample_holds_the_smaller_one() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from controller.envelope import opened, sealed
-from controller.inputs import RequestContext
+from controller.interface.inputs import RequestContext
+from controller.node.envelope import opened, sealed
 from raft.inputs import Source
 from records.codec import encode
 from records.data import DefaultPrincipalData

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from controller.server.grpc import changes as changes_module
 from controller.server.grpc.changes import CHUNK_RECORDS_MAX, Changes, Chunk, Compacted, InAborted
-from controller.server.grpc.turns import Turns
+from controller.server.grpc.time_slices import Turns
 from raft.storage.log import LogLimits, MetadataLog, create_segment
 from records.batch import build_batch
 from records.frame import encode_record

@@ -13,7 +13,7 @@ import pytest
 from controller.server.grpc import metadata
 from controller.server.grpc.changes import CHUNK_RECORDS_MAX
 from controller.server.grpc.metadata import Limits, Metadata
-from controller.server.grpc.turns import Turns
+from controller.server.grpc.time_slices import Turns
 from controller.server.http.probes import Check
 from tests.controller.server.grpc.test_changes import Written
 

@@ -14,7 +14,7 @@ import grpc
 import msgpack
 import pytest
 
-from controller.client import Client, Update, WatchFailed
+from controller.server.grpc.client import Client, Update, WatchFailed
 from controller.server.grpc.port import HEALTH_STREAMS_MAX
 from controller.tools.connection import Connection
 from tests.controller.server.alterations import BROKER, alteration

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def node_of(bench: Bench, rig: Rig) -> Any:
-    """Parts that are real, held as `controller.node.Node` does."""
+    """Parts that are real, held as `controller.node.node.Node` does."""
     return SimpleNamespace(
         replica=bench.replica,
         controller=rig.controller,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from controller import effects as controller_effects
+from controller.interface import effects as controller_effects
 from controller.server.http.counted import WINDOW_S, Counted, Histogram, Window
 from raft import effects as raft_effects
 from tests.raft.building import active, follower

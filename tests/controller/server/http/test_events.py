@@ -6,8 +6,8 @@ import asyncio
 import io
 import json
 
+from controller.node.logs import Log
 from controller.server.http.events import KEPT, TEXT_CHARACTERS_MAX, Events
-from controller.server.logs import Log
 
 
 def kept_of(*lines: tuple[str, dict[str, object]], level: str = "INFO") -> Events:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controller.inputs import SnapshotClosed, SnapshotOpened
+from controller.interface.inputs import SnapshotClosed, SnapshotOpened
 from controller.server.http.probes import BEHIND_MAX, Check, ready, role_name, started
 from raft.config import SnapshotId
 from raft.inputs import ShutDown
@@ -116,7 +116,7 @@ def test_who_knows_no_leader_is_not_ready(make: Callable[[], Any], role: str) ->
 
 
 def test_who_is_on_its_way_out_is_not_ready() -> None:
-    from controller import inputs
+    from controller.interface import inputs
 
     rig = Rig().lead()
     rig.step(inputs.ShutDown())

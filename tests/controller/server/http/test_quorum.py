@@ -6,7 +6,7 @@ import json
 
 from controller.config.node import NodeConfig
 from controller.server.http.quorum import HIDDEN, SHOWN_MAX, cluster_view, config_view, quorum_view
-from tests.controller.config.test_addresses import NODE
+from tests.controller.config.values.test_addresses import NODE
 from tests.controller.rig import Rig
 from tests.controller.server.http.bundle import reading_of
 from tests.raft.building import active, batch, fetch_response, follower, unattached

@@ -1,0 +1,1 @@
+"""Types of config values: how text becomes a value, and what makes it invalid."""

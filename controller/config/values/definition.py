@@ -1,0 +1,189 @@
+"""Configuration definitions: keys with type, default and check, and how text becomes a value (Kafka's ConfigDef)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from controller.config.values.text import java_text, java_trim, parse_double, parse_integer, split_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from controller.config.values.valid import Check
+
+Value = bool | int | float | str | tuple[str, ...] | None
+
+CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
+
+_BOUNDS = {"SHORT": 1 << 15, "INT": 1 << 31, "LONG": 1 << 63}
+
+
+class ConfigError(Exception):
+    """A configuration is wrong. text: one line, as stock says it; exception: the Java class that stock throws."""
+
+    def __init__(self, text: str, exception: str = CONFIG_EXCEPTION) -> None:
+        super().__init__(text)
+        self.text = text
+        self.exception = exception
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def invalid(name: str, value: object, reason: str = "") -> ConfigError:
+    """The error for a value that its key does not take."""
+    shown = f"Invalid value {java_text(value)} for configuration {name}"
+    return ConfigError(f"{shown}: {reason}" if reason else shown)
+
+
+class Type(IntEnum):
+    """The type of a key; the numbers are those of DescribeConfigs responses (KIP-569)."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+class Importance(IntEnum):
+    """How much a key matters to whoever sets it."""
+
+    HIGH = 0
+    MEDIUM = 1
+    LOW = 2
+
+
+class Required:
+    """Stands as default of a key that must be set."""
+
+    def __repr__(self) -> str:
+        return "(required)"
+
+
+REQUIRED = Required()
+
+
+class Key:
+    """One key. check: None where each value of the type is valid; internal: not shown unless set."""
+
+    __slots__ = ("check", "default", "importance", "internal", "name", "type")
+
+    def __init__(
+        self, name: str, kind: Type, default: Value | Required, check: Check | None, importance: Importance,
+        *, internal: bool = False,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.type = kind
+        self.default = default
+        self.check = check
+        self.importance = importance
+        self.internal = internal
+
+    @property
+    def sensitive(self) -> bool:
+        return self.type is Type.PASSWORD
+
+    @property
+    def initial(self) -> Value:
+        """The default of a key that has one."""
+        assert not isinstance(self.default, Required), self
+        return self.default
+
+    def parse(self, value: Value, warnings: list[str] | None = None) -> Value:
+        """The checked value of this key. Raises ConfigError; duplicates in a list are dropped with a warning."""
+        parsed = parse_value(self.name, self.type, value)
+        if isinstance(parsed, tuple) and self.check is not None and self.check.drops_duplicates:
+            distinct = tuple(dict.fromkeys(parsed))
+            if len(distinct) != len(parsed) and warnings is not None:
+                warnings.append(
+                    f'Configuration key "{self.name}" contains duplicate values. Duplicates will be removed. The '
+                    "original "
+                    f"value is: {java_text(parsed)}, the updated value is: {java_text(distinct)}"
+                )
+            parsed = distinct
+        if self.check is not None:
+            self.check(self.name, parsed)
+        return parsed
+
+    def __repr__(self) -> str:
+        return f"Key({self.name}, {self.type.name})"
+
+
+class Definition:
+    """Keys in the order in which stock defines them, which is the order of its checks."""
+
+    def __init__(self, *keys: Key) -> None:
+        self.keys = {key.name: key for key in keys}
+        assert len(self.keys) == len(keys), "a key stands twice"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.keys.values())
+
+    def get(self, name: str) -> Key | None:
+        return self.keys.get(name)
+
+    def type_of(self, name: str) -> Type | None:
+        key = self.keys.get(name)
+        return None if key is None else key.type
+
+    def parse(self, values: Mapping[str, Value], warnings: list[str] | None = None) -> dict[str, Value]:
+        """All keys with their values: what is given, parsed and checked, else the default.
+
+        values: texts, or values of the key's type; keys that are not defined here are left out.
+        Raises ConfigError for the first key, in the order of definition, that is wrong or missing.
+        """
+        parsed: dict[str, Value] = {}
+        for key in self.keys.values():
+            if key.name in values:
+                parsed[key.name] = key.parse(values[key.name], warnings)
+            elif isinstance(key.default, Required):
+                raise ConfigError(f'Missing required configuration "{key.name}" which has no default value.')
+            else:
+                parsed[key.name] = key.default
+        return parsed
+
+
+def parse_value(name: str, kind: Type, value: Value) -> Value:
+    """A value of the type from its text; what is no text is taken to be such a value. Raises ConfigError."""
+    if not isinstance(value, str):
+        return value
+    trimmed = java_trim(value)
+    match kind:
+        case Type.BOOLEAN:
+            lowered = trimmed.lower()
+            if lowered not in {"true", "false"}:
+                raise invalid(name, value, "Expected value to be either true or false")
+            return lowered == "true"
+        case Type.INT | Type.SHORT | Type.LONG:
+            number = parse_integer(trimmed)
+            bound = _BOUNDS[kind.name]
+            if number is None or not -bound <= number < bound:
+                raise invalid(name, value, f"Not a number of type {kind.name}")
+            return number
+        case Type.DOUBLE:
+            fraction = parse_double(trimmed)
+            if fraction is None:
+                raise invalid(name, value, f"Not a number of type {kind.name}")
+            return fraction
+        case Type.LIST:
+            return split_list(trimmed)
+    return trimmed
+
+
+def value_text(value: Value) -> str | None:
+    """The text of a value in answers and records, as stock writes it; None stays None."""
+    if value is None:
+        return None
+    return ",".join(value) if isinstance(value, tuple) else java_text(value)

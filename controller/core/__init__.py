@@ -1,0 +1,1 @@
+"""The state machine: one input in, the state changed, and effects out."""

@@ -1,0 +1,128 @@
+"""Becoming the active controller, being it, and ceasing to be it (KIP-595, KIP-631)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.core.activation import activation_records
+from controller.core.apis import APIS
+from controller.core.periodic_tasks import Tasks
+from controller.core.serving import is_for_any, serve, serve_parked, write_result, wrong_controller_text
+from controller.core.snapshot_schedule import take_snapshot_if_due
+from controller.interface.effects import Noted, Resign
+from controller.interface.refusals import refused
+from controller.interface.results import Result
+from controller.interface.sessions import Sessions
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from controller.core.controller import Controller
+    from controller.interface.env import Env
+    from controller.interface.inputs import AppendRefused, HighWatermark, LeaderChanged, LeadershipConfirmed, ShutDown
+    from controller.state.state import State
+
+
+def on_leader_changed(controller: Controller, event: LeaderChanged) -> None:
+    """Another leads the quorum, or nobody, or we do."""
+    env = controller.env
+    leader_id = -1 if event.leader_id is None else event.leader_id
+    if leader_id >= 0:
+        controller.metrics.new_active_controllers += 1
+        if leader_id != env.leader_id and controller.registration is not None:
+            controller.registration.on_leader_changed(env.now_ms)
+    env.leader_id = leader_id
+    is_ours = leader_id == env.node_id and not controller.is_shut_down
+    if controller.is_active and not is_ours:
+        renounce(controller, "the quorum has another leader, or none")
+    if is_ours:
+        claim(controller, event.epoch, event.end_offset)
+
+
+def claim(controller: Controller, epoch: int, end_offset: int) -> None:
+    """Be the active controller: everything below `end_offset` is committed, and the next record has that offset.
+
+    A leader that is leader again has all that it wrote before, and just goes on.
+    """
+    state, env = controller.state, controller.env
+    assert state.end_offset <= end_offset, (state.end_offset, end_offset)
+    # Where the state ends before, control records follow, of which it has nothing.
+    state.end_offset = end_offset
+    commit(controller, end_offset)
+    was_active = controller.is_active
+    env.epoch, env.next_offset = epoch, end_offset
+    controller.effects.append(Noted("controller_active", {"epoch": epoch, "next_offset": end_offset}))
+    if was_active:
+        return
+    write_result(controller, Result(None, activation_records(state, env, controller.bootstrap)))
+    # Not before: a transaction that was just aborted may have changed registrations.
+    env.sessions = sessions_of(state, env)
+    controller.tasks = Tasks(env.settings, env.now_ms)
+    controller.is_catching_up = False
+    serve_parked(controller)
+
+
+def sessions_of(state: State, env: Env) -> Sessions:
+    """The sessions with which an active controller begins: every unfenced broker has a whole one."""
+    sessions = Sessions(env.settings.broker_session_timeout_ms)
+    for broker_id, broker in state.brokers.items():
+        sessions.register(broker_id, fenced=broker.fenced)
+        if not broker.fenced:
+            sessions.heard(broker_id, broker.epoch, env.now_ms)
+    return sessions
+
+
+def renounce(controller: Controller, reason: str) -> None:
+    """Be a standby again: what is not committed is taken back, and nobody here can say whether it will be."""
+    state, env = controller.state, controller.env
+    lost = state.end_offset - state.committed_end_offset
+    controller.effects.append(Noted("controller_renounced", {"epoch": env.epoch, "reason": reason, "reverted": lost}))
+    env.epoch = -1
+    env.sessions = None
+    controller.tasks = None
+    state.revert()
+    env.next_offset = state.end_offset
+    controller.snapshots.lost()
+    error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
+    for context, request in controller.waiting.clear():
+        if is_for_any(APIS[context.api_key], request):
+            # A standby answers it too: from what is committed.
+            serve(controller, context, request)
+        else:
+            controller.answer(context, refused(request, error, context.version))
+
+
+def on_append_refused(controller: Controller, event: AppendRefused) -> None:
+    """What was replayed here did not get into the log: nothing can be led from that."""
+    if controller.env.epoch == event.epoch:
+        controller.effects.append(Resign(event.epoch, "the quorum refused an append"))
+        renounce(controller, "the quorum refused an append")
+
+
+def on_leadership_confirmed(controller: Controller, event: LeadershipConfirmed) -> None:
+    if controller.env.epoch == event.epoch:
+        controller.waiting.on_confirmed(event.number)
+
+
+def on_high_watermark(controller: Controller, event: HighWatermark) -> None:
+    """The quorum has committed what this controller wrote."""
+    assert controller.is_active, "a standby is given the batches themselves"
+    commit(controller, event.offset)
+    take_snapshot_if_due(controller)
+
+
+def commit(controller: Controller, end_offset: int) -> None:
+    """All below `end_offset` is committed: answers that rest on it may leave.
+
+    What is within a metadata transaction counts only with its end: until then another leader may abort it.
+    """
+    controller.state.commit(end_offset)
+    controller.snapshots.committed(end_offset)
+    controller.waiting.on_committed(controller.state.stable_end_offset)
+
+
+def on_shut_down(controller: Controller, _event: ShutDown) -> None:
+    """Leave: who waits is told to ask another, and nothing more is written."""
+    if controller.is_active:
+        controller.effects.append(Resign(controller.env.epoch, "shutting down"))
+        renounce(controller, "shutting down")
+    controller.is_shut_down = True

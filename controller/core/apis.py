@@ -1,0 +1,187 @@
+"""Which function serves which API, in which versions, and who may call it: one row an API.
+
+What all rows share (who is active, waiting for the commit, deadlines, Envelope) is done around the row, in
+`controller.core.controller`. A row stands here when its API is announced in ApiVersions, and only then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, Any
+
+from controller.handlers import (
+    brokers,
+    cluster,
+    configs,
+    controllers,
+    describe_configs,
+    directories,
+    elections,
+    features,
+    heartbeats,
+    isr,
+    partition_creation,
+    producer_ids,
+    reassignments,
+    topic_deletion,
+    topics,
+    versions,
+)
+from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.controllers import ControllerRegistrationRequest
+from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
+from records.messages.envelope import EnvelopeRequest
+from records.messages.features import UpdateFeaturesRequest
+from records.messages.fetch import FetchRequest
+from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
+from records.messages.producer_ids import AllocateProducerIdsRequest
+from records.messages.quorum import DescribeQuorumRequest
+from records.messages.reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
+)
+from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+from records.messages.versions import ApiVersionsRequest
+from records.schema import schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.interface.results import Result
+    from controller.state.state import State
+
+    Handler = Callable[[State, RequestContext, Any, Env], Result]
+
+
+class Kind(Enum):
+    """How an API is served.
+
+    WRITE: by the active controller alone, which sees what is not yet committed. READ: by any controller; a standby
+    answers from what is committed, the active one confirms first that it is. LOCAL: by any controller, at once, of
+    itself and of what is stable. RAFT: by the quorum (`raft`). ENVELOPE: not itself; what is in it is
+    (`controller.node.envelope`).
+    """
+
+    WRITE = "write"
+    READ = "read"
+    LOCAL = "local"
+    RAFT = "raft"
+    ENVELOPE = "envelope"
+
+
+class Operation(IntEnum):
+    """What an ACL allows, by Kafka's codes (KIP-11)."""
+
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+
+
+@dataclass(slots=True, frozen=True)
+class Api:
+    """One row. versions: announced, inclusive, those of Kafka 4.3.
+
+    handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
+    depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
+    Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
+    idle: the answer to a request that leaves nothing to do, which a standby gives too; None for others. is_local:
+    whether a request asks for nothing but what this very node can do. arrived: what is done before anything else on
+    the active controller; late: what is done where a request waited too long.
+    """
+
+    request: type[Any]
+    versions: tuple[int, int]
+    kind: Kind
+    handler: Handler | None
+    needs: Operation | None = None
+    forwardable: bool = False
+    deadline: Callable[[Any, Env], int] | None = None
+    idle: Callable[[Any], Any] | None = None
+    is_local: Callable[[Any], bool] | None = None
+    arrived: Callable[[State, Any, Env], None] | None = None
+    late: Callable[[State, Any, Env], None] | None = None
+
+    @property
+    def api_key(self) -> int:
+        key = schema_of(self.request).api_key
+        assert key is not None
+        return key
+
+
+def table(*rows: Api) -> dict[int, Api]:
+    """The rows by API key."""
+    return {row.api_key: row for row in rows}
+
+
+def request_timeout(request: Any, _env: Env) -> int:
+    """As long as the client says that it will wait."""
+    timeout_ms: int = request.timeout_ms
+    return timeout_ms
+
+
+def half_heartbeat(_request: Any, env: Env) -> int:
+    """A heartbeat that waited longer is about to be followed by the next."""
+    return env.settings.broker_heartbeat_interval_ms // 2
+
+
+ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
+WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT, Kind.ENVELOPE
+
+
+# fmt: off
+APIS = table(
+    # request, versions, kind, handler, needs
+    # The quorum's, and what is opened before it is served.
+    Api(FetchRequest, (4, 18), RAFT, None, CLUSTER_ACTION),
+    Api(FetchSnapshotRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(VoteRequest, (0, 2), RAFT, None, CLUSTER_ACTION),
+    Api(BeginQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(EndQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
+    Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
+    Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
+    # What this node speaks, and who there is.
+    Api(ApiVersionsRequest, (0, 4), LOCAL, versions.api_versions),
+    Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
+    # Brokers and controllers.
+    Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
+    Api(BrokerHeartbeatRequest, (0, 2), WRITE, heartbeats.heartbeat, CLUSTER_ACTION,
+        deadline=half_heartbeat, arrived=heartbeats.hear, late=heartbeats.touch_late),
+    Api(UnregisterBrokerRequest, (0, 0), WRITE, brokers.unregister_broker, ALTER, forwardable=True),
+    Api(ControllerRegistrationRequest, (0, 0), WRITE, controllers.register_controller, CLUSTER_ACTION),
+    # Partitions.
+    Api(AlterPartitionRequest, (2, 3), WRITE, isr.alter_partition, CLUSTER_ACTION, idle=isr.idle),
+    Api(AssignReplicasToDirsRequest, (0, 0), WRITE, directories.assign_replicas, CLUSTER_ACTION),
+    Api(ElectLeadersRequest, (0, 2), WRITE, elections.elect_leaders, ALTER, forwardable=True,
+        deadline=request_timeout, idle=elections.idle),
+    Api(AlterPartitionReassignmentsRequest, (0, 1), WRITE, reassignments.alter_reassignments, ALTER, forwardable=True,
+        deadline=request_timeout, idle=reassignments.idle_alter),
+    Api(ListPartitionReassignmentsRequest, (0, 0), READ, reassignments.list_reassignments, DESCRIBE, forwardable=True,
+        idle=reassignments.idle_list),
+    # Topics. What a caller must be allowed depends on the topics.
+    Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
+        deadline=request_timeout, idle=topics.idle),
+    Api(DeleteTopicsRequest, (1, 6), WRITE, topic_deletion.delete_topics, forwardable=True,
+        deadline=request_timeout, idle=topic_deletion.idle),
+    Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
+        deadline=request_timeout, idle=partition_creation.idle),
+    # Configurations, features and producer ids.
+    Api(IncrementalAlterConfigsRequest, (0, 1), WRITE, configs.incremental_alter_configs, forwardable=True,
+        is_local=configs.is_local),
+    Api(AlterConfigsRequest, (0, 2), WRITE, configs.alter_configs, forwardable=True, is_local=configs.is_local),
+    Api(DescribeConfigsRequest, (1, 4), READ, describe_configs.describe_configs),
+    Api(UpdateFeaturesRequest, (0, 2), WRITE, features.update_features, ALTER, forwardable=True),
+    Api(AllocateProducerIdsRequest, (0, 0), WRITE, producer_ids.allocate_producer_ids, CLUSTER_ACTION,
+        forwardable=True),
+)
+# fmt: on

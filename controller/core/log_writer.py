@@ -1,0 +1,139 @@
+"""From a handler's records to record batches: one for an operation, or several as a metadata transaction (KIP-868).
+
+The active controller replays what it writes at once; the quorum may yet lose it, and then it is taken back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.features.record_versions import TRANSACTIONS, partition_version
+from controller.state.partitions.bulk_changes import Group, PartitionChanges
+from records.batch import HEADER_BYTES, seal
+from records.bulk import Rows, batch_body, partition_changes
+from records.errors import ApiError, Error
+from records.frame import encode_record
+from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from controller.interface.env import Env
+    from controller.interface.results import Item
+    from controller.state.state import State
+
+# At most what a batch adds to a record's value: length, attributes, timestamp and offset deltas, key, value length,
+# header count.
+FRAMING_BYTES_MAX = 20
+
+
+class Batch(NamedTuple):
+    """One record batch, complete in its bytes."""
+
+    base_offset: int
+    last_offset: int
+    data: bytes
+
+
+class Piece(NamedTuple):
+    """A record, or a group of partition changes, with its bytes."""
+
+    what: Any
+    encoded: bytes | Rows
+
+    @property
+    def record_count(self) -> int:
+        return 1 if isinstance(self.encoded, bytes) else len(self.encoded)
+
+    @property
+    def record_bytes_max(self) -> int:
+        """What one of the records takes in a batch, at most."""
+        value = self.encoded
+        return FRAMING_BYTES_MAX + (len(value) if isinstance(value, bytes) else value.value_size)
+
+    def part(self, start: int, end: int) -> Piece:
+        """Some of the records of a group."""
+        group, rows = self.what, self.encoded
+        assert isinstance(rows, Rows)
+        fields = {name: column[start:end] for name, column in group.fields.items()}
+        return Piece(Group(group.rows[start:end], fields), rows[start:end])
+
+
+def write(state: State, env: Env, items: Sequence[Item], *, atomic: bool = True) -> list[Batch]:
+    """Replay records, from `env.next_offset` on, and make their batches; at least one record.
+
+    atomic: where they are too many for one batch and metadata.version knows no transactions, refuse them; else they
+    are cut into several batches, as Kafka does. Raises ApiError(POLICY_VIOLATION), with nothing done, where they
+    cannot be written.
+    """
+    bytes_max = env.settings.metadata_max_batch_size_in_bytes
+    chunks = chunked(encoded(state, items), bytes_max)
+    if len(chunks) > 1:
+        if state.metadata_version >= TRANSACTIONS and state.transaction_start < 0:
+            begin, end = BeginTransactionRecord(), EndTransactionRecord()
+            chunks.insert(0, [Piece(begin, encode_record(begin, 0))])
+            chunks.append([Piece(end, encode_record(end, 0))])
+        elif atomic:
+            raise too_large(f"the records do not fit in one batch of {bytes_max} bytes")
+    return [appended(state, env, chunk) for chunk in chunks]
+
+
+def appended(state: State, env: Env, pieces: Sequence[Piece]) -> Batch:
+    """Replay one batch, and make its bytes."""
+    base_offset = env.next_offset
+    body, count = batch_body([piece.encoded for piece in pieces])
+    data = seal(body, count, base_offset, env.epoch, env.wall_ms)
+    offset = base_offset
+    for piece in pieces:
+        if isinstance(piece.what, Group):
+            state.replay_changes(PartitionChanges([piece.what]), offset)
+        else:
+            state.replay(piece.what, offset)
+        offset += piece.record_count
+    assert offset == base_offset + count == state.end_offset, (base_offset, count, offset, state.end_offset)
+    env.next_offset = offset
+    return Batch(base_offset, offset - 1, data)
+
+
+def encoded(state: State, items: Iterable[Item]) -> list[Piece]:
+    """The records with their bytes, in the order of the log."""
+    pieces = []
+    for item in items:
+        if not isinstance(item, PartitionChanges):
+            record, version = item
+            pieces.append(Piece(record, encode_record(record, version)))
+            continue
+        version = partition_version(state.metadata_version)
+        partitions = state.partitions
+        for group in item.groups:
+            topic_ids, partition_ids = partitions.topic_ids_at(group.rows), partitions.partition_ids_at(group.rows)
+            pieces.append(Piece(group, partition_changes(version, topic_ids, partition_ids, **group.fields)))
+    return pieces
+
+
+def chunked(pieces: Iterable[Piece], bytes_max: int) -> list[list[Piece]]:
+    """The records in lists, of which each fits in a batch of `bytes_max`; none is empty.
+
+    Raises ApiError(POLICY_VIOLATION) where one record alone is too large.
+    """
+    chunks: list[list[Piece]] = [[]]
+    left = room = bytes_max - HEADER_BYTES
+    for piece in pieces:
+        size = piece.record_bytes_max
+        if size > room:
+            raise too_large(f"a record of {size} bytes does not fit in a batch of {bytes_max} bytes")
+        start, count = 0, piece.record_count
+        while start < count:
+            fitting = min(left // size, count - start)
+            if fitting == 0:
+                chunks.append([])
+                left = room
+                continue
+            chunks[-1].append(piece if fitting == count else piece.part(start, start + fitting))
+            left -= fitting * size
+            start += fitting
+    return chunks
+
+
+def too_large(text: str) -> ApiError:
+    return ApiError(Error.POLICY_VIOLATION, f"Unable to perform excessively large batch operation: {text}.")

@@ -1,0 +1,64 @@
+"""What an active controller does from time to time, and when the next of it is due (`PeriodicTaskControlManager`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controller.handlers.elections import balance_leaders, elect_uncleanly
+from controller.interface.results import Result
+from records.metadata.transactions import NoOpRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.interface.env import Env
+    from controller.interface.settings import Settings
+    from controller.state.state import State
+
+# A task that has more to do lets others have their turn first.
+AGAIN_MS = 10
+
+
+@dataclass(slots=True)
+class Task:
+    """run: what it does. due_ms: monotonic."""
+
+    name: str
+    period_ms: int
+    run: Callable[[State, Env], Result]
+    due_ms: int = 0
+
+
+class Tasks:
+    """The tasks of an active controller, by name in the order in which they run when several are due."""
+
+    __slots__ = ("_tasks",)
+
+    def __init__(self, settings: Settings, now_ms: int) -> None:
+        periods = [
+            ("writeNoOpRecord", settings.metadata_max_idle_interval_ms, write_no_op),
+            ("electUnclean", settings.unclean_leader_election_interval_ms, elect_uncleanly),
+        ]
+        if settings.auto_leader_rebalance_enable:
+            interval_ms = settings.leader_imbalance_check_interval_seconds * 1000
+            periods.append(("electPreferred", interval_ms, balance_leaders))
+        # An interval of 0 turns a task off.
+        self._tasks = [Task(name, ms, run, now_ms + ms) for name, ms, run in periods if ms > 0]
+
+    def due(self, now_ms: int) -> Task | None:
+        """The task that has been due longest; None where none is due."""
+        ready = [task for task in self._tasks if task.due_ms <= now_ms]
+        return min(ready, key=lambda task: task.due_ms, default=None)
+
+    def ran(self, task: Task, now_ms: int, *, again: bool) -> None:
+        """Say when a task that just ran is due next."""
+        task.due_ms = now_ms + (AGAIN_MS if again else task.period_ms)
+
+    def next_due_ms(self) -> int | None:
+        return min((task.due_ms for task in self._tasks), default=None)
+
+
+def write_no_op(_state: State, _env: Env) -> Result:
+    """A record without content shows that the quorum commits, and gives snapshots their moment (KIP-835)."""
+    return Result(None, [(NoOpRecord(), 0)])

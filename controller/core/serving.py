@@ -1,0 +1,154 @@
+"""A request from its arrival to its answer: what all APIs share, around the handler of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import APIS, Kind
+from controller.core.log_writer import write
+from controller.core.snapshot_schedule import Appended
+from controller.handlers.heartbeats import follow_registrations
+from controller.interface.effects import Append
+from controller.interface.refusals import refused
+from controller.interface.results import ALL_PENDING, NOTHING_PENDING, Result
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from controller.core.apis import Api
+    from controller.core.controller import Controller
+    from controller.interface.inputs import Disconnected, RequestContext, Requested
+
+# These tell nothing of the state.
+TELL_NOTHING = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
+
+
+def on_requested(controller: Controller, event: Requested) -> None:
+    """A request of one of the controller's own APIs; who may send it was checked before."""
+    metrics = controller.metrics
+    metrics.operations_started += 1
+    metrics.queue_ms.add(controller.env.now_ms - event.context.arrived_ms)
+    serve(controller, event.context, event.request)
+
+
+def serve(controller: Controller, context: RequestContext, request: Any) -> None:
+    """Let the handler of the API decide, and do what it decided."""
+    api = APIS[context.api_key]
+    assert api.handler is not None, f"{type(request).__name__} is not for the controller"
+    if must_park(controller, api):
+        controller.parked.append((context, request))
+        return
+    # What leaves nothing to do is answered by standbys too.
+    idle = None if api.idle is None else api.idle(request)
+    if idle is not None:
+        controller.answer(context, idle)
+        return
+    try:
+        check_role(controller, api, request)
+        check_deadline(controller, api, context, request)
+        result = api.handler(controller.state, context, request, controller.env)
+    except ApiError as error:
+        result = refusal(context, request, error)
+    carry_out(controller, context, request, result)
+
+
+def must_park(controller: Controller, api: Api) -> bool:
+    """Whether a standby's state cannot be told of now: a metadata transaction is open, which may yet be aborted; or
+    the state is older than what this node knew when it was ended, as after a start, when nobody knows yet what is
+    committed.
+    """
+    if controller.is_active or api.kind != Kind.READ:
+        return False
+    return controller.is_catching_up or controller.loading is not None or controller.state.transaction_start >= 0
+
+
+def serve_parked(controller: Controller) -> None:
+    """What had to wait for a state that can be told of is served, if there is one."""
+    parked, controller.parked = controller.parked, []
+    for context, request in parked:
+        serve(controller, context, request)
+
+
+def check_role(controller: Controller, api: Api, request: Any) -> None:
+    """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is none."""
+    if is_for_any(api, request):
+        return
+    if not controller.is_active:
+        raise ApiError(Error.NOT_CONTROLLER, wrong_controller_text(controller.env.leader_id))
+    if api.arrived is not None:
+        api.arrived(controller.state, request, controller.env)
+
+
+def is_for_any(api: Api, request: Any) -> bool:
+    """Whether any controller may answer, not the active one alone."""
+    return api.kind in (Kind.READ, Kind.LOCAL) or (api.is_local is not None and api.is_local(request))
+
+
+def check_deadline(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
+    """Raises ApiError(REQUEST_TIMED_OUT) for a request that waited too long to be begun; once begun, none times out."""
+    if api.deadline is None:
+        return
+    if controller.env.now_ms <= context.arrived_ms + api.deadline(request, controller.env):
+        return
+    controller.metrics.operations_timed_out += 1
+    if api.late is not None:
+        controller.metrics.timed_out_broker_heartbeats += 1
+        api.late(controller.state, request, controller.env)
+    raise ApiError(Error.REQUEST_TIMED_OUT)
+
+
+def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
+    """The answer of an API to what failed as a whole. An error tells of the state as any answer does."""
+    if error.code in TELL_NOTHING:
+        return Result(refused(request, error, context.version), rests_on=NOTHING_PENDING, confirm=False)
+    return Result(refused(request, error, context.version), rests_on=ALL_PENDING)
+
+
+def carry_out(controller: Controller, context: RequestContext, request: Any, result: Result) -> None:
+    """Do what a handler decided, and answer when the answer may leave."""
+    try:
+        last_offset = write_result(controller, result)
+    except ApiError as error:
+        result = refusal(context, request, error)
+        last_offset = write_result(controller, result)
+    waiting = controller.waiting
+    if result.records:
+        waiting.add(context, request, result.response, last_offset, confirm=False)
+    elif not controller.is_active or APIS[context.api_key].kind == Kind.LOCAL:
+        controller.answer(context, result.response)
+    else:
+        waiting.add(context, request, result.response, min(result.rests_on, last_offset), confirm=result.confirm)
+
+
+def write_result(controller: Controller, result: Result) -> int:
+    """Replay and append the records of a result, and do what goes with it; returns the last offset of the log.
+
+    Raises ApiError(POLICY_VIOLATION), with nothing done, where the records are too many.
+    """
+    state, env = controller.state, controller.env
+    if result.records:
+        assert controller.is_active, "a standby writes nothing"
+        for batch in write(state, env, result.records, atomic=result.atomic):
+            controller.effects.append(Append(env.epoch, batch.base_offset, batch.last_offset, batch.data))
+            appended = Appended(batch.last_offset + 1, env.epoch, env.wall_ms, len(batch.data))
+            controller.snapshots.appended(appended)
+        controller.metrics.last_applied_timestamp_ms = env.wall_ms
+        if env.sessions is not None:
+            follow_registrations(env.sessions, state, result.records)
+    controller.effects.extend(result.effects)
+    if result.applied is not None:
+        result.applied(env.next_offset - 1)
+    return env.next_offset - 1
+
+
+def on_disconnected(controller: Controller, event: Disconnected) -> None:
+    """Nobody waits for the answers of this connection any more; what was appended stays."""
+    connection = event.connection
+    controller.waiting.drop(connection)
+    controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection != connection]
+
+
+def wrong_controller_text(leader_id: int) -> str:
+    """What a standby says of who is active; clients print it."""
+    if leader_id < 0:
+        return "No controller appears to be active."
+    return f"The active controller appears to be node {leader_id}."

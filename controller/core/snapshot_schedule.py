@@ -1,0 +1,95 @@
+"""When a snapshot is due: after so many bytes of records, or so much time (KIP-630, KIP-876)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from controller.interface.effects import TakeSnapshot
+from controller.state.view import stable_view
+from raft.config import SnapshotId
+
+if TYPE_CHECKING:
+    from controller.core.controller import Controller
+    from controller.interface.settings import Settings
+
+
+class Appended(NamedTuple):
+    """A record batch that is in the log. end_offset: after its last record; size: bytes."""
+
+    end_offset: int
+    epoch: int
+    timestamp_ms: int
+    size: int
+
+
+class SnapshotSchedule:
+    """Counts what was committed since the last snapshot. Judged when something is committed, and only then.
+
+    last: the last batch that is committed. writing: the snapshot that is being written; there is one at a time.
+    """
+
+    __slots__ = ("_pending", "bytes", "last", "settings", "since_ms", "writing")
+
+    def __init__(self, settings: Settings, now_ms: int) -> None:
+        self.settings = settings
+        self.bytes = 0
+        self.since_ms = now_ms
+        self.last = Appended(0, 0, 0, 0)
+        self.writing: SnapshotId | None = None
+        self._pending: deque[Appended] = deque()
+
+    def appended(self, batch: Appended) -> None:
+        """The active controller wrote a batch, which is not committed yet."""
+        self._pending.append(batch)
+
+    def committed(self, end_offset: int) -> None:
+        """The active controller's batches below `end_offset` are committed."""
+        while self._pending and self._pending[0].end_offset <= end_offset:
+            self.replayed(self._pending.popleft())
+
+    def replayed(self, batch: Appended) -> None:
+        """A batch is committed."""
+        self.bytes += batch.size
+        self.last = batch
+
+    def lost(self) -> None:
+        """What is not committed may never be."""
+        self._pending.clear()
+
+    def restart(self, id_: SnapshotId, timestamp_ms: int, now_ms: int) -> None:
+        """The state is that of this snapshot."""
+        self.last = Appended(id_.end_offset, id_.epoch, timestamp_ms, 0)
+        self.begin(now_ms)
+        self.writing = None
+
+    def done(self, id_: SnapshotId) -> None:
+        """A snapshot was written or given up. It may be one of before `restart`, and not the one being written now."""
+        if self.writing == id_:
+            self.writing = None
+
+    def begin(self, now_ms: int) -> None:
+        """Count anew."""
+        self.bytes = 0
+        self.since_ms = now_ms
+
+    def due(self, stable_end_offset: int, now_ms: int) -> SnapshotId | None:
+        """The snapshot to take now; None where none is due, or cannot be: in a batch, or within a transaction."""
+        if self.writing is not None or self.bytes == 0 or self.last.end_offset != stable_end_offset:
+            return None
+        settings = self.settings
+        interval_ms = settings.metadata_log_max_snapshot_interval_ms
+        is_large = self.bytes >= settings.metadata_log_max_record_bytes_between_snapshots
+        is_old = 0 < interval_ms <= now_ms - self.since_ms
+        return SnapshotId(stable_end_offset, self.last.epoch) if is_large or is_old else None
+
+
+def take_snapshot_if_due(controller: Controller) -> None:
+    """Something was committed: see whether it is time for a snapshot."""
+    snapshots, env = controller.snapshots, controller.env
+    id_ = snapshots.due(controller.state.stable_end_offset, env.now_ms)
+    if id_ is None:
+        return
+    snapshots.writing = id_
+    snapshots.begin(env.now_ms)
+    controller.effects.append(TakeSnapshot(id_, snapshots.last.timestamp_ms, stable_view(controller.state)))

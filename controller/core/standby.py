@@ -1,0 +1,94 @@
+"""What a standby takes in: committed record batches, and snapshots in place of what the log no longer has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.core.serving import serve_parked
+from controller.core.snapshot_schedule import Appended, take_snapshot_if_due
+from controller.interface.effects import Noted
+from controller.state.partitions.bulk_batches import load_batch, replay_batch
+from records.batch import batches
+
+if TYPE_CHECKING:
+    from controller.core.controller import Controller
+    from controller.interface.inputs import (
+        CaughtUp,
+        Committed,
+        KraftVersion,
+        SnapshotClosed,
+        SnapshotOpened,
+        SnapshotPart,
+    )
+    from controller.state.state import State
+
+
+def on_committed(controller: Controller, event: Committed) -> None:
+    """Batches are committed, and go on where the state ends."""
+    assert not controller.is_active, "the active controller has replayed what it wrote"
+    metrics = controller.metrics
+    for batch in replay_batches(controller.state, event.data):
+        controller.snapshots.replayed(batch)
+        metrics.last_applied_timestamp_ms = max(metrics.last_applied_timestamp_ms, batch.timestamp_ms)
+    controller.env.next_offset = controller.state.end_offset
+    controller.waiting.on_committed(controller.state.stable_end_offset)
+    serve_parked(controller)
+    take_snapshot_if_due(controller)
+
+
+def replay_batches(state: State, data: bytes) -> list[Appended]:
+    """Replay committed batches. Control batches only move the end on.
+
+    Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
+    """
+    found = []
+    for batch in batches(data, check=False):
+        assert batch.base_offset == state.end_offset, (batch.base_offset, state.end_offset)
+        end_offset = batch.last_offset + 1
+        if batch.is_control:
+            state.end_offset = end_offset
+            state.commit(end_offset)
+        else:
+            replay_batch(state, data, batch)
+        size = 0 if batch.is_control else batch.size
+        found.append(Appended(end_offset, batch.leader_epoch, batch.max_timestamp, size))
+    return found
+
+
+def on_snapshot_opened(controller: Controller, event: SnapshotOpened) -> None:
+    """Begin anew, from a snapshot."""
+    assert not controller.is_active, "the active controller has everything"
+    controller.loading = event.id
+    controller.state.begin_load(event.id.end_offset)
+
+
+def on_snapshot_part(controller: Controller, event: SnapshotPart) -> None:
+    """Replay batches of the snapshot, its header and footer among them, as if at the last offset that it contains."""
+    assert controller.loading is not None
+    data = event.data
+    for batch in batches(data, check=False):
+        if not batch.is_control:
+            load_batch(controller.state, data, batch)
+
+
+def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
+    id_ = controller.loading
+    assert id_ is not None
+    controller.loading = None
+    controller.metrics.snapshots_loaded += 1
+    controller.state.end_load()
+    controller.snapshots.restart(id_, controller.env.wall_ms, controller.env.now_ms)
+    controller.env.next_offset = controller.state.end_offset
+    controller.waiting.on_committed(controller.state.stable_end_offset)
+    serve_parked(controller)
+    controller.effects.append(Noted("snapshot_loaded", {"end_offset": id_.end_offset, "epoch": id_.epoch}))
+
+
+def on_caught_up(controller: Controller, _event: CaughtUp) -> None:
+    """What it knew before the start it knows again, and more: from now on it may tell of its state."""
+    controller.is_catching_up = False
+    serve_parked(controller)
+
+
+def on_kraft_version(controller: Controller, event: KraftVersion) -> None:
+    controller.env.kraft_version, controller.env.kraft_version_offset = event.level, event.offset

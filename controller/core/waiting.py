@@ -1,0 +1,110 @@
+"""Answers that wait: for the commit of what they rest on, and for proof that this node still leads.
+
+An answer may leave when every record below its offset is committed and, where it needs that, leadership was confirmed
+by a question asked after its request came. One question is under way at a time; who comes meanwhile waits for the next.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from controller.interface.inputs import RequestContext
+
+
+@dataclass(slots=True)
+class Waiter:
+    """One answer. offset: of the last record that it rests on. confirmation: the number of the question it waits for,
+    0 for none.
+    """
+
+    context: RequestContext
+    request: Any
+    response: Any
+    offset: int
+    confirmation: int = 0
+
+
+class Waiting:
+    """All answers that wait on an active controller.
+
+    committed_end_offset: below it all is committed. asked, confirmed: numbers of the last question, and of the last
+    that was answered.
+    """
+
+    __slots__ = ("_by_offset", "_order", "_unconfirmed", "asked", "committed_end_offset", "confirmed", "reply")
+
+    def __init__(self, reply: Callable[[RequestContext, Any], None]) -> None:
+        self.reply = reply
+        self.committed_end_offset = 0
+        self.asked = self.confirmed = 0
+        self._by_offset: list[tuple[int, int, Waiter]] = []
+        self._unconfirmed: deque[Waiter] = deque()
+        self._order = 0
+
+    def __len__(self) -> int:
+        return len(self._by_offset) + len(self._unconfirmed)
+
+    def __iter__(self) -> Iterator[Waiter]:
+        for _, _, waiter in self._by_offset:
+            yield waiter
+        yield from self._unconfirmed
+
+    def add(self, context: RequestContext, request: Any, response: Any, offset: int, *, confirm: bool) -> None:
+        """Send the response when it may leave: at once, or later."""
+        waiter = Waiter(context, request, response, offset)
+        if confirm:
+            # A question that is under way may have been answered before this request came.
+            waiter.confirmation = self.asked + 1
+            self._unconfirmed.append(waiter)
+        else:
+            self._settle(waiter)
+
+    def question(self) -> int:
+        """The number of the question to ask now; 0 where none is needed, or one is under way."""
+        if not self._unconfirmed or self.asked > self.confirmed:
+            return 0
+        self.asked += 1
+        return self.asked
+
+    def on_confirmed(self, number: int) -> None:
+        """The question of this number was answered: at some moment after it was asked, this node led."""
+        self.confirmed = max(self.confirmed, number)
+        while self._unconfirmed and self._unconfirmed[0].confirmation <= number:
+            self._settle(self._unconfirmed.popleft())
+
+    def on_committed(self, end_offset: int) -> None:
+        """All below `end_offset` is committed: answers leave in the order of their offsets."""
+        self.committed_end_offset = end_offset
+        while self._by_offset and self._by_offset[0][0] < end_offset:
+            waiter = heappop(self._by_offset)[2]
+            self.reply(waiter.context, waiter.response)
+
+    def drop(self, connection: int) -> None:
+        """Nobody listens on this connection any more."""
+        kept = [entry for entry in self._by_offset if entry[2].context.source.connection != connection]
+        if len(kept) < len(self._by_offset):
+            self._by_offset = sorted(kept)
+        if self._unconfirmed:
+            left = (waiter for waiter in self._unconfirmed if waiter.context.source.connection != connection)
+            self._unconfirmed = deque(left)
+
+    def clear(self) -> list[tuple[RequestContext, Any]]:
+        """Forget all; returns the requests that waited."""
+        waiters = [*(entry[2] for entry in sorted(self._by_offset)), *self._unconfirmed]
+        self._by_offset = []
+        self._unconfirmed.clear()
+        self.confirmed = self.asked
+        return [(waiter.context, waiter.request) for waiter in waiters]
+
+    def _settle(self, waiter: Waiter) -> None:
+        if waiter.offset < self.committed_end_offset:
+            self.reply(waiter.context, waiter.response)
+            return
+        self._order += 1
+        heappush(self._by_offset, (waiter.offset, self._order, waiter))

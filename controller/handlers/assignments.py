@@ -1,0 +1,87 @@
+"""Where new replicas go: brokers that can take them, lists given by hand, and a new partition's first record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.features.record_versions import partition_version
+from controller.rules.partition_elections import default_directory, is_active
+from controller.rules.placement import UsableBroker, place
+from controller.state.partitions.partition import Partition, partition_record
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.interface.env import Env
+    from controller.state.state import State
+    from records.metadata.topics import PartitionRecord
+
+
+def check_assignment(state: State, replicas: Sequence[int], replica_count: int | None) -> None:
+    """Hold a list of replicas given by hand to what is there; brokers that are fenced are fine.
+
+    replica_count: what other partitions of the topic have; None where that does not matter.
+    Raises ApiError(INVALID_REPLICA_ASSIGNMENT) for the first thing that is wrong, by ascending broker id.
+    """
+    if not replicas:
+        raise _refusal("The manual partition assignment includes an empty replica list.")
+    previous = None
+    for broker_id in sorted(replicas):
+        broker = state.brokers.get(broker_id)
+        if broker is None:
+            raise _refusal(
+                f"The manual partition assignment includes broker {broker_id}, but no such broker is registered."
+            )
+        if not broker.has_uncordoned_directory:
+            raise _refusal(
+                f"The manual partition assignment includes broker {broker_id}, but all its log directories are "
+                "cordoned."
+            )
+        if broker_id == previous:
+            raise _refusal(f"The manual partition assignment includes the broker {broker_id} more than once.")
+        previous = broker_id
+    if replica_count is not None and len(replicas) != replica_count:
+        raise _refusal(
+            f"The manual partition assignment includes a partition with {len(replicas)} replica(s), but this is not "
+            f"consistent with previous partitions, which have {replica_count} replica(s)."
+        )
+
+
+def check_manual_replicas(state: State, partition_id: int, replicas: Sequence[int], replica_count: int | None) -> None:
+    """Hold the replicas of a new partition, given by hand, to what is there: one of them must be active."""
+    check_assignment(state, replicas, replica_count)
+    if not any(is_active(state, replica) for replica in replicas):
+        raise _refusal(
+            f"All brokers specified in the manual partition assignment for partition {partition_id} are fenced or in "
+            "controlled shutdown."
+        )
+
+
+def placed_replicas(state: State, env: Env, partition_count: int, replica_count: int) -> list[list[int]]:
+    """Replicas for new partitions, chosen by rack (KIP-36).
+
+    Raises ApiError(INVALID_REPLICATION_FACTOR) where there are too few brokers, or none of a partition's is active.
+    """
+    usable = [
+        UsableBroker(broker_id, broker.rack, broker.fenced)
+        for broker_id, broker in sorted(state.brokers.items())
+        if not broker.in_controlled_shutdown and broker.has_uncordoned_directory
+    ]
+    return place(usable, partition_count, replica_count, env.random)
+
+
+def new_partition(
+    state: State, topic_id: bytes, partition_id: int, replicas: Sequence[int]
+) -> tuple[PartitionRecord, int]:
+    """The first record of a partition, and its version; the first active replica leads. At least one is active."""
+    isr = tuple(replica for replica in replicas if is_active(state, replica))
+    assert isr, (topic_id, partition_id, replicas)
+    directories = tuple(default_directory(state, replica) for replica in replicas)
+    partition = Partition(tuple(replicas), isr, isr[0], 0, 0, directories)
+    version = partition_version(state.metadata_version)
+    return partition_record(partition, topic_id, partition_id, version=version), version
+
+
+def _refusal(text: str) -> ApiError:
+    return ApiError(Error.INVALID_REPLICA_ASSIGNMENT, text)

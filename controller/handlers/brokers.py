@@ -1,0 +1,156 @@
+"""Brokers come and go: BrokerRegistration and UnregisterBroker (KIP-631, KIP-858, KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from controller.features.levels import KRAFT_VERSION, METADATA_VERSION
+from controller.features.record_versions import DIRECTORY_ASSIGNMENT, register_broker_version
+from controller.handlers.partitions import leader_and_isr_changes
+from controller.handlers.registrations import endpoints, features
+from controller.interface.results import Result
+from records.errors import ApiError, Error
+from records.messages.brokers import BrokerRegistrationResponse, UnregisterBrokerResponse
+from records.metadata.brokers import RegisterBrokerRecord, UnregisterBrokerRecord
+from records.uuids import is_reserved, uuid_text
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.interface.results import Item
+    from controller.state.state import State
+    from controller.state.tables.brokers import Broker
+    from records.messages.brokers import BrokerRegistrationRequest, UnregisterBrokerRequest
+
+# From this version of the request on a broker tells which epoch it had when it was last shut down in good order.
+CLEAN_SHUTDOWN_VERSION = 3
+
+
+def register_broker(state: State, context: RequestContext, request: BrokerRegistrationRequest, env: Env) -> Result:
+    """BrokerRegistration: a broker starts, or tells anew what it is (KIP-631).
+
+    A new incarnation gets as its epoch the offset that the next record will have, begins fenced, and leaves the ISRs
+    that its former one was in; if that one did not end cleanly, the ELRs too.
+    """
+    existing = state.brokers.get(request.broker_id)
+    check_registration(state, request, env, existing)
+    if existing is not None and existing.incarnation_id == request.incarnation_id:
+        epoch, fenced, in_controlled_shutdown = existing.epoch, existing.fenced, existing.in_controlled_shutdown
+        records: list[Item] = []
+    else:
+        epoch, fenced, in_controlled_shutdown = env.next_offset, True, False
+        is_clean = (
+            context.version >= CLEAN_SHUTDOWN_VERSION
+            and existing is not None
+            and existing.epoch == request.previous_broker_epoch
+        )
+        records = shut_down(state, env, request.broker_id, is_clean=is_clean)
+    has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
+    record = RegisterBrokerRecord(
+        broker_id=request.broker_id,
+        incarnation_id=request.incarnation_id,
+        broker_epoch=epoch,
+        end_points=endpoints(RegisterBrokerRecord.BrokerEndpoint, request.listeners),
+        features=features(RegisterBrokerRecord.BrokerFeature, request.features),
+        rack=request.rack,
+        fenced=fenced,
+        in_controlled_shutdown=in_controlled_shutdown,
+        log_dirs=request.log_dirs if has_directories else (),
+    )
+    # The registration comes last: who sees it sees what became of the former incarnation.
+    records.append((record, register_broker_version(state.metadata_version)))
+    response = BrokerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, broker_epoch=epoch)
+    return Result(response, records, atomic=False)
+
+
+def check_registration(state: State, request: BrokerRegistrationRequest, env: Env, existing: Broker | None) -> None:
+    """Raises ApiError with Kafka's code for the first thing that is wrong, in Kafka's order."""
+    assert env.sessions is not None
+    if request.cluster_id != env.cluster_id:
+        raise ApiError(
+            Error.INCONSISTENT_CLUSTER_ID,
+            f"Expected cluster ID {env.cluster_id}, but got cluster ID {request.cluster_id}",
+        )
+    # Any live session counts: a fenced broker that goes on heartbeating keeps its id too.
+    if (
+        existing is not None
+        and existing.incarnation_id != request.incarnation_id
+        and env.sessions.is_valid(request.broker_id, existing.epoch, env.now_ms)
+    ):
+        raise ApiError(
+            Error.DUPLICATE_BROKER_REGISTRATION,
+            "Another broker is registered with that broker id. If the broker was recently restarted this should "
+            "self-resolve once the heartbeat manager expires the broker's session.",
+        )
+    if request.is_migrating_zk_broker:
+        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.")
+    if request.broker_id < 0:
+        raise ApiError(Error.INVALID_REGISTRATION, f"Broker id {request.broker_id} is negative.")
+    if state.metadata_version >= DIRECTORY_ASSIGNMENT:
+        check_directories(state, request)
+    check_features(state, request, env)
+
+
+def check_directories(state: State, request: BrokerRegistrationRequest) -> None:
+    """Raises ApiError(INVALID_REGISTRATION) where the log directories cannot be this broker's."""
+    if not request.log_dirs:
+        raise ApiError(Error.INVALID_REGISTRATION, "No directories specified in request")
+    if any(is_reserved(directory) for directory in request.log_dirs):
+        raise ApiError(Error.INVALID_REGISTRATION, "Reserved directory ID in request")
+    if len(set(request.log_dirs)) != len(request.log_dirs):
+        raise ApiError(Error.INVALID_REGISTRATION, "Duplicate directory ID in request")
+    for directory in request.log_dirs:
+        owner = state.directory_owners.get(directory, request.broker_id)
+        if owner != request.broker_id:
+            raise ApiError(
+                Error.INVALID_REGISTRATION,
+                f"Broker {owner} is already registered with directory {uuid_text(directory)}",
+            )
+
+
+def check_features(state: State, request: BrokerRegistrationRequest, env: Env) -> None:
+    """The broker must support every level that the cluster is at; a feature it does not know of it supports at 0."""
+    finalized: dict[str, int] = {**state.features, KRAFT_VERSION: env.kraft_version}
+    offered = {f.name: (f.min_supported_version, f.max_supported_version) for f in request.features}
+    for feature in request.features:
+        levels = (feature.min_supported_version, feature.max_supported_version)
+        check_level(feature.name, finalized.get(feature.name, 0), levels)
+    if METADATA_VERSION not in offered:
+        raise ApiError(Error.INVALID_REGISTRATION, f"Request features do not contain '{METADATA_VERSION}'")
+    for name, level in finalized.items():
+        if name not in offered:
+            check_level(name, level, (0, 0))
+
+
+def check_level(name: str, level: int, offered: tuple[int, int]) -> None:
+    low, high = offered
+    if not low <= level <= high:
+        raise ApiError(
+            Error.UNSUPPORTED_VERSION,
+            f"Unable to register because the broker does not support finalized version {level} of {name}. The broker "
+            f"wants a version between {low} and {high}, inclusive.",
+        )
+
+
+def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list[Item]:
+    """What becomes of partitions when the former incarnation of a broker turns out to be gone."""
+    partitions = state.partitions
+    if not state.elr_enabled or is_clean:
+        return leader_and_isr_changes(state, env, partitions.in_isr(broker_id), removed=broker_id)
+    rows = np.union1d(partitions.in_isr(broker_id), partitions.in_elr(broker_id))
+    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)
+
+
+def unregister_broker(state: State, _context: RequestContext, request: UnregisterBrokerRequest, env: Env) -> Result:
+    """UnregisterBroker: a broker will not come back; it leaves every ISR and ELR, fenced or not (KIP-631)."""
+    broker_id = request.broker_id
+    broker = state.brokers.get(broker_id)
+    if broker is None:
+        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
+    rows = np.union1d(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
+    records = leader_and_isr_changes(state, env, rows, removed=broker_id)
+    records.append((UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch), 0))
+    response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None)
+    return Result(response, records, atomic=False)

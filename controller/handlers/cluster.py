@@ -1,0 +1,74 @@
+"""The cluster is described: DescribeCluster, as a controller answers it (KIP-700, KIP-919)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.features.record_versions import CONTROLLER_REGISTRATION
+from controller.interface.results import Result
+from records.errors import ApiError, Error
+from records.messages.cluster import DescribeClusterResponse
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.cluster import DescribeClusterRequest
+
+# Types of endpoints.
+BROKERS = 1
+CONTROLLERS = 2
+ENDPOINT_TYPES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
+
+# All that is there for a cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and
+# IDEMPOTENT_WRITE, one bit each by their codes. Without an authorizer, everybody may do all of it.
+NOT_ASKED = -(1 << 31)
+ALL_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
+
+
+def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
+    """DescribeCluster: the controllers that are reached by the listener asked on, and which one is active.
+
+    Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0: controllers do not register there.
+    """
+    rests_on = max(state.controllers.last_change(), state.features.last_change())
+    if state.metadata_version < CONTROLLER_REGISTRATION:
+        raise ApiError(
+            Error.UNSUPPORTED_VERSION,
+            "Direct-to-controller communication is not supported with the current MetadataVersion.",
+        )
+    refusal = _refusal(context, request)
+    if refusal is not None:
+        return Result(refusal, rests_on=rests_on)
+    nodes = tuple(
+        DescribeClusterResponse.DescribeClusterBroker(broker_id=controller_id, host=endpoint.host, port=endpoint.port)
+        for controller_id in sorted(state.controllers)
+        if (endpoint := state.controllers[controller_id].listeners.get(context.listener)) is not None
+    )
+    is_listed = any(node.broker_id == env.leader_id for node in nodes)
+    response = DescribeClusterResponse(
+        throttle_time_ms=0,
+        error_code=Error.NONE,
+        endpoint_type=CONTROLLERS,
+        cluster_id=env.cluster_id,
+        controller_id=env.leader_id if is_listed else -1,
+        brokers=nodes,
+        cluster_authorized_operations=ALL_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+    )
+    return Result(response, rests_on=rests_on)
+
+
+def _refusal(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse | None:
+    """The answer to who asks for other nodes than controllers."""
+    wanted = ENDPOINT_TYPES.get(request.endpoint_type)
+    if request.endpoint_type == CONTROLLERS:
+        return None
+    if wanted is None:
+        code, text = Error.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {request.endpoint_type}"
+    else:
+        code = Error.MISMATCHED_ENDPOINT_TYPE
+        text = f"The request was sent to an endpoint of type CONTROLLER, but we wanted an endpoint of type {wanted}"
+    # Version 0 knows neither code.
+    if context.version == 0:
+        code = Error.INVALID_REQUEST
+    return DescribeClusterResponse(throttle_time_ms=0, error_code=code, error_message=text, cluster_id="", brokers=())

@@ -1,0 +1,213 @@
+"""What a wish to change the configuration of a resource comes to, and whether it may be (KIP-133, KIP-339, KIP-966)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from controller.config.resources import DEFINITIONS, STOCK_VALUES, ResourceType, check_resource
+from controller.config.values.definition import Required, Type, value_text
+from controller.config.values.text import java_trim, parse_integer, split_list
+from controller.features.record_versions import CORDONED_DIRECTORIES
+from records.errors import ApiError, Error
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import ClearElrRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.config.values.definition import Key
+    from controller.interface.env import Env
+    from controller.state.state import State
+
+Records = list[tuple[Any, int]]
+
+MIN_ISR = "min.insync.replicas"
+CORDONED = "cordoned.log.dirs"
+
+# Of a value, and of a name: what a string on the wire may have. In UTF-8, as stock writes them.
+VALUE_BYTES_MAX = 32767
+
+_SPLITTABLE = (ResourceType.BROKER, ResourceType.TOPIC)
+
+
+class Operation(IntEnum):
+    """What IncrementalAlterConfigs does to a key, by Kafka's codes."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+def config_record(kind: ResourceType, name: str, key: str, value: str | None) -> tuple[ConfigRecord, int]:
+    """The record, with its version, that sets a key, or takes it away where the value is None."""
+    return ConfigRecord(resource_type=kind, resource_name=name, name=key, value=value), 0
+
+
+def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[str, tuple[int, str | None]]) -> Records:
+    """The records of changes, key by key, to what is there: key -> operation and its value. Raises ApiError."""
+    current = state.configs.get((kind, name), {})
+    records: Records = []
+    for key, (operation, operand) in changes.items():
+        value = _changed(kind, key, current.get(key), operation, operand)
+        # A broker takes up anew what it is told again: files that a key names may have changed.
+        if value != current.get(key) or kind is ResourceType.BROKER:
+            records.append(config_record(kind, name, key, value))
+    return records
+
+
+def replacement(
+    state: State, kind: ResourceType, name: str, values: Mapping[str, str | None]
+) -> tuple[Records, Records]:
+    """The records that make these all the keys of a resource: those for keys named, and for keys that are left out."""
+    current = state.configs.get((kind, name), {})
+    named = [
+        config_record(kind, name, key, value)
+        for key, value in values.items()
+        if value != current.get(key) or kind is ResourceType.BROKER
+    ]
+    return named, [config_record(kind, name, key, None) for key in current if key not in values]
+
+
+def checked(
+    state: State,
+    env: Env,
+    kind: ResourceType,
+    name: str,
+    records: Sequence[tuple[ConfigRecord, int]],
+    *,
+    is_new: bool = False,
+    forwarded: bool = False,
+) -> None:
+    """Hold changes to the rules of their resource: those of single keys, then those of all keys as they would be.
+
+    is_new: the resource comes into being with them. forwarded: a broker sent them on, and has looked at them.
+    Raises ApiError.
+    """
+    existing = state.configs.get((kind, name), {})
+    values = dict(existing)
+    for record, _ in records:
+        _check_record(state, record, existing, forwarded=forwarded)
+        if record.value is None:
+            values.pop(record.name, None)
+        else:
+            values[record.name] = record.value
+    check_resource(kind, name, values, existing, STOCK_VALUES if env.config is None else env.config.values)
+    if not is_new:
+        check_exists(state, env, kind, name)
+
+
+def clear_elr_records(state: State, records: Sequence[tuple[Any, int]]) -> Records:
+    """Eligible replicas were eligible by the old min.insync.replicas: where that changes they begin anew (KIP-966)."""
+    if not state.elr_enabled:
+        return []
+    return [
+        (ClearElrRecord(topic_name=record.resource_name if record.resource_type == ResourceType.TOPIC else ""), 0)
+        for record, _ in records
+        if isinstance(record, ConfigRecord) and record.name == MIN_ISR
+    ]
+
+
+def check_exists(state: State, env: Env, kind: ResourceType, name: str) -> None:
+    """Raises ApiError where a resource that must be there is not: a topic, a node."""
+    if kind is ResourceType.TOPIC and name not in state.topic_ids:
+        raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    if kind is ResourceType.BROKER and name:
+        node_id = parse_integer(name)
+        assert node_id is not None, "the name was checked"
+        voters = () if env.config is None else env.config.voters
+        known = node_id in state.brokers or node_id in state.controllers or node_id in voters or node_id == env.node_id
+        if not known:
+            raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")
+
+
+def _changed(kind: ResourceType, key: str, current: str | None, operation: int, operand: str | None) -> str | None:
+    """The value after an operation on `current`."""
+    match operation:
+        case Operation.SET:
+            return operand
+        case Operation.DELETE:
+            return None
+        case Operation.APPEND | Operation.SUBTRACT:
+            definition = DEFINITIONS[kind].get(key) if kind in _SPLITTABLE else None
+            named = Operation(operation).name
+            if definition is None or definition.type is not Type.LIST:
+                raise ApiError(Error.INVALID_CONFIG, f"Can't {named} to key {key} because its type is not LIST.")
+            if operand is None:
+                raise ApiError(Error.INVALID_REQUEST, f"Null value not supported for : {key}")
+            base = _default(definition) if current is None else current
+            parts = [part for part in base.split(",") if part]
+            change = _appended if operation == Operation.APPEND else _subtracted
+            return ",".join(change(parts, _java_split(operand)))
+    raise ApiError(Error.INVALID_REQUEST, f"Unknown operation type {operation} for key {key}.")
+
+
+def _default(definition: Key) -> str:
+    default = definition.default
+    return "" if isinstance(default, Required) else value_text(default) or ""
+
+
+def _appended(parts: list[str], operands: list[str]) -> list[str]:
+    """Each operand that is not there yet is added at the end."""
+    present = set(parts)
+    return parts + [operand for operand in dict.fromkeys(operands) if operand not in present]
+
+
+def _subtracted(parts: list[str], operands: list[str]) -> list[str]:
+    """For each operand its first occurrence is taken out."""
+    left: dict[str, int] = {}
+    for operand in operands:
+        left[operand] = left.get(operand, 0) + 1
+    kept = []
+    for part in parts:
+        if left.get(part, 0):
+            left[part] -= 1
+        else:
+            kept.append(part)
+    return kept
+
+
+def _java_split(text: str) -> list[str]:
+    """The parts of a text at its commas as Java has them: those at the end that are empty do not count."""
+    parts = text.split(",")
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return [] if parts == [""] and text else parts
+
+
+def _check_record(state: State, record: ConfigRecord, existing: Mapping[str, str], *, forwarded: bool) -> None:
+    is_broker = record.resource_type == ResourceType.BROKER
+    if is_broker and record.name == MIN_ISR and state.elr_enabled:
+        if record.resource_name:
+            raise _invalid("Broker-level min.insync.replicas cannot be altered while ELR is enabled.")
+        if record.value is None:
+            raise _invalid("Cluster-level min.insync.replicas cannot be removed while ELR is enabled.")
+    if is_broker and record.name == CORDONED:
+        _check_cordoned(state, record, existing.get(CORDONED), forwarded=forwarded)
+    for text in (record.name, record.value or ""):
+        if len(text) * 3 > VALUE_BYTES_MAX and len(text.encode("utf-8", "surrogatepass")) > VALUE_BYTES_MAX:
+            raise _invalid(
+                "The configuration value cannot be added because it exceeds the maximum value size of "
+                f"{VALUE_BYTES_MAX} bytes."
+            )
+
+
+def _check_cordoned(state: State, record: ConfigRecord, current: str | None, *, forwarded: bool) -> None:
+    """Directories that take no new replicas (KIP-1066): the broker knows its paths, a controller only their ids."""
+    if state.metadata_version < CORDONED_DIRECTORIES:
+        raise _invalid(
+            "The cordoned.log.dirs configuration value cannot be set because it requires metadata.version >= 4.3-IV0"
+        )
+    if forwarded or record.value is None or not java_trim(record.value):
+        return
+    present = () if current is None else split_list(java_trim(current))
+    if not set(split_list(java_trim(record.value))) <= set(present):
+        raise _invalid(
+            "When updating cordoned.log.dirs via controllers,  the new value must be a subset of the current "
+            "configuration value."
+        )
+
+
+def _invalid(text: str) -> ApiError:
+    return ApiError(Error.INVALID_CONFIG, text)

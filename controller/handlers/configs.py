@@ -1,0 +1,174 @@
+"""Configurations are changed: IncrementalAlterConfigs and AlterConfigs (KIP-133, KIP-339)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.resources import ResourceType, resource_type
+from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
+from controller.handlers.logger_levels import level_changes
+from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text
+from records.errors import ApiError, Error
+from records.messages.configs import (
+    AlterConfigsResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from controller.handlers.config_changes import Records
+    from controller.interface.effects import Effect
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.configs import AlterConfigsRequest
+
+# What an authorizer says of resources of other types comes with it.
+_ALTERED = (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
+
+
+def is_local(request: IncrementalAlterConfigsRequest | AlterConfigsRequest) -> bool:
+    """Whether nothing is asked for that only the active controller can do: it is this node's loggers, or is refused."""
+    wanted, _ = sifted(request)
+    return not wanted
+
+
+def incremental_alter_configs(
+    state: State, context: RequestContext, request: IncrementalAlterConfigsRequest, env: Env
+) -> Result:
+    """IncrementalAlterConfigs: each resource is changed by its operations, or refused by itself; one batch.
+
+    Levels of this node's loggers, which are nowhere stored, are changed at once.
+    """
+    wanted, refused = sifted(request)
+
+    def changes(kind: ResourceType, resource: Any) -> Records:
+        operations = {config.name: (config.config_operation, config.value) for config in resource.configs}
+        records = incremental(state, kind, resource.resource_name, operations)
+        checked(state, env, kind, resource.resource_name, records, forwarded=context.forwarded)
+        return records
+
+    item = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
+    records, altered = _altered(state, wanted, changes)
+    effects, levelled = _levelled(request, env)
+    answers = [*refused, *altered, *levelled]
+    response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, answers))
+    return _result(state, request, response, records, wanted, effects)
+
+
+def alter_configs(state: State, context: RequestContext, request: AlterConfigsRequest, env: Env) -> Result:
+    """AlterConfigs: the configuration of each resource becomes what is given, or is left as it is; one batch."""
+    wanted, refused = sifted(request)
+
+    def changes(kind: ResourceType, resource: Any) -> Records:
+        values = {config.name: config.value for config in resource.configs}
+        named, left_out = replacement(state, kind, resource.resource_name, values)
+        checked(state, env, kind, resource.resource_name, [*named, *left_out], forwarded=context.forwarded)
+        return [*named, *left_out]
+
+    item = AlterConfigsResponse.AlterConfigsResourceResponse
+    records, altered = _altered(state, wanted, changes)
+    response = AlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, [*refused, *altered]))
+    return _result(state, request, response, records, wanted, ())
+
+
+def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any, ApiError]]]:
+    """The resources that the active controller must look at, and those refused for what the request alone tells."""
+    is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
+    counts: dict[tuple[int, str], int] = {}
+    for resource in request.resources:
+        key = resource.resource_type, resource.resource_name
+        counts[key] = counts.get(key, 0) + 1
+    wanted: list[tuple[ResourceType, Any]] = []
+    refused: list[tuple[Any, ApiError]] = []
+    unexpected: list[tuple[Any, ApiError]] = []
+    for resource in request.resources:
+        kind = resource_type(resource.resource_type)
+        key = resource.resource_type, resource.resource_name
+        if kind is ResourceType.BROKER_LOGGER and is_incremental:
+            continue
+        if kind is ResourceType.UNKNOWN:
+            text = f"Unknown resource type {resource.resource_type}."
+            refused.append((resource, ApiError(Error.UNSUPPORTED_VERSION, text)))
+        elif counts[key] > 1:
+            # Named once, however often it stands there.
+            counts[key] = 0
+            refused.append((resource, ApiError(Error.INVALID_REQUEST, "Duplicate resource.")))
+        elif counts[key] == 1 and kind not in _ALTERED:
+            text = f"Unexpected resource type {kind.name}."
+            unexpected.append((resource, ApiError(Error.INVALID_REQUEST, text)))
+        elif counts[key] == 1:
+            wanted.append((kind, resource))
+    return wanted, refused + unexpected
+
+
+def _altered(
+    state: State, wanted: Sequence[tuple[ResourceType, Any]], changes: Callable[[ResourceType, Any], Records]
+) -> tuple[Records, list[tuple[Any, ApiError | None]]]:
+    records: Records = []
+    answers: list[tuple[Any, ApiError | None]] = []
+    # Before work is done that cannot count: each resource that is changed at all has a record.
+    check_record_count(len(wanted))
+    for kind, resource in wanted:
+        try:
+            records += changes(kind, resource)
+            answers.append((resource, None))
+        except ApiError as error:
+            answers.append((resource, error))
+        check_record_count(len(records))
+    return [*records, *clear_elr_records(state, records)], answers
+
+
+def _levelled(request: Any, env: Env) -> tuple[list[Effect], list[tuple[Any, ApiError | None]]]:
+    effects: list[Effect] = []
+    answers: list[tuple[Any, ApiError | None]] = []
+    for resource in request.resources:
+        if resource_type(resource.resource_type) is not ResourceType.BROKER_LOGGER:
+            continue
+        try:
+            changes = level_changes(env, resource)
+            effects += () if request.validate_only else changes
+            answers.append((resource, None))
+        except ApiError as error:
+            answers.append((resource, error))
+    return effects, answers
+
+
+def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]]) -> tuple[Any, ...]:
+    return tuple(
+        item(
+            error_code=Error.NONE if error is None else error.code,
+            error_message=None if error is None else raised_text(error),
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+        )
+        for resource, error in answers
+    )
+
+
+def _result(
+    state: State,
+    request: Any,
+    response: Any,
+    records: Records,
+    wanted: Sequence[tuple[ResourceType, Any]],
+    effects: Sequence[Effect],
+) -> Result:
+    check_record_count(len(records))
+    written = [] if request.validate_only else records
+    return Result(response, written, _rests_on(state, wanted), confirm=bool(wanted), effects=effects)
+
+
+def _rests_on(state: State, wanted: Sequence[tuple[ResourceType, Any]]) -> int:
+    """What refusals, and the answer where nothing changes, tell of."""
+    changes = [NOTHING_PENDING]
+    for kind, resource in wanted:
+        changes.append(state.configs.changed_at((kind, resource.resource_name)))
+        changes.append(state.features.last_change())
+        if kind is ResourceType.TOPIC:
+            changes.append(state.topic_ids.changed_at(resource.resource_name))
+        elif kind is ResourceType.BROKER:
+            changes += (state.brokers.last_change(), state.controllers.last_change())
+    return max(changes)

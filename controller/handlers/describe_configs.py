@@ -1,0 +1,312 @@
+"""Configurations are described: DescribeConfigs, as a controller answers it (KIP-133, KIP-226, KIP-569).
+
+Of nodes a controller knows itself alone, and all of them together: the name of a BROKER resource is its own id or "".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.dynamic import DynamicConfig, described_synonyms, node_type
+from controller.config.effective import ConfigSource
+from controller.config.keys import group, own, server, topic
+from controller.config.keys.dynamic import DYNAMIC
+from controller.config.resources import (
+    DEFINITIONS,
+    ResourceType,
+    check_topic_name,
+    group_defaults,
+    resource_type,
+)
+from controller.config.topic_values import topic_defaults
+from controller.config.values.definition import ConfigError, Required, Type, value_text
+from controller.config.values.text import parse_integer
+from controller.interface.results import NOTHING_PENDING, Result, raised_text
+from records.errors import ApiError, Error
+from records.messages.configs import DescribeConfigsResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from controller.config.values.definition import Value
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.configs import DescribeConfigsRequest
+
+DescribedResource = DescribeConfigsResponse.DescribeConfigsResult
+Entry = DescribedResource.DescribeConfigsResourceResult
+Synonym = Entry.DescribeConfigsSynonym
+
+# Keys and resources of one answer: all keys of some 3,000 topics.
+ENTRIES_MAX = 100_000
+
+# Stock leaves this field as it is.
+_NO_TEXT: str | None = ""
+
+
+def describe_configs(state: State, _context: RequestContext, request: DescribeConfigsRequest, env: Env) -> Result:
+    """DescribeConfigs: each resource is described, or refused by itself.
+
+    Raises ApiError: INVALID_REQUEST for a resource of a type that there is not; POLICY_VIOLATION where the answer would
+    be too large.
+    """
+    for resource in request.resources:
+        if resource_type(resource.resource_type) is ResourceType.UNKNOWN:
+            raise ApiError(
+                Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
+            )
+    describer = Describer(state, env, with_synonyms=request.include_synonyms)
+    results: list[DescribedResource] = []
+    count = 0
+    for resource in request.resources:
+        results.append(describer.answer(resource))
+        count += 1 + len(results[-1].configs)
+        # A few bytes ask for many kilobytes, so the answer is bounded, not the request.
+        if count > ENTRIES_MAX:
+            text = f"The answer would have more than {ENTRIES_MAX} entries; ask for fewer resources at a time."
+            raise ApiError(Error.POLICY_VIOLATION, text)
+    response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
+    return Result(response, rests_on=rests_on(state, request))
+
+
+def described(describer: Describer, resource: Any) -> DescribedResource:
+    """The answer for one resource, keys in the order of their names."""
+    kind, name = resource_type(resource.resource_type), resource.resource_name
+    code, text = Error.NONE, _NO_TEXT
+    entries: tuple[Entry, ...] = ()
+    try:
+        wanted = resource.configuration_keys
+        entries = tuple(entry for entry in DESCRIBE[kind](describer, name) if not wanted or entry.name in wanted)
+    except ConfigError:
+        # What is stored is not valid here: nothing of it can be told.
+        code, text = Error.UNKNOWN_SERVER_ERROR, None
+    except ApiError as error:
+        # Stock says no more where a topic is not there.
+        is_absent = error.code is Error.UNKNOWN_TOPIC_OR_PARTITION
+        code, text = error.code, _NO_TEXT if is_absent else raised_text(error)
+    return DescribedResource(
+        error_code=code, error_message=text, resource_type=kind, resource_name=name, configs=entries
+    )
+
+
+def rests_on(state: State, request: DescribeConfigsRequest) -> int:
+    """The last uncommitted change that the answers tell of."""
+    if not request.resources:
+        return NOTHING_PENDING
+    topics = [r.resource_name for r in request.resources if resource_type(r.resource_type) is ResourceType.TOPIC]
+    return max([state.configs.last_change(), *(state.topic_ids.changed_at(name) for name in topics)])
+
+
+class Describer:
+    """What is described in one request, and how: the configuration of the node is put together once."""
+
+    def __init__(self, state: State, env: Env, *, with_synonyms: bool) -> None:
+        assert env.config is not None
+        self.state = state
+        self.env = env
+        self.with_synonyms = with_synonyms
+        configs = state.configs
+        node = configs.get((ResourceType.BROKER, str(env.node_id)), {})
+        cluster = configs.get((ResourceType.BROKER, ""), {})
+        self.dynamic = DynamicConfig(env.config, node, cluster)
+        self._layers: dict[str, tuple[Synonym, ...]] = {}
+        self._answers: dict[Any, DescribedResource] = {}
+        self._without_own: dict[ResourceType, dict[str, Entry]] = {}
+
+    def answer(self, resource: Any) -> DescribedResource:
+        """What is said of a resource, put together once however often it is asked for."""
+        key = resource.resource_type, resource.resource_name, resource.configuration_keys
+        if key not in self._answers:
+            self._answers[key] = described(self, resource)
+        return self._answers[key]
+
+    def own(self, kind: ResourceType, name: str) -> Mapping[str, str]:
+        """The dynamic configs of a resource."""
+        return self.state.configs.get((kind, name), {})
+
+    def without_own(self, kind: ResourceType) -> dict[str, Entry]:
+        """Key -> entry of a resource that has no configs of its own, by name."""
+        known = self._without_own.get(kind)
+        if known is None:
+            definition = DEFINITIONS[kind]
+            values = definition.parse(INHERITED[kind](self.dynamic.config.values))
+            known = self._without_own[kind] = {
+                name: self.entry(
+                    name,
+                    value_text(values[name]),
+                    definition.type_of(name),
+                    _inherited(self, kind, name),
+                    read_only=False,
+                )
+                for name in sorted(definition.keys)
+                if not definition.keys[name].internal
+            }
+        return known
+
+    def layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
+        """The values of a key of the node and of what means the same, the one that counts first."""
+        known = self._layers.get(name)
+        if known is None:
+            known = self._layers[name] = self._found_layers(name, is_sensitive=is_sensitive)
+        return known
+
+    def _found_layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
+        found = [
+            Synonym(name=synonym, value=None if is_sensitive else values[synonym], source=source)
+            for values, source in (
+                (self.dynamic.node, ConfigSource.DYNAMIC_BROKER),
+                (self.dynamic.cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+                (self.dynamic.static, ConfigSource.STATIC_BROKER),
+                (DEFAULTS, ConfigSource.DEFAULT),
+            )
+            for synonym in described_synonyms(name)
+            if synonym in values
+        ]
+        # What comes before the first one of its own name means something else, as a listener's key does.
+        first = next((position for position, synonym in enumerate(found) if synonym.name == name), len(found))
+        return tuple(found[first:])
+
+    def entry(
+        self, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...], *, read_only: bool
+    ) -> Entry:
+        """One key as it is told: without its value where that may be a secret."""
+        is_sensitive = kind in {None, Type.PASSWORD}
+        return Entry(
+            name=name,
+            value=None if is_sensitive else value,
+            read_only=read_only,
+            config_source=layers[0].source if layers else ConfigSource.DEFAULT,
+            is_sensitive=is_sensitive,
+            synonyms=layers if self.with_synonyms else (),
+            config_type=Type.UNKNOWN if kind is None else kind,
+            documentation=None,
+        )
+
+
+def _topic(describer: Describer, name: str) -> Iterable[Entry]:
+    check_topic_name(name)
+    if name not in describer.state.topic_ids:
+        raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION)
+    return _with_own(describer, ResourceType.TOPIC, name)
+
+
+def _group(describer: Describer, name: str) -> Iterable[Entry]:
+    if not name:
+        raise ApiError(Error.INVALID_REQUEST, "Group name must not be empty")
+    return _with_own(describer, ResourceType.GROUP, name)
+
+
+def _client_metrics(describer: Describer, name: str) -> Iterable[Entry]:
+    if not name:
+        raise ApiError(Error.INVALID_REQUEST, "Client metrics subscription name must not be empty")
+    return _with_own(describer, ResourceType.CLIENT_METRICS, name)
+
+
+def _with_own(describer: Describer, kind: ResourceType, name: str) -> Iterable[Entry]:
+    """All keys of a resource that is no node, by name; internal ones where they are set."""
+    given = describer.own(kind, name)
+    entries = describer.without_own(kind)
+    if given:
+        entries = entries | {key: _own(describer, kind, key, text) for key, text in given.items()}
+    return (entries[key] for key in sorted(entries)) if given else entries.values()
+
+
+def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entry:
+    """A key that the resource has itself. Raises ConfigError where the value is not valid."""
+    key = DEFINITIONS[kind].get(name)
+    value = text if key is None or key.internal else value_text(key.parse(text))
+    shown = None if key is None else value
+    layers = (Synonym(name=name, value=shown, source=_OWN_SOURCES[kind]), *_inherited(describer, kind, name))
+    return describer.entry(name, value, None if key is None else key.type, layers, read_only=False)
+
+
+def _inherited(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
+    """What a resource has where it has nothing of its own under this key, as far as stock tells it."""
+    if kind is ResourceType.TOPIC and name in topic.SYNONYMS:
+        return describer.layers(topic.SYNONYMS[name][0][0], is_sensitive=False)
+    if kind is ResourceType.GROUP and name in group.SYNONYMS:
+        return describer.layers(group.SYNONYMS[name], is_sensitive=False)
+    if kind is ResourceType.GROUP and name in group.KEYS:
+        default = value_text(group.KEYS.keys[name].initial)
+        return (Synonym(name=name, value=default, source=ConfigSource.DEFAULT),)
+    return ()
+
+
+def _node(describer: Describer, name: str) -> Iterable[Entry]:
+    if not name:
+        return _all_nodes(describer)
+    _check_own_id(describer.env, name, f"expected {describer.env.node_id} or empty string, but received {name}")
+    return _this_node(describer)
+
+
+def _all_nodes(describer: Describer) -> Iterable[Entry]:
+    for key, text in sorted(describer.dynamic.cluster.items()):
+        kind = node_type(key)
+        layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
+        layers = tuple(layer for layer in layers if layer.source == ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
+
+
+def _this_node(describer: Describer) -> Iterable[Entry]:
+    config = describer.dynamic.config
+    shown: dict[str, str | None] = dict(config.originals)
+    for definition in (server.KEYS, own.KEYS):
+        shown.update({key.name: value_text(config.values[key.name]) for key in definition if not key.internal})
+    for key, text in sorted(shown.items()):
+        kind = node_type(key)
+        layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
+        yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
+
+
+def _loggers(describer: Describer, name: str) -> Iterable[Entry]:
+    env = describer.env
+    if not name:
+        raise ApiError(Error.INVALID_REQUEST, "Broker id must not be empty")
+    _check_own_id(env, name, f"expected {env.node_id} but received {name}")
+    for logger, level in () if env.loggers is None else env.loggers.levels().items():
+        yield Entry(
+            name=logger,
+            value=level,
+            read_only=False,
+            config_source=ConfigSource.DYNAMIC_BROKER_LOGGER,
+            is_sensitive=False,
+        )
+
+
+DESCRIBE: dict[ResourceType, Callable[[Describer, str], Iterable[Entry]]] = {
+    ResourceType.TOPIC: _topic,
+    ResourceType.BROKER: _node,
+    ResourceType.BROKER_LOGGER: _loggers,
+    ResourceType.CLIENT_METRICS: _client_metrics,
+    ResourceType.GROUP: _group,
+}
+
+# What a resource has of the values of the node.
+INHERITED: dict[ResourceType, Callable[[Mapping[str, Value]], dict[str, Value]]] = {
+    ResourceType.TOPIC: topic_defaults,
+    ResourceType.GROUP: group_defaults,
+    ResourceType.CLIENT_METRICS: lambda _node: {},
+}
+
+_OWN_SOURCES = {
+    ResourceType.TOPIC: ConfigSource.TOPIC,
+    ResourceType.GROUP: ConfigSource.GROUP,
+    ResourceType.CLIENT_METRICS: ConfigSource.CLIENT_METRICS,
+}
+
+# What stands in no file and yet counts, as text; a key without a default is not among them.
+DEFAULTS: dict[str, str] = {
+    key.name: text
+    for definition in (server.KEYS, own.KEYS)
+    for key in definition
+    if not isinstance(key.default, Required) and (text := value_text(key.default)) is not None
+}
+
+
+def _check_own_id(env: Env, name: str, expected: str) -> None:
+    node_id = parse_integer(name)
+    if node_id is None:
+        raise ApiError(Error.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    if node_id != env.node_id:
+        raise ApiError(Error.INVALID_REQUEST, f"Unexpected broker id, {expected}")

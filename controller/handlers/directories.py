@@ -1,0 +1,82 @@
+"""AssignReplicasToDirs: a broker tells in which of its directories its replicas are (KIP-858)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.features.record_versions import DIRECTORY_ASSIGNMENT
+from controller.handlers.heartbeats import checked_broker
+from controller.interface.results import Result
+from controller.rules.partition_change import Wish
+from controller.rules.partition_elections import Leadership
+from records.errors import ApiError, Error
+from records.messages.partitions import AssignReplicasToDirsResponse
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.partitions.topics import Topic
+    from controller.state.state import State
+    from controller.state.tables.brokers import Broker
+    from records.messages.partitions import AssignReplicasToDirsRequest
+
+DirectoryResult = AssignReplicasToDirsResponse.DirectoryData
+TopicResult = DirectoryResult.TopicData
+PartitionResult = TopicResult.PartitionData
+
+
+def assign_replicas(state: State, _context: RequestContext, request: AssignReplicasToDirsRequest, env: Env) -> Result:
+    """AssignReplicasToDirs: replicas in a directory that is not online leave their ISRs in the same batch."""
+    if state.metadata_version < DIRECTORY_ASSIGNMENT:
+        raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
+    broker = checked_broker(state, request.broker_id, request.broker_epoch)
+    leadership = Leadership(state, env)
+    records: list[tuple[Any, int]] = []
+    offline: dict[tuple[bytes, int], Topic] = {}
+    directories = []
+    for directory in request.directories:
+        topics = []
+        for asked in directory.topics:
+            topic = state.topics.get(asked.topic_id)
+            results = []
+            for partition in asked.partitions:
+                index = partition.partition_index
+                error = check(leadership, broker, topic, index)
+                if error == Error.NONE and topic is not None:
+                    change = leadership.change(topic, index, Wish(directories={broker.broker_id: directory.id}))
+                    records += [] if change is None else [change]
+                    if not broker.has_online(directory.id):
+                        offline[topic.topic_id, index] = topic
+                results.append(PartitionResult(partition_index=index, error_code=error))
+            topics.append(TopicResult(topic_id=asked.topic_id, partitions=tuple(results)))
+        directories.append(DirectoryResult(id=directory.id, topics=tuple(topics)))
+    records += left_isrs(leadership, broker, offline)
+    response = AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=Error.NONE, directories=tuple(directories))
+    return Result(response, records, atomic=False)
+
+
+def left_isrs(leadership: Leadership, broker: Broker, offline: dict[tuple[bytes, int], Topic]) -> list[tuple[Any, int]]:
+    """What takes the broker's replicas of these partitions, which are offline, out of ISR and leadership.
+
+    It goes on from what was just changed, which may be the end of a reassignment: Kafka does not, and can so give a
+    partition a leader that is no replica any more.
+    """
+    after = Leadership(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
+    records: list[tuple[Any, int]] = []
+    for (_, index), topic in offline.items():
+        partition = after.find(topic, index)
+        assert partition is not None, (topic, index)
+        isr = [replica for replica in partition.isr if replica != broker.broker_id]
+        change = after.change(topic, index, Wish(election=after.election(topic), isr=isr))
+        records += [] if change is None else [change]
+    return records
+
+
+def check(leadership: Leadership, broker: Broker, topic: Topic | None, index: int) -> Error:
+    """Why a broker cannot have put its replica of this partition anywhere."""
+    if topic is None:
+        return Error.UNKNOWN_TOPIC_ID
+    partition = leadership.find(topic, index)
+    if partition is None:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.NONE if broker.broker_id in partition.replicas else Error.NOT_LEADER_OR_FOLLOWER

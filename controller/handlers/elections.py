@@ -1,0 +1,163 @@
+"""Elections that are asked for, or due from time to time: ElectLeaders, balancing, unclean ones (KIP-460, KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from controller.interface.results import ALL_PENDING, Result
+from controller.rules.bulk_elections import leader_and_isr_changes
+from controller.rules.partition_change import Election
+from controller.rules.topic_rules import topic_rules
+from controller.state.partitions.partition import NO_LEADER
+from controller.state.partitions.topics import NO_ROW
+from records.errors import ApiError, Error, error_text
+from records.messages.reassignments import ElectLeadersResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.interface.results import Item
+    from controller.state.partitions.partitions import Rows
+    from controller.state.state import State
+    from records.messages.reassignments import ElectLeadersRequest
+
+TopicResult = ElectLeadersResponse.ReplicaElectionResult
+PartitionResult = TopicResult.PartitionResult
+
+# How many partitions a run of a periodic task gives leaders to, before others have their turn.
+ELECTIONS_MAX = 1000
+
+
+class Outcome(NamedTuple):
+    """What a partition is answered: an error and the text beside it."""
+
+    error: Error
+    text: str | None
+
+
+def stock(error: Error) -> Outcome:
+    return Outcome(error, error_text(error))
+
+
+ELECTED = Outcome(Error.NONE, None)
+NOT_NEEDED = stock(Error.ELECTION_NOT_NEEDED)
+NOT_AVAILABLE = {
+    Election.PREFERRED: stock(Error.PREFERRED_LEADER_NOT_AVAILABLE),
+    Election.UNCLEAN: stock(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE),
+}
+ELECTION_TYPES = {0: Election.PREFERRED, 1: Election.UNCLEAN}
+
+# A topic's name, and of each partition its id and the row in which it is, or why there is nothing to elect.
+Asked = tuple[str, list[tuple[int, "int | Outcome"]]]
+
+
+def idle(request: ElectLeadersRequest) -> ElectLeadersResponse | None:
+    """The answer to a request that names no partition; None for others."""
+    if request.topic_partitions is None or request.topic_partitions:
+        return None
+    return ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=())
+
+
+def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersRequest, env: Env) -> Result:
+    """ElectLeaders: of the partitions named, or of all; an unclean election asks no topic whether it allows one."""
+    election = ELECTION_TYPES.get(request.election_type)
+    if election is None:
+        raise ApiError(Error.INVALID_REQUEST, f"Unknown election type {request.election_type}")
+    if request.topic_partitions is None:
+        asked = of_all(state, election)
+        rests_on = ALL_PENDING
+    else:
+        seen: set[int] = set()
+        asked = [(t.topic, of_topic(state, election, t.topic, t.partitions, seen)) for t in request.topic_partitions]
+        rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
+    rows = sorted(row for _, found in asked for _, row in found if not isinstance(row, Outcome))
+    changes = leader_and_isr_changes(state, env, np.array(rows, np.intp), election=election)
+    elected = {row for group in changes.groups for row in group.rows.tolist()}
+    topics = tuple(answered(name, found, elected, election) for name, found in asked)
+    response = ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=topics)
+    return Result(response, [changes] if len(changes) else [], rests_on, atomic=False)
+
+
+def of_all(state: State, election: Election) -> list[Asked]:
+    """Every topic, with those of its partitions that need an election."""
+    partitions = state.partitions
+    by_topic: dict[str, list[tuple[int, int | Outcome]]] = {name: [] for name in state.topic_ids}
+    for row in needy(state, election).tolist():
+        by_topic[partitions.topic_at(row).name].append((partitions.partition_id_at(row), row))
+    return list(by_topic.items())
+
+
+def needy(state: State, election: Election) -> Rows:
+    """The partitions that are not led as they should be."""
+    return state.partitions.imbalanced() if election == Election.PREFERRED else state.partitions.leaderless()
+
+
+def of_topic(
+    state: State, election: Election, name: str, partition_ids: Iterable[int], seen: set[int]
+) -> list[tuple[int, int | Outcome]]:
+    """The partitions asked for. seen: rows that were asked for already; a second time they need no election."""
+    topic = state.topic(name)
+    found: list[tuple[int, int | Outcome]] = []
+    for partition_id in partition_ids:
+        row = NO_ROW if topic is None else topic.row(partition_id)
+        if topic is None:
+            found.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")))
+        elif row == NO_ROW:
+            text = f"No such partition as {name}-{partition_id}"
+            found.append((partition_id, Outcome(Error.UNKNOWN_TOPIC_OR_PARTITION, text)))
+        elif row in seen or is_led_well(state, election, row):
+            found.append((partition_id, NOT_NEEDED))
+        else:
+            seen.add(row)
+            found.append((partition_id, row))
+    return found
+
+
+def is_led_well(state: State, election: Election, row: int) -> bool:
+    partition = state.partitions.get(row)
+    if election == Election.PREFERRED:
+        return partition.leader == partition.preferred_leader
+    return partition.leader != NO_LEADER
+
+
+def answered(
+    name: str, found: Sequence[tuple[int, int | Outcome]], elected: set[int], election: Election
+) -> TopicResult:
+    results = []
+    for partition_id, row in found:
+        if isinstance(row, Outcome):
+            error, text = row
+        else:
+            error, text = ELECTED if row in elected else NOT_AVAILABLE[election]
+        results.append(PartitionResult(partition_id=partition_id, error_code=error, error_message=text))
+    return TopicResult(topic=name, partition_result=tuple(results))
+
+
+def balance_leaders(state: State, env: Env) -> Result:
+    """Give partitions back to their preferred leaders, where these can lead (KIP-460)."""
+    return some_elections(state, env, state.partitions.imbalanced(), Election.PREFERRED)
+
+
+def elect_uncleanly(state: State, env: Env) -> Result:
+    """Give leaders to partitions that have none, where their topic allows any replica."""
+    rows = state.partitions.leaderless()
+    _, allows_unclean = topic_rules(state, env, rows)
+    return some_elections(state, env, rows[allows_unclean], Election.UNCLEAN)
+
+
+def some_elections(state: State, env: Env, rows: Rows, election: Election) -> Result:
+    """Elections for as many of the rows as a run may have."""
+    items: list[Item] = []
+    count = at = 0
+    while at < len(rows) and count < ELECTIONS_MAX:
+        until = at + ELECTIONS_MAX - count
+        changes = leader_and_isr_changes(state, env, rows[at:until], election=election)
+        if len(changes):
+            items.append(changes)
+            count += len(changes)
+        at = until
+    return Result(None, items, atomic=False, again=count >= ELECTIONS_MAX)

@@ -1,0 +1,297 @@
+"""Heartbeats of brokers: fencing, unfencing, controlled shutdown, and sessions that end (KIP-631, KIP-841, KIP-858).
+
+A broker is FENCED, UNFENCED or in CONTROLLED_SHUTDOWN; each heartbeat may move it, and SHUTDOWN_NOW is what it is told
+when it may stop.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from controller.features.record_versions import CORDONED_DIRECTORIES, DIRECTORY_ASSIGNMENT
+from controller.handlers.partitions import leader_and_isr_changes
+from controller.interface.effects import Noted
+from controller.interface.refusals import refused
+from controller.interface.results import NOTHING_PENDING, Result
+from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
+from records.errors import ApiError, Error
+from records.messages.brokers import BrokerHeartbeatResponse
+from records.metadata.brokers import (
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.interface.results import Item
+    from controller.interface.sessions import Session, Sessions
+    from controller.state.state import State
+    from controller.state.tables.brokers import Broker
+    from records.messages.brokers import BrokerHeartbeatRequest
+
+
+class BrokerState(Enum):
+    """Where a broker is on its way."""
+
+    FENCED = "fenced"
+    UNFENCED = "unfenced"
+    CONTROLLED_SHUTDOWN = "controlled shutdown"
+    SHUTDOWN_NOW = "shutdown now"
+
+    @property
+    def is_fenced(self) -> bool:
+        return self in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW)
+
+
+FENCED, UNFENCED = BrokerState.FENCED, BrokerState.UNFENCED
+CONTROLLED_SHUTDOWN, SHUTDOWN_NOW = BrokerState.CONTROLLED_SHUTDOWN, BrokerState.SHUTDOWN_NOW
+
+
+def current_state(session: Session) -> BrokerState:
+    if session.is_shutting_down:
+        return CONTROLLED_SHUTDOWN
+    return FENCED if session.fenced else UNFENCED
+
+
+def next_state(
+    session: Session,
+    request: BrokerHeartbeatRequest,
+    *,
+    registration_offset: int,
+    leads: Callable[[], bool],
+    lowest_active_offset: Callable[[], int],
+) -> BrokerState:
+    """Where a heartbeat takes the broker.
+
+    registration_offset: of its RegisterBrokerRecord, which it must have seen before it is unfenced. leads: whether it
+    leads a partition still. lowest_active_offset: how far all active brokers have come.
+    """
+    now = current_state(session)
+    if now == FENCED:
+        if request.want_shut_down:
+            return SHUTDOWN_NOW
+        if not request.want_fence and request.current_metadata_offset >= registration_offset:
+            return UNFENCED
+        return FENCED
+    if now == UNFENCED:
+        if request.want_fence:
+            return SHUTDOWN_NOW if request.want_shut_down else FENCED
+        if request.want_shut_down:
+            return CONTROLLED_SHUTDOWN if leads() else SHUTDOWN_NOW
+        return UNFENCED
+    # In controlled shutdown what the broker wants is known. It may go when its leaderships are, and when every active
+    # broker has read that far: before that, one of them may yet send a follower or a client to it.
+    if leads() or session.shutdown_offset > lowest_active_offset():
+        return CONTROLLED_SHUTDOWN
+    return SHUTDOWN_NOW
+
+
+def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatRequest, env: Env) -> Result:
+    """BrokerHeartbeat: the broker lives, wants something, and tells which of its directories are offline."""
+    sessions = env.sessions
+    assert sessions is not None
+    try:
+        broker = checked_broker(state, request.broker_id, request.broker_epoch)
+    except ApiError as error:
+        refusal = refused(request, error, context.version)
+        return Result(refusal, rests_on=rests_on(state, request.broker_id), confirm=False)
+    session = sessions.get(broker.broker_id)
+    assert session is not None, f"registered broker {broker.broker_id} has no session"
+    registration_offset = state.registration_offsets[broker.broker_id]
+    before = current_state(session)
+    after = next_state(
+        session,
+        request,
+        registration_offset=registration_offset,
+        leads=lambda: len(state.partitions.led_by(broker.broker_id)) > 0,
+        lowest_active_offset=sessions.lowest_active_offset,
+    )
+    records: list[Item] = []
+    effects = []
+    has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
+    gone = [directory for directory in broker.directories if has_directories and directory in request.offline_log_dirs]
+    if after != before:
+        records += entered(state, env, broker, after, gone)
+        fields = {
+            "broker_id": broker.broker_id,
+            "epoch": broker.epoch,
+            "state": after.value,
+            "was": before.value,
+        }
+        effects.append(Noted("broker_state_changed", fields))
+    if gone:
+        records += directories_offline(state, env, broker, gone, has_left=after not in (before, UNFENCED))
+    if state.metadata_version >= CORDONED_DIRECTORIES and request.cordoned_log_dirs is not None:
+        records += directories_cordoned(broker, request.cordoned_log_dirs)
+
+    def applied(offset: int) -> None:
+        sessions.touch(broker.broker_id, fenced=after.is_fenced, metadata_offset=request.current_metadata_offset)
+        if after == CONTROLLED_SHUTDOWN:
+            sessions.start_shutdown(broker.broker_id, offset)
+
+    response = BrokerHeartbeatResponse(
+        throttle_time_ms=0,
+        error_code=Error.NONE,
+        is_caught_up=request.current_metadata_offset >= registration_offset,
+        is_fenced=after.is_fenced,
+        should_shut_down=after == SHUTDOWN_NOW,
+    )
+    return Result(
+        response,
+        records,
+        rests_on(state, broker.broker_id),
+        confirm=False,
+        atomic=False,
+        applied=applied,
+        effects=effects,
+    )
+
+
+def rests_on(state: State, broker_id: int) -> int:
+    """What an answer that changes nothing tells of: the registration of its own broker, and nothing else."""
+    return max(state.brokers.changed_at(broker_id), state.registration_offsets.changed_at(broker_id), NOTHING_PENDING)
+
+
+def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
+    """The registered broker of this epoch.
+
+    Raises ApiError(STALE_BROKER_EPOCH) where there is none, or another.
+    """
+    broker = state.brokers.get(broker_id)
+    if broker is None:
+        raise ApiError(Error.STALE_BROKER_EPOCH, f"No broker registration found for broker id {broker_id}")
+    if broker.epoch != broker_epoch:
+        raise ApiError(
+            Error.STALE_BROKER_EPOCH, f"Expected broker epoch {broker.epoch}, but got broker epoch {broker_epoch}"
+        )
+    return broker
+
+
+def entered(
+    state: State, env: Env, broker: Broker, entered_state: BrokerState, gone: Iterable[bytes] = ()
+) -> list[Item]:
+    """The records that take a broker into another state. gone: its directories that turn out to be offline."""
+    if entered_state == UNFENCED:
+        return unfenced(state, env, broker, gone)
+    if entered_state == CONTROLLED_SHUTDOWN:
+        return in_controlled_shutdown(state, env, broker)
+    return fenced(state, env, broker)
+
+
+def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
+    """The broker leads no more and is in no ISR; it stays a replica, and eligible where it was."""
+    rows = state.partitions.in_isr(broker.broker_id)
+    records = leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+    records.append((registration_change(broker, fenced=FENCE), 0))
+    return records
+
+
+def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) -> list[Item]:
+    """The broker may lead. It gets partitions that nobody leads; into other ISRs only their leaders can put it.
+
+    gone: its directories that turn out to be offline; what is in them is left to `directories_offline`.
+    """
+    rows = state.partitions.leaderless()
+    for directory in gone:
+        rows = np.setdiff1d(rows, state.partitions.in_directory(directory))
+    return [
+        (registration_change(broker, fenced=UNFENCE), 0),
+        *leader_and_isr_changes(state, env, rows, added=broker.broker_id),
+    ]
+
+
+def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]:
+    """The broker gives its leaderships up while it still serves (KIP-841)."""
+    records: list[Item] = []
+    if not broker.in_controlled_shutdown:
+        records.append((registration_change(broker, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN), 1))
+    rows = state.partitions.in_isr(broker.broker_id)
+    return records + leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+
+
+def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes], *, has_left: bool) -> list[Item]:
+    """Replicas in directories that are offline now leave their ISRs, and do not lead (KIP-858).
+
+    has_left: the same batch takes the broker out of every ISR already.
+    """
+    records: list[Item] = []
+    for directory in gone:
+        rows = state.partitions.in_directory(directory)
+        if has_left:
+            rows = np.setdiff1d(rows, state.partitions.in_isr(broker.broker_id))
+        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
+    # Where none is left the list is empty, which says nothing: such a broker is about to stop.
+    left = tuple(directory for directory in broker.directories if directory not in gone)
+    records.append((registration_change(broker, log_dirs=left), 2))
+    return records
+
+
+def directories_cordoned(broker: Broker, cordoned: tuple[bytes, ...]) -> list[Item]:
+    """The directories that take no new replicas, where they are others than before (KIP-1066)."""
+    if broker.cordoned is not None and set(cordoned) == set(broker.cordoned):
+        return []
+    return [(registration_change(broker, cordoned_log_dirs=cordoned), 3)]
+
+
+def registration_change(broker: Broker, **changes: Any) -> BrokerRegistrationChangeRecord:
+    return BrokerRegistrationChangeRecord(broker_id=broker.broker_id, broker_epoch=broker.epoch, **changes)
+
+
+def fence_expired(state: State, env: Env) -> Result | None:
+    """Fence one broker whose session has ended; None where there is none.
+
+    One at a time, so that each fence sees what the one before it made of the partitions.
+    """
+    sessions = env.sessions
+    assert sessions is not None
+    while (found := sessions.expired(env.now_ms)) is not None:
+        broker_id, epoch = found
+        broker = state.brokers.get(broker_id)
+        # A session of a former incarnation, of a broker that is fenced already or was unregistered, just ends.
+        if broker is None or broker.epoch != epoch or broker.fenced:
+            sessions.forget_contact(broker_id, epoch)
+            continue
+        effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]
+        forget = partial(_forget, sessions, broker_id, epoch)
+        return Result(None, fenced(state, env, broker), atomic=False, applied=forget, effects=effects)
+    return None
+
+
+def _forget(sessions: Sessions, broker_id: int, epoch: int, _offset: int) -> None:
+    sessions.forget_contact(broker_id, epoch)
+
+
+def hear(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
+    """A heartbeat has come: whatever becomes of it, its broker lives. Of unregistered ones nothing is kept."""
+    broker = state.brokers.get(request.broker_id)
+    if broker is not None and broker.epoch == request.broker_epoch and env.sessions is not None:
+        env.sessions.heard(broker.broker_id, broker.epoch, env.now_ms)
+
+
+def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
+    """A heartbeat that waited too long changes no state, but tells how far the broker is all the same."""
+    broker = state.brokers.get(request.broker_id)
+    if broker is None or broker.epoch != request.broker_epoch or env.sessions is None:
+        return
+    env.sessions.touch(broker.broker_id, fenced=broker.fenced, metadata_offset=request.current_metadata_offset)
+
+
+def follow_registrations(sessions: Sessions, state: State, items: Iterable[Item]) -> None:
+    """Bring the sessions in line with registrations that were just changed by these records."""
+    for item in items:
+        record = item[0] if isinstance(item, tuple) else None
+        if isinstance(record, RegisterBrokerRecord):
+            sessions.remove(record.broker_id)
+            sessions.register(record.broker_id, fenced=record.fenced)
+        elif isinstance(record, UnregisterBrokerRecord):
+            sessions.remove(record.broker_id)
+        elif isinstance(record, BrokerRegistrationChangeRecord):
+            sessions.register(record.broker_id, fenced=state.brokers[record.broker_id].fenced)

@@ -1,0 +1,153 @@
+"""AlterPartition: the leader of a partition tells who is in sync (KIP-497, KIP-704, KIP-841, KIP-903, KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.handlers.heartbeats import checked_broker
+from controller.interface.effects import Noted
+from controller.interface.results import Result
+from controller.rules.partition_change import Wish
+from controller.rules.partition_elections import Leadership
+from controller.state.partitions.partition import NO_LEADER_CHANGE, RECOVERED, RECOVERING, merged
+from records.errors import Error
+from records.messages.partitions import AlterPartitionResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.partitions.partition import Partition
+    from controller.state.partitions.topics import Topic
+    from controller.state.state import State
+    from records.messages.partitions import AlterPartitionRequest
+
+TopicResult = AlterPartitionResponse.TopicData
+PartitionResult = TopicResult.PartitionData
+
+# From this version of the request on each member comes with the epoch that the leader knows of it.
+EPOCHS_VERSION = 3
+ANY_EPOCH = -1
+
+
+def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
+    """The answer to a request that names no topic; None for others."""
+    return None if request.topics else AlterPartitionResponse(throttle_time_ms=0, error_code=Error.NONE, topics=())
+
+
+def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
+    """AlterPartition: each partition is judged by itself."""
+    leader = checked_broker(state, request.broker_id, request.broker_epoch)
+    leadership = Leadership(state, env)
+    records: list[tuple[Any, int]] = []
+    effects: list[Noted] = []
+    topics = []
+    rests_on = state.brokers.last_change()
+    for asked_topic in request.topics:
+        topic = state.topics.get(asked_topic.topic_id)
+        rests_on = max(rests_on, state.topics.changed_at(asked_topic.topic_id))
+        results = []
+        for asked in asked_topic.partitions:
+            if topic is None:
+                results.append(_result(asked.partition_index, Error.UNKNOWN_TOPIC_ID))
+                continue
+            rests_on = max(rests_on, state.partitions.changed_at(topic.row(asked.partition_index)))
+            alteration = _Alteration(leadership, topic, leader.broker_id, asked, context.version)
+            results.append(alteration.result())
+            records += alteration.records
+            effects += alteration.effects
+        topics.append(TopicResult(topic_id=asked_topic.topic_id, partitions=tuple(results)))
+    response = AlterPartitionResponse(throttle_time_ms=0, error_code=Error.NONE, topics=tuple(topics))
+    return Result(response, records, rests_on, atomic=False, effects=effects)
+
+
+class _Alteration:
+    """One partition of a request: `result` is its answer, `records` what is written for it."""
+
+    __slots__ = ("asked", "broker_id", "effects", "isr", "leadership", "records", "topic")
+
+    def __init__(self, leadership: Leadership, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
+        self.leadership = leadership
+        self.topic = topic
+        self.broker_id = broker_id
+        self.asked = asked
+        self.records: list[tuple[Any, int]] = []
+        self.effects: list[Noted] = []
+        # The wished members, each with its epoch.
+        if version >= EPOCHS_VERSION:
+            self.isr = [(member.broker_id, member.broker_epoch) for member in asked.new_isr_with_epochs]
+        else:
+            self.isr = [(member, ANY_EPOCH) for member in asked.new_isr]
+
+    def result(self) -> PartitionResult:
+        asked = self.asked
+        index = asked.partition_index
+        partition = self.leadership.find(self.topic, index)
+        if partition is None:
+            return _result(index, Error.UNKNOWN_TOPIC_OR_PARTITION)
+        error = check(partition, asked, self.broker_id, [member for member, _ in self.isr])
+        if error == Error.NONE:
+            error = self.check_members()
+        if error != Error.NONE:
+            fields = {"topic": self.topic.name, "partition": index, "broker_id": self.broker_id, "error": error.name}
+            self.effects.append(Noted("alter_partition_refused", fields))
+            return _result(index, error)
+        wish = Wish(
+            election=self.leadership.election(self.topic),
+            isr=[member for member, _ in self.isr],
+            recovery_state=asked.leader_recovery_state,
+        )
+        change = self.leadership.change(self.topic, index, wish)
+        if change is not None:
+            self.records.append(change)
+            partition = merged(partition, change[0])
+            # The end of a reassignment may take the leadership from who asked: it must then look at the new state
+            # before it asks again. So this one error comes with a record.
+            if change[0].leader not in (NO_LEADER_CHANGE, self.broker_id):
+                return _result(index, Error.NEW_LEADER_ELECTED)
+        return PartitionResult(
+            partition_index=index,
+            error_code=Error.NONE,
+            leader_id=partition.leader,
+            leader_epoch=partition.leader_epoch,
+            isr=partition.isr,
+            leader_recovery_state=partition.recovery_state,
+            partition_epoch=partition.partition_epoch,
+        )
+
+    def check_members(self) -> Error:
+        """INELIGIBLE_REPLICA where a wished member is not active, or is another incarnation than the leader knows."""
+        brokers = self.leadership.state.brokers
+        for member, epoch in self.isr:
+            broker = brokers.get(member)
+            if broker is None or not broker.is_active or epoch not in (ANY_EPOCH, broker.epoch):
+                return Error.INELIGIBLE_REPLICA
+        return Error.NONE
+
+
+def check(partition: Partition, asked: Any, broker_id: int, isr: Sequence[int]) -> Error:
+    """What is wrong with a wish, by the partition alone; the first of Kafka's checks that fails."""
+    # A leader that is ahead of us was told so by a later controller: we are not the active one any more.
+    if asked.leader_epoch > partition.leader_epoch or asked.partition_epoch > partition.partition_epoch:
+        return Error.NOT_CONTROLLER
+    if asked.leader_epoch < partition.leader_epoch:
+        return Error.FENCED_LEADER_EPOCH
+    if broker_id != partition.leader:
+        return Error.INVALID_REQUEST
+    if asked.partition_epoch < partition.partition_epoch:
+        return Error.INVALID_UPDATE_VERSION
+    if len(set(isr)) != len(isr) or not set(isr) <= set(partition.replicas) or partition.leader not in isr:
+        return Error.INVALID_REQUEST
+    wished = asked.leader_recovery_state
+    if wished not in (RECOVERED, RECOVERING) or (wished == RECOVERING and len(isr) > 1):
+        return Error.INVALID_REQUEST
+    if partition.recovery_state == RECOVERED and wished == RECOVERING:
+        return Error.INVALID_REQUEST
+    return Error.NONE
+
+
+def _result(index: int, error: Error) -> PartitionResult:
+    return PartitionResult(
+        partition_index=index, error_code=error, leader_id=0, leader_epoch=0, isr=(), partition_epoch=0
+    )

@@ -1,0 +1,55 @@
+"""Levels of this node's loggers, asked for as the resource BROKER_LOGGER of this node (KIP-412)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.values.text import parse_integer
+from controller.handlers.config_changes import Operation
+from controller.interface.effects import SetLogLevel
+from controller.interface.loggers import LEVELS, ROOT
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.loggers import Loggers
+
+
+def level_changes(env: Env, resource: Any) -> list[SetLogLevel]:
+    """The changes that a resource of an IncrementalAlterConfigs asks for, all or none. Raises ApiError."""
+    check_own_node(env, resource.resource_name)
+    # A setting that stands twice counts as it stands last.
+    configs = {config.name: config for config in resource.configs}
+    return [_change(env.loggers, config) for config in configs.values()]
+
+
+def check_own_node(env: Env, name: str) -> None:
+    """Raises ApiError(INVALID_REQUEST) unless the name is the id of this node."""
+    node_id = parse_integer(name)
+    if node_id is None:
+        raise ApiError(Error.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    if node_id != env.node_id:
+        raise ApiError(Error.INVALID_REQUEST, f"Unexpected node id. Expected {env.node_id}, but received {node_id}")
+
+
+def _change(loggers: Loggers | None, config: Any) -> SetLogLevel:
+    name, operation = config.name, config.config_operation
+    if operation in {Operation.APPEND, Operation.SUBTRACT}:
+        text = f"{Operation(operation).name} operation is not allowed for the BROKER_LOGGER resource"
+        raise ApiError(Error.INVALID_REQUEST, text)
+    if operation not in {Operation.SET, Operation.DELETE}:
+        text = f"Unknown operation type {operation} is not allowed for the BROKER_LOGGER resource"
+        raise ApiError(Error.INVALID_REQUEST, text)
+    if loggers is None or name not in loggers:
+        raise ApiError(Error.INVALID_CONFIG, f"Logger {name} does not exist!")
+    if operation == Operation.DELETE:
+        if name == ROOT:
+            raise ApiError(Error.INVALID_REQUEST, "Removing the log level of the root logger is not allowed")
+        return SetLogLevel(name, None)
+    if config.value not in LEVELS:
+        raise ApiError(
+            Error.INVALID_CONFIG,
+            f"Cannot set the log level of {name} to {'null' if config.value is None else config.value} as it is not a "
+            f"supported log level. Valid log levels are {', '.join(sorted(LEVELS))}",
+        )
+    return SetLogLevel(name, config.value)

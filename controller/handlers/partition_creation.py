@@ -1,0 +1,96 @@
+"""CreatePartitions: more partitions for topics that are there (KIP-195)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
+from controller.interface.results import Result, check_record_count, raised_text
+from records.errors import ApiError, Error
+from records.messages.topics import CreatePartitionsResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.topics import CreatePartitionsRequest
+
+    Records = list[tuple[Any, int]]
+
+TopicResult = CreatePartitionsResponse.CreatePartitionsTopicResult
+
+
+def idle(request: CreatePartitionsRequest) -> CreatePartitionsResponse | None:
+    """The answer where no topic is left that could grow; None for other requests."""
+    wanted, refused = sifted(request)
+    return None if wanted else CreatePartitionsResponse(throttle_time_ms=0, results=tuple(refused))
+
+
+def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResult]]:
+    """The topics that are asked for once, and the answers for the others."""
+    counts: dict[str, int] = {}
+    for topic in request.topics:
+        counts[topic.name] = counts.get(topic.name, 0) + 1
+    refused = [
+        TopicResult(name=name, error_code=Error.INVALID_REQUEST, error_message="Duplicate topic name.")
+        for name, count in counts.items()
+        if count > 1
+    ]
+    return [topic for topic in request.topics if counts[topic.name] == 1], refused
+
+
+def create_partitions(state: State, _context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
+    """CreatePartitions: each topic grows, or is refused by itself; what grows is one batch."""
+    wanted, results = sifted(request)
+    records: Records = []
+    changes = [state.brokers.last_change()]
+    for topic in wanted:
+        changes.append(state.topic_ids.changed_at(topic.name))
+        error, text = Error.NONE, None
+        try:
+            records += grown(state, env, topic)
+        except ApiError as refused:
+            error, text = refused.code, raised_text(refused)
+        results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
+        check_record_count(len(records))
+    # What a topic has now may itself not be committed yet.
+    changes.append(state.partitions.last_change())
+    response = CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results))
+    return Result(response, () if request.validate_only else records, max(changes))
+
+
+def grown(state: State, env: Env, asked: Any) -> Records:
+    """The records of a topic's new partitions; raises ApiError where it cannot have them."""
+    topic = state.topic(asked.name)
+    if topic is None:
+        raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION)
+    current = topic.partition_count()
+    if asked.count == current:
+        raise ApiError(Error.INVALID_PARTITIONS, f"Topic already has {current} partition(s).")
+    if asked.count < current:
+        raise ApiError(
+            Error.INVALID_PARTITIONS,
+            f"The topic {asked.name} currently has {current} partition(s); {asked.count} would not be an increase.",
+        )
+    additional = asked.count - current
+    if asked.assignments is not None and len(asked.assignments) != additional:
+        raise ApiError(
+            Error.INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {additional} additional partition(s), but only {len(asked.assignments)} assignment(s) "
+            "were specified.",
+        )
+    # The whole request would be refused for what it writes: so it is before that is built.
+    check_record_count(additional)
+    first = state.partitions.find(topic, 0)
+    if first is None:
+        raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"Topic {asked.name} has no partition 0.")
+    replicas: list[Sequence[int]] = []
+    if asked.assignments is None:
+        replicas += placed_replicas(state, env, additional, len(first.replicas))
+    else:
+        for index, assignment in enumerate(asked.assignments, start=current):
+            check_manual_replicas(state, index, assignment.broker_ids, len(first.replicas))
+            replicas.append(assignment.broker_ids)
+    return [new_partition(state, topic.topic_id, index, each) for index, each in enumerate(replicas, start=current)]

@@ -1,0 +1,31 @@
+"""Leaders and in-sync replicas of many partitions, when a broker comes, goes, or has lost data (KIP-631, KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.rules import bulk_elections
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.results import Item
+    from controller.state.partitions.partitions import Rows
+    from controller.state.state import State
+
+
+def leader_and_isr_changes(
+    state: State,
+    env: Env,
+    rows: Rows,
+    *,
+    removed: int | None = None,
+    added: int | None = None,
+    lost_data: int | None = None,
+) -> list[Item]:
+    """What becomes of the partitions in these rows, each given once, ascending; nothing where nothing changes.
+
+    removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
+    one that was shut down uncleanly, and so leaves ISRs and ELRs.
+    """
+    changes = bulk_elections.leader_and_isr_changes(state, env, rows, removed=removed, added=added, lost_data=lost_data)
+    return [changes] if len(changes) else []

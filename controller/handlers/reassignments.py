@@ -1,0 +1,175 @@
+"""Moving replicas: AlterPartitionReassignments, ListPartitionReassignments (KIP-455, KIP-860)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.handlers.assignments import check_assignment
+from controller.interface.results import Result, check_record_count, raised_text
+from controller.rules.partition_change import Wish
+from controller.rules.partition_elections import Leadership
+from controller.rules.reassignment import reassigned, reverted
+from records.errors import ApiError, Error
+from records.messages.reassignments import AlterPartitionReassignmentsResponse, ListPartitionReassignmentsResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.partitions.partition import Partition
+    from controller.state.partitions.topics import Topic
+    from controller.state.state import State
+    from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
+    from records.metadata.topics import PartitionChangeRecord
+
+    Change = tuple[PartitionChangeRecord, int]
+
+TopicResult = AlterPartitionReassignmentsResponse.ReassignableTopicResponse
+PartitionResult = TopicResult.ReassignablePartitionResponse
+OngoingTopic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
+OngoingPartition = OngoingTopic.OngoingPartitionReassignment
+
+
+def idle_alter(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse | None:
+    """The answer to a request that names no topic; None for others."""
+    return None if request.topics else altered(True, ())
+
+
+def altered(allow_factor_change: bool, topics: tuple[TopicResult, ...]) -> AlterPartitionReassignmentsResponse:
+    return AlterPartitionReassignmentsResponse(
+        throttle_time_ms=0,
+        allow_replication_factor_change=allow_factor_change,
+        error_code=Error.NONE,
+        error_message=None,
+        responses=topics,
+    )
+
+
+def alter_reassignments(
+    state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
+) -> Result:
+    """AlterPartitionReassignments: each partition is moved, or its move cancelled, or refused by itself."""
+    leadership = Leadership(state, env)
+    allow_factor_change = request.allow_replication_factor_change
+    records: list[tuple[Any, int]] = []
+    topics = []
+    for asked_topic in request.topics:
+        topic = state.topic(asked_topic.name)
+        results = []
+        for asked in asked_topic.partitions:
+            error, text = Error.NONE, None
+            try:
+                partition = found(leadership, asked_topic.name, topic, asked.partition_index)
+                assert topic is not None
+                if asked.replicas is None:
+                    change = cancel(leadership, topic, asked.partition_index, partition)
+                else:
+                    check_target(state, partition, asked.replicas, allow_factor_change)
+                    change = reassign(leadership, topic, asked.partition_index, partition, asked.replicas)
+                records += [] if change is None else [change]
+            except ApiError as refused:
+                error, text = refused.code, raised_text(refused)
+            check_record_count(len(records))
+            results.append(PartitionResult(partition_index=asked.partition_index, error_code=error, error_message=text))
+        topics.append(TopicResult(name=asked_topic.name, partitions=tuple(results)))
+    rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
+    return Result(altered(allow_factor_change, tuple(topics)), records, rests_on)
+
+
+def found(leadership: Leadership, name: str, topic: Topic | None, index: int) -> Partition:
+    """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) where there is none."""
+    if topic is None:
+        raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
+    partition = leadership.find(topic, index)
+    if partition is None:
+        raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {name}:{index}.")
+    return partition
+
+
+def cancel(leadership: Leadership, topic: Topic, index: int, partition: Partition) -> Change | None:
+    """Go back to what was there before the running reassignment."""
+    if not partition.is_reassigning:
+        raise ApiError(Error.NO_REASSIGNMENT_IN_PROGRESS)
+    before = reverted(partition)
+    if before.unclean and not leadership.allows_unclean(topic):
+        raise ApiError(
+            Error.INVALID_REPLICA_ASSIGNMENT,
+            f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
+            "leader election.",
+        )
+    wish = Wish(election=leadership.election(topic), isr=before.isr, replicas=before.replicas, removing=(), adding=())
+    return leadership.change(topic, index, wish)
+
+
+def check_target(state: State, partition: Partition, target: Sequence[int], allow_factor_change: bool) -> None:
+    """Hold the wished replicas to what is there, and to the number of those that are there, if that may not change."""
+    check_assignment(state, target, None)
+    if allow_factor_change:
+        return
+    # While a reassignment runs, the number is that which it leads to.
+    current = {*partition.replicas, *partition.adding} - set(partition.removing)
+    if len(current) != len(target):
+        raise ApiError(
+            Error.INVALID_REPLICATION_FACTOR,
+            f"The replication factor is changed from {len(current)} to {len(target)}",
+        )
+
+
+def reassign(
+    leadership: Leadership, topic: Topic, index: int, partition: Partition, target: Sequence[int]
+) -> Change | None:
+    """Set out for other replicas; where enough is in sync already, arrive."""
+    wished = reassigned(partition.replicas, target)
+    # What is empty is left as it is, as in Kafka: while another reassignment runs its lists are not ended by this one.
+    wish = Wish(
+        replicas=wished.replicas if wished.replicas != partition.replicas else None,
+        removing=wished.removing or None,
+        adding=wished.adding or None,
+    )
+    return leadership.change(topic, index, wish)
+
+
+def idle_list(request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse | None:
+    """The answer to a request that names no topic; None for others, also for one that asks for all."""
+    return None if request.topics is None or request.topics else listed(())
+
+
+def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsResponse:
+    return ListPartitionReassignmentsResponse(
+        throttle_time_ms=0, error_code=Error.NONE, error_message=None, topics=topics
+    )
+
+
+def list_reassignments(
+    state: State, _context: RequestContext, request: ListPartitionReassignmentsRequest, _env: Env
+) -> Result:
+    """ListPartitionReassignments: those that run, of all partitions or of those named; others are left out."""
+    partitions = state.partitions
+    wished: dict[str, Iterable[int]] = {}
+    if request.topics is None:
+        by_topic: dict[str, list[int]] = {}
+        for row in partitions.reassigning().tolist():
+            by_topic.setdefault(partitions.topic_at(row).name, []).append(partitions.partition_id_at(row))
+        wished.update(by_topic)
+    else:
+        wished.update({topic.name: topic.partition_indexes for topic in request.topics})
+    topics = []
+    for name, indexes in wished.items():
+        ongoing = tuple(ongoing_partitions(state, state.topic(name), indexes))
+        if ongoing:
+            topics.append(OngoingTopic(name=name, partitions=ongoing))
+    rests_on = max(state.topic_ids.last_change(), partitions.last_change())
+    return Result(listed(tuple(topics)), rests_on=rests_on)
+
+
+def ongoing_partitions(state: State, topic: Topic | None, indexes: Iterable[int]) -> Iterable[OngoingPartition]:
+    for index in indexes:
+        partition = state.partitions.find(topic, index)
+        if partition is not None and partition.is_reassigning:
+            yield OngoingPartition(
+                partition_index=index,
+                replicas=partition.replicas,
+                adding_replicas=partition.adding,
+                removing_replicas=partition.removing,
+            )

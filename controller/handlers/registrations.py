@@ -1,0 +1,47 @@
+"""What registrations of brokers and of controllers have in common: listeners and features (KIP-631, KIP-919)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.state.tables.brokers import SECURITY_PROTOCOLS
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def endpoints(cls: Any, listeners: Iterable[Any]) -> tuple[Any, ...]:
+    """The listeners of a request as the inner struct `cls` of a record, in their order.
+
+    Raises ApiError(INVALID_REGISTRATION) for what could not be replayed: no name, one name twice, an unknown protocol.
+    """
+    found: dict[str, Any] = {}
+    for listener in listeners:
+        name = listener.name
+        if not name:
+            raise _refusal(f"The listener at {listener.host}:{listener.port} has no name.")
+        if name in found:
+            raise _refusal(f"There are two listeners of the name {name}.")
+        if listener.security_protocol not in SECURITY_PROTOCOLS:
+            raise _refusal(f"Listener {name}: there is no security protocol {listener.security_protocol}.")
+        found[name] = cls(
+            name=name, host=listener.host, port=listener.port, security_protocol=listener.security_protocol
+        )
+    return tuple(found.values())
+
+
+def features(cls: Any, offered: Iterable[Any]) -> tuple[Any, ...]:
+    """The features of a request as the inner struct `cls` of a record, in their order."""
+    return tuple(
+        cls(
+            name=feature.name,
+            min_supported_version=feature.min_supported_version,
+            max_supported_version=feature.max_supported_version,
+        )
+        for feature in offered
+    )
+
+
+def _refusal(text: str) -> ApiError:
+    return ApiError(Error.INVALID_REGISTRATION, text)

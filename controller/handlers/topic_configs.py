@@ -1,0 +1,49 @@
+"""Configs of topics: those of a new one, and which value is in effect (KIP-226, KIP-525, KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.config.effective import Layers
+from controller.config.resources import ResourceType
+from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from controller.config.effective import Effective
+    from controller.interface.env import Env
+    from controller.state.state import State
+
+
+def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, str], *, forwarded: bool) -> Records:
+    """The records that give a new topic these configs, and begin its ELR anew where that is due.
+
+    Raises ApiError where the configs are not valid.
+    """
+    if not values:
+        return []
+    records = [config_record(ResourceType.TOPIC, name, key, value) for key, value in values.items()]
+    checked(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
+    return [*records, *clear_elr_records(state, records)]
+
+
+def effective_topic_configs(state: State, env: Env, own: Mapping[str, str]) -> Iterable[Effective]:
+    """All configs, by name, as they are in effect for a topic that has these of its own."""
+    return layers(state, env, own).all()
+
+
+def topic_config(state: State, env: Env, topic: str, key: str) -> Effective:
+    """The value of one key that is in effect for a topic."""
+    return layers(state, env, state.configs.get((ResourceType.TOPIC, topic), {})).named(key)
+
+
+def layers(state: State, env: Env, own: Mapping[str, str]) -> Layers:
+    """What may count for a topic that has these configs of its own: also what this node's file says (KIP-226)."""
+    configs = state.configs
+    return Layers(
+        own,
+        configs.get((ResourceType.BROKER, str(env.node_id)), {}),
+        configs.get((ResourceType.BROKER, ""), {}),
+        {} if env.config is None else env.config.originals,
+    )

@@ -1,0 +1,90 @@
+"""DeleteTopics (KIP-4, KIP-516, KIP-525)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface.results import Result, check_record_count
+from records.errors import ApiError, Error, error_text
+from records.messages.topics import DeleteTopicsResponse
+from records.metadata.topics import RemoveTopicRecord
+from records.uuids import ZERO_UUID
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.topics import DeleteTopicsRequest
+
+TopicResult = DeleteTopicsResponse.DeletableTopicResult
+
+# From this version of the request on there is an error code for clusters in which topics cannot be deleted.
+DISABLED_VERSION = 3
+
+
+def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
+    """The answer where no topic is left that could be deleted; None for other requests."""
+    names, ids, refused = sifted(request)
+    return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
+
+
+def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], list[TopicResult]]:
+    """The names and ids that are asked for once, and the answers for what is not asked for as it should be."""
+    names: dict[str, int] = {}
+    ids: dict[bytes, int] = {}
+    refused = []
+    for name in request.topic_names:
+        names[name] = names.get(name, 0) + 1
+    for topic in request.topics:
+        if topic.name is None and topic.topic_id == ZERO_UUID:
+            refused.append(invalid(None, ZERO_UUID, "Neither topic name nor id were specified."))
+        elif topic.name is not None and topic.topic_id != ZERO_UUID:
+            text = "You may not specify both topic name and topic id."
+            refused.append(invalid(topic.name, topic.topic_id, text))
+        elif topic.name is not None:
+            names[topic.name] = names.get(topic.name, 0) + 1
+        else:
+            ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
+    refused += [invalid(name, ZERO_UUID, "Duplicate topic name.") for name, count in names.items() if count > 1]
+    refused += [invalid(None, id_, "Duplicate topic id.") for id_, count in ids.items() if count > 1]
+    return [n for n, count in names.items() if count == 1], [i for i, count in ids.items() if count == 1], refused
+
+
+def invalid(name: str | None, topic_id: bytes, text: str) -> TopicResult:
+    return TopicResult(name=name, topic_id=topic_id, error_code=Error.INVALID_REQUEST, error_message=text)
+
+
+def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
+    return TopicResult(name=name, topic_id=topic_id, error_code=error, error_message=error_text(error))
+
+
+def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
+    """DeleteTopics: by name or by id; what can be deleted is one batch."""
+    if not env.settings.delete_topic_enable:
+        if context.version < DISABLED_VERSION:
+            raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")
+        raise ApiError(Error.TOPIC_DELETION_DISABLED)
+    names, ids, results = sifted(request)
+    changes = [state.topic_ids.changed_at(name) for name in names]
+    changes += [state.topics.changed_at(topic_id) for topic_id in ids]
+    found: dict[bytes, str] = {}
+    for topic_id in ids:
+        if topic_id in state.topics:
+            found[topic_id] = state.topics[topic_id].name
+        else:
+            results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))
+    for name in names:
+        topic_id = state.topic_ids.get(name, ZERO_UUID)
+        if topic_id == ZERO_UUID:
+            results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
+        elif topic_id in found:
+            del found[topic_id]
+            text = "The provided topic name maps to an ID that was already supplied."
+            results.append(invalid(name, topic_id, text))
+        else:
+            found[topic_id] = name
+    records: list[tuple[Any, int]] = [(RemoveTopicRecord(topic_id=topic_id), 0) for topic_id in found]
+    check_record_count(len(records))
+    results += [TopicResult(name=name, topic_id=id_, error_code=Error.NONE) for id_, name in found.items()]
+    response = DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results))
+    return Result(response, records, max(changes, default=-1))

@@ -1,0 +1,248 @@
+"""CreateTopics (KIP-4, KIP-464, KIP-516, KIP-525)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
+from controller.handlers.topic_configs import layers, new_topic_configs
+from controller.interface.results import Result, check_record_count, raised_text
+from controller.state.partitions.topics import has_similar, similar_name
+from raft.config import METADATA_TOPIC
+from records.errors import ApiError, Error
+from records.messages.topics import CreateTopicsResponse
+from records.metadata.topics import TopicRecord
+from records.uuids import is_reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+
+    from controller.config.effective import Effective
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.topics import CreateTopicsRequest
+
+    Records = list[tuple[Any, int]]
+
+TopicResult = CreateTopicsResponse.CreatableTopicResult
+ConfigResult = TopicResult.CreatableTopicConfigs
+
+# Kafka's bound on the partitions of one request.
+PARTITIONS_MAX = 10_000
+NAME_LENGTH_MAX = 249
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+DEFAULT = -1
+
+
+def idle(request: CreateTopicsRequest) -> CreateTopicsResponse | None:
+    """The answer where no topic is left that could be created; None for other requests."""
+    wanted, refused = sifted(request)
+    return None if wanted else CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused))
+
+
+def sifted(request: CreateTopicsRequest) -> tuple[list[Any], list[TopicResult]]:
+    """The topics that may be created as far as the request alone tells, and the answers for the others."""
+    counts: dict[str, int] = {}
+    for topic in request.topics:
+        counts[topic.name] = counts.get(topic.name, 0) + 1
+    refused = [
+        failed(name, ApiError(Error.INVALID_REQUEST, "Duplicate topic name."))
+        for name, count in counts.items()
+        if count > 1
+    ]
+    if counts.get(METADATA_TOPIC) == 1:
+        text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
+        refused.append(failed(METADATA_TOPIC, ApiError(Error.INVALID_REQUEST, text)))
+    wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != METADATA_TOPIC]
+    return wanted, refused
+
+
+def failed(name: str, error: ApiError) -> TopicResult:
+    return TopicResult(name=name, error_code=error.code, error_message=raised_text(error))
+
+
+def create_topics(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> Result:
+    """CreateTopics: each topic is created whole, or refused by itself; what is created is one batch."""
+    wanted, refused = sifted(request)
+    check_partition_count(wanted, env.settings.num_partitions)
+    records: Records = []
+    results = []
+    for topic in wanted:
+        try:
+            new, result = created(state, context, topic, env)
+            records += new
+        except ApiError as error:
+            result = failed(topic.name, error)
+        results.append(result)
+        check_record_count(len(records))
+    response = CreateTopicsResponse(throttle_time_ms=0, topics=(*results, *refused))
+    return Result(response, () if request.validate_only else records, rests_on(state, wanted))
+
+
+def rests_on(state: State, wanted: Sequence[Any]) -> int:
+    """What refusals, and the promises of a dry run, tell of."""
+    changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
+    for topic in wanted:
+        changes.append(state.topic_ids.changed_at(topic.name))
+        changes.append(state.similar_names.changed_at(similar_name(topic.name)))
+    return max(changes)
+
+
+def check_partition_count(wanted: Sequence[Any], default_count: int) -> None:
+    """Raises ApiError(POLICY_VIOLATION) for the request as a whole where it asks for too many partitions."""
+    total = 0
+    for topic in wanted:
+        if topic.assignments:
+            total += len(topic.assignments)
+        elif topic.num_partitions == DEFAULT:
+            total += default_count
+        else:
+            total += max(topic.num_partitions, 0)
+    if total > PARTITIONS_MAX:
+        raise ApiError(Error.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+
+
+def created(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[Records, TopicResult]:
+    """The records of one topic, in Kafka's order, and its answer."""
+    check_new_name(state, topic.name)
+    values = given_configs(topic)
+    configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
+    assignments = assigned(state, topic) if topic.assignments else placed(state, topic, env)
+    topic_id = random_topic_id(env.random)
+    records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
+    records += [new_partition(state, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
+    result = TopicResult(
+        name=topic.name,
+        topic_id=topic_id,
+        error_code=Error.NONE,
+        error_message=None,
+        num_partitions=len(assignments),
+        replication_factor=len(assignments[0]),
+        configs=described(state, env, values),
+    )
+    return records, result
+
+
+def check_new_name(state: State, name: str) -> None:
+    """Raises ApiError where a topic cannot have this name, or another has it, or one that is too like it."""
+    if name in state.topic_ids:
+        raise ApiError(Error.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    similar = state.similar_names.get(similar_name(name), ()) if has_similar(name) else ()
+    if similar:
+        raise ApiError(Error.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {similar[0]}")
+    wrong = wrong_in_name(name)
+    if wrong is not None:
+        raise ApiError(Error.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {wrong}")
+
+
+def wrong_in_name(name: str) -> str | None:
+    """Why a topic cannot have this name; None where it can."""
+    if not name:
+        return "the empty string is not allowed"
+    if name in {".", ".."}:
+        return f"'{name}' is not allowed"
+    if len(name) > NAME_LENGTH_MAX:
+        return f"the length of '{name}' is longer than the max allowed length {NAME_LENGTH_MAX}"
+    if not NAME_CHARACTERS.issuperset(name):
+        return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None
+
+
+def given_configs(topic: Any) -> dict[str, str]:
+    """The configs asked for; raises ApiError(INVALID_CONFIG) where one has no value."""
+    without = [config.name for config in topic.configs if config.value is None]
+    if without:
+        raise ApiError(Error.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(without)}")
+    return {config.name: config.value for config in topic.configs}
+
+
+def assigned(state: State, topic: Any) -> list[Sequence[int]]:
+    """The replicas of each partition, as given by hand; raises ApiError for the first that cannot be."""
+    if topic.replication_factor != DEFAULT:
+        raise ApiError(
+            Error.INVALID_REQUEST,
+            "A manual partition assignment was specified, but replication factor was not set to -1.",
+        )
+    if topic.num_partitions != DEFAULT:
+        raise ApiError(
+            Error.INVALID_REQUEST,
+            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+        )
+    found: dict[int, Sequence[int]] = {}
+    replica_count = None
+    for assignment in topic.assignments:
+        index, replicas = assignment.partition_index, assignment.broker_ids
+        if index in found:
+            raise ApiError(
+                Error.INVALID_REPLICA_ASSIGNMENT,
+                f"Found multiple manual partition assignments for partition {index}",
+            )
+        check_manual_replicas(state, index, replicas, replica_count)
+        replica_count = len(replicas)
+        found[index] = replicas
+    if any(index not in found for index in range(len(found))):
+        raise ApiError(Error.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
+    return [found[index] for index in range(len(found))]
+
+
+def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
+    """The replicas of each partition, chosen here; raises ApiError where there are too few brokers."""
+    replication_factor, partition_count = topic.replication_factor, topic.num_partitions
+    if replication_factor < DEFAULT or replication_factor == 0:
+        raise ApiError(
+            Error.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if partition_count < DEFAULT or partition_count == 0:
+        raise ApiError(Error.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    if partition_count == DEFAULT:
+        partition_count = env.settings.num_partitions
+    if replication_factor == DEFAULT:
+        replication_factor = env.settings.default_replication_factor
+    try:
+        return placed_replicas(state, env, partition_count, replication_factor)
+    except ApiError as error:
+        text = f"Unable to replicate the partition {replication_factor} time(s): {error.text}"
+        raise ApiError(error.code, text) from None
+
+
+def random_topic_id(random: Random) -> bytes:
+    """A random uuid (version 4), none that Kafka reserves and none whose text begins with a dash."""
+    while True:
+        bits = random.getrandbits(128) & ~(0xF000 << 64) | 0x4000 << 64
+        value = (bits & ~(0b11 << 62) | 0b10 << 62).to_bytes(16, "big")
+        # The first character of the text is of the first six bits; 62 is the dash.
+        if not is_reserved(value) and value[0] >> 2 != 62:
+            return value
+
+
+def described(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
+    """All configs of the new topic as they are in effect, by name (KIP-525)."""
+    common = described_defaults(state, env)
+    if not values:
+        return tuple(common.values())
+    own = layers(state, env, values)
+    found = {**common, **{name: config_result(own.named(name)) for name in values}}
+    return tuple(found[name] for name in sorted(found))
+
+
+def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
+    """The configs of a topic that has none of its own: the same for all, and so kept until others count."""
+    made_from = layers(state, env, {})
+    kept = env.topic_defaults
+    if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:
+        found = {config.name: config_result(config) for config in made_from.all()}
+        kept = env.topic_defaults = (made_from.node, made_from.cluster, found)
+    return kept[2]
+
+
+def config_result(config: Effective) -> ConfigResult:
+    return ConfigResult(
+        name=config.name,
+        value=None if config.is_sensitive else config.value,
+        read_only=config.read_only,
+        config_source=config.source,
+        is_sensitive=config.is_sensitive,
+    )

@@ -1,0 +1,92 @@
+"""What this node speaks and supports: ApiVersions (KIP-35, KIP-511, KIP-584)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from controller.features.levels import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
+from controller.interface.results import NOTHING_PENDING, Result
+from records.errors import Error
+from records.messages.versions import ApiVersionsResponse
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.inputs import RequestContext
+    from controller.state.state import State
+    from records.messages.versions import ApiVersionsRequest
+
+API_VERSIONS = 18
+
+# Since this version a client says what software it is; since the other it reads features that may be at level 0.
+NAMED_VERSION = 3
+LEVEL_ZERO_VERSION = 4
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
+    """ApiVersions: the APIs that are served with their versions, the levels supported and those of the cluster.
+
+    Whoever connects asks this first, the quorum's voters too: an answer that waits for a commit would wait for ever.
+    """
+    from controller.core.apis import APIS
+
+    if context.version >= NAMED_VERSION:
+        for text in (request.client_software_name, request.client_software_version):
+            if _SOFTWARE.fullmatch(text) is None:
+                refusal = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
+                return Result(refusal, rests_on=NOTHING_PENDING, confirm=False)
+    response = ApiVersionsResponse(
+        error_code=Error.NONE,
+        api_keys=tuple(_api_version(key, *APIS[key].versions) for key in sorted(APIS)),
+        throttle_time_ms=0,
+        supported_features=_supported(context, env),
+        finalized_features_epoch=state.stable_end_offset - 1,
+        finalized_features=_finalized(state, env),
+    )
+    return Result(response, rests_on=NOTHING_PENDING, confirm=False)
+
+
+def unsupported_version() -> ApiVersionsResponse:
+    """The answer, written in version 0, to an ApiVersions request of a version that is not served (KIP-511)."""
+    from controller.core.apis import APIS
+
+    served = _api_version(API_VERSIONS, *APIS[API_VERSIONS].versions)
+    return ApiVersionsResponse(error_code=Error.UNSUPPORTED_VERSION, api_keys=(served,))
+
+
+def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.ApiVersion:
+    return ApiVersionsResponse.ApiVersion(api_key=key, min_version=least, max_version=greatest)
+
+
+def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.SupportedFeatureKey, ...]:
+    unstable = env.config is not None and env.config.flag("unstable.feature.versions.enable")
+    return tuple(
+        ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=least, max_version=greatest)
+        for name, (least, greatest) in sorted(supported_features(unstable).items())
+        # Older clients cannot read a least level of 0 (KAFKA-17492).
+        if least > 0 or context.version >= LEVEL_ZERO_VERSION
+    )
+
+
+def _finalized(state: State, env: Env) -> tuple[ApiVersionsResponse.FinalizedFeatureKey, ...]:
+    levels = {METADATA_VERSION: MINIMUM} | stable_levels(state) | {KRAFT_VERSION: env.kraft_version}
+    return tuple(
+        ApiVersionsResponse.FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+        for name, level in sorted(levels.items())
+        if level != 0
+    )
+
+
+def stable_levels(state: State) -> dict[str, int]:
+    """Name -> level of each feature, as of the last stable record."""
+    levels = dict(state.features)
+    if state.features.last_change() >= 0:
+        for entry in state.undo.since(state.stable_end_offset):
+            if entry.part is not state.features.log:
+                continue
+            levels.pop(entry.key, None)
+            if entry.old is not None:
+                levels[entry.key] = entry.old
+    return levels

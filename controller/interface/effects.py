@@ -1,0 +1,83 @@
+"""What a controller wants done: the effects that `Controller.step` returns, to be started in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raft.config import SnapshotId
+    from raft.inputs import Source
+
+
+@dataclass(slots=True)
+class Reply:
+    """Answer a request; the driver encodes the response in the version of the request."""
+
+    source: Source
+    response: Any
+
+
+@dataclass(slots=True)
+class Append:
+    """Append one record batch, complete in its bytes, to the log of the quorum (`raft.inputs.Propose`)."""
+
+    epoch: int
+    base_offset: int
+    last_offset: int
+    data: bytes
+
+
+@dataclass(slots=True)
+class ConfirmLeadership:
+    """Ask the quorum whether this node still leads; `LeadershipConfirmed` or a `LeaderChanged` comes."""
+
+    number: int
+
+
+@dataclass(slots=True)
+class Resign:
+    """Give leadership of this epoch up: the controller cannot go on. reason: for the log."""
+
+    epoch: int
+    reason: str
+
+
+@dataclass(slots=True)
+class TakeSnapshot:
+    """Write the state as of `id` to a snapshot, in steps, beside other work.
+
+    view: the committed state at `id.end_offset`, which does not change any more; `controller.state.snapshots` makes its
+    batches. timestamp_ms: of the last record in it.
+    """
+
+    id: SnapshotId
+    timestamp_ms: int
+    view: Any
+
+
+@dataclass(slots=True)
+class SendToActive:
+    """Send a request of this node's own (its registration) to the active controller."""
+
+    number: int
+    request: Any
+
+
+@dataclass(slots=True)
+class Noted:
+    """Something worth a line in the log. name: stable; fields: of plain values."""
+
+    name: str
+    fields: dict[str, Any]
+
+
+@dataclass(slots=True)
+class SetLogLevel:
+    """Give one of this node's loggers a level, or with None that of its parent, here and in `Env.loggers`."""
+
+    name: str
+    level: str | None
+
+
+Effect = Reply | Append | ConfirmLeadership | Resign | TakeSnapshot | SendToActive | Noted | SetLogLevel

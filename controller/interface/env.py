@@ -1,0 +1,46 @@
+"""What a handler may know besides the state and the request: the node it runs on, and the moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from controller.interface.loggers import Loggers
+    from controller.interface.sessions import Sessions
+    from controller.interface.settings import Settings
+
+
+@dataclass(slots=True)
+class Env:
+    """The node, and the moment. Handlers read it; the controller keeps it up to date.
+
+    config: the node's own configuration (`controller.config.node.NodeConfig`): its topic defaults count where the
+    cluster has none. settings: what the rules of brokers and topics take from it. random: for topic ids and placement.
+    now_ms: monotonic; wall_ms: since 1970. epoch: of this node's leadership, -1 on a standby. leader_id: of the active
+    controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
+    kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
+    loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
+    """
+
+    cluster_id: str
+    node_id: int
+    random: Random
+    settings: Settings
+    config: Any = None
+    now_ms: int = 0
+    wall_ms: int = 0
+    epoch: int = -1
+    leader_id: int = -1
+    next_offset: int = 0
+    sessions: Sessions | None = None
+    kraft_version: int = 0
+    kraft_version_offset: int = -1
+    loggers: Loggers | None = None
+    topic_defaults: tuple[Any, Any, dict[str, Any]] | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.epoch >= 0

@@ -1,0 +1,176 @@
+"""How each API says that a request failed as a whole (`getErrorResponse` in Kafka): one form for each shape of answer.
+
+A message beside the code is Kafka's `ApiError.fromThrowable`: absent where it is no more than the text of the code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface.results import raised_text
+from records.errors import Error, error_text
+from records.registry import response_class
+from records.schema import default_of, replace, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from records.errors import ApiError
+
+    Refuse = Callable[[Any, Any, ApiError], Any]
+
+ELECT_LEADERS = 43
+
+
+def refused(request: Any, error: ApiError, version: int) -> Any:
+    """The answer to a request, decoded at `version`, that failed as a whole: in the form that its API has for that."""
+    api_key = schema_of(type(request)).api_key
+    assert api_key is not None
+    response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)
+    # An ElectLeaders of version 0 has no code for the whole; its partitions say it.
+    return replace(response, error_code=Error.NONE) if api_key == ELECT_LEADERS and version == 0 else response
+
+
+def _code(_: Any, response: Any, error: ApiError) -> Any:
+    return replace(default_of(response), error_code=error.code)
+
+
+def _code_and_text(_: Any, response: Any, error: ApiError) -> Any:
+    return replace(default_of(response), error_code=error.code, error_message=raised_text(error))
+
+
+def _code_and_whole_text(_: Any, response: Any, error: ApiError) -> Any:
+    return replace(default_of(response), error_code=error.code, error_message=error.text)
+
+
+def _code_and_stock_text(_: Any, response: Any, error: ApiError) -> Any:
+    return replace(default_of(response), error_code=error.code, error_message=error_text(error.code))
+
+
+def _created_topics(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.CreatableTopicResult
+    text = raised_text(error)
+    return replace(
+        default_of(response),
+        topics=tuple(item(name=topic.name, error_code=error.code, error_message=text) for topic in request.topics),
+    )
+
+
+def _deleted_topics(request: Any, response: Any, error: ApiError) -> Any:
+    # Kafka gives no message here, in no version.
+    item = response.DeletableTopicResult
+    named = tuple(item(name=name, error_code=error.code) for name in request.topic_names)
+    listed = tuple(item(name=t.name, topic_id=t.topic_id, error_code=error.code) for t in request.topics)
+    return replace(default_of(response), responses=named + listed)
+
+
+def _created_partitions(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.CreatePartitionsTopicResult
+    text = raised_text(error)
+    results = tuple(item(name=topic.name, error_code=error.code, error_message=text) for topic in request.topics)
+    return replace(default_of(response), results=results)
+
+
+def _elected_leaders(request: Any, response: Any, error: ApiError) -> Any:
+    topic_item = response.ReplicaElectionResult
+    text = raised_text(error)
+    results = tuple(
+        topic_item(
+            topic=topic.topic,
+            partition_result=tuple(
+                topic_item.PartitionResult(partition_id=id_, error_code=error.code, error_message=text)
+                for id_ in topic.partitions
+            ),
+        )
+        for topic in request.topic_partitions or ()
+    )
+    return replace(default_of(response), error_code=error.code, replica_election_results=results)
+
+
+def _altered_reassignments(request: Any, response: Any, error: ApiError) -> Any:
+    topic_item = response.ReassignableTopicResponse
+    text = raised_text(error)
+    responses = tuple(
+        topic_item(
+            name=topic.name,
+            partitions=tuple(
+                topic_item.ReassignablePartitionResponse(
+                    partition_index=partition.partition_index, error_code=error.code, error_message=text
+                )
+                for partition in topic.partitions
+            ),
+        )
+        for topic in request.topics
+    )
+    return replace(default_of(response), error_code=error.code, error_message=text, responses=responses)
+
+
+def _listed_reassignments(request: Any, response: Any, error: ApiError) -> Any:
+    topic_item = response.OngoingTopicReassignment
+    partition_item = topic_item.OngoingPartitionReassignment
+    topics = tuple(
+        topic_item(
+            name=topic.name,
+            partitions=tuple(
+                partition_item(partition_index=index, replicas=(), adding_replicas=(), removing_replicas=())
+                for index in topic.partition_indexes
+            ),
+        )
+        for topic in request.topics or ()
+    )
+    return replace(default_of(response), error_code=error.code, error_message=raised_text(error), topics=topics)
+
+
+def _altered_configs(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.AlterConfigsResourceResponse
+    text = raised_text(error)
+    responses = tuple(
+        item(
+            error_code=error.code,
+            error_message=text,
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+        )
+        for resource in request.resources
+    )
+    return replace(default_of(response), responses=responses)
+
+
+def _described_configs(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.DescribeConfigsResult
+    text = error_text(error.code)
+    results = tuple(
+        item(
+            error_code=error.code,
+            error_message=text,
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+            configs=(),
+        )
+        for resource in request.resources
+    )
+    return replace(default_of(response), results=results)
+
+
+_FORMS: dict[int, Refuse] = {
+    18: _code,  # ApiVersions
+    19: _created_topics,
+    20: _deleted_topics,
+    32: _described_configs,
+    33: _altered_configs,
+    37: _created_partitions,
+    43: _elected_leaders,
+    44: _altered_configs,
+    45: _altered_reassignments,
+    46: _listed_reassignments,
+    56: _code,  # AlterPartition
+    57: _code_and_text,  # UpdateFeatures
+    58: _code,  # Envelope
+    60: _code_and_text,  # DescribeCluster
+    62: _code,  # BrokerRegistration
+    63: _code,  # BrokerHeartbeat
+    64: _code_and_whole_text,  # UnregisterBroker
+    67: _code,  # AllocateProducerIds
+    70: _code_and_stock_text,  # ControllerRegistration
+    73: _code,  # AssignReplicasToDirs
+}

@@ -1,0 +1,147 @@
+"""Envelope: a broker sends a client's request on, and gets the answer that the client would have got (KIP-590).
+
+The driver opens an envelope when it comes, hands what is in it to the controller or to raft, as if the client had sent
+it here, and seals their answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.core.apis import APIS
+from controller.interface.inputs import Principal
+from records.codec import decode_prefix, encode
+from records.data import DefaultPrincipalData
+from records.errors import ApiError, Error
+from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
+from records.messages.envelope import EnvelopeResponse
+from records.messages.quorum import DescribeQuorumResponse
+from records.registry import APIS as NAMES
+from records.registry import request_class
+from records.schema import Message
+from records.wire import DecodeError
+
+if TYPE_CHECKING:
+    from controller.interface.inputs import RequestContext
+    from records.messages.envelope import EnvelopeRequest
+
+PRINCIPAL_VERSION = 0
+
+
+class Opened(NamedTuple):
+    """What was in an envelope. header: of the client's request."""
+
+    context: RequestContext
+    header: RequestHeader
+    request: Any
+
+
+def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
+    """The client's request, with a context that has the client's principal and address.
+
+    context: of the envelope, whose listener, connection and time of arrival stay. Raises ApiError with the code that
+    the envelope is answered with: PRINCIPAL_DESERIALIZATION_FAILURE, INVALID_REQUEST for an address or an API that
+    cannot be, UNSUPPORTED_VERSION for a request that cannot be read.
+    """
+    principal = principal_of(envelope.request_principal)
+    address = address_text(envelope.client_host_address)
+    header, position = header_of(envelope.request_data)
+    api_key, version = header.request_api_key, header.request_api_version
+    api = APIS.get(api_key)
+    if api is None or not api.forwardable:
+        name = NAMES[api_key][0]
+        raise ApiError(Error.INVALID_REQUEST, f"API {name} is not enabled or is not eligible for forwarding")
+    low, high = api.versions
+    if not low <= version <= high:
+        raise unreadable(f"version {version} of API {NAMES[api_key][0]} is not within {low} to {high}")
+    try:
+        request, end = decode_prefix(api.request, version, envelope.request_data, position)
+    except DecodeError as error:
+        raise unreadable(str(error)) from None
+    if end != len(envelope.request_data):
+        raise unreadable(f"{len(envelope.request_data) - end} bytes are left after the request")
+    inner = replace(
+        context,
+        api_key=api_key,
+        version=version,
+        principal=principal,
+        client_address=address,
+        client_id=header.client_id or "",
+        forwarded=True,
+    )
+    return Opened(inner, header, request)
+
+
+def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:
+    """The answer to the envelope around a request with this header.
+
+    An answer that anywhere says that this is not the active controller is not passed on: the broker asks another.
+    """
+    wrong = Error.NOT_LEADER_OR_FOLLOWER if isinstance(response, DescribeQuorumResponse) else Error.NOT_CONTROLLER
+    if has_error(response, wrong):
+        return EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
+    version = header.request_api_version
+    head = ResponseHeader(correlation_id=header.correlation_id)
+    data = encode(head, response_header_version(type(response), version)) + encode(response, version)
+    return EnvelopeResponse(response_data=data, error_code=Error.NONE)
+
+
+def principal_of(data: bytes | None) -> Principal:
+    """The principal that the broker authenticated, in the form of Kafka's default builder."""
+    try:
+        if data is None or len(data) < 2:
+            raise ValueError("there is no principal")
+        version = int.from_bytes(data[:2], "big", signed=True)
+        if version != PRINCIPAL_VERSION:
+            raise ValueError(f"its version is {version}, only {PRINCIPAL_VERSION} is read")
+        found, _ = decode_prefix(DefaultPrincipalData, version, data, 2)
+    except (ValueError, DecodeError) as error:
+        text = f"Failed to deserialize client principal from envelope: {error}"
+        raise ApiError(Error.PRINCIPAL_DESERIALIZATION_FAILURE, text) from None
+    return Principal(found.type, found.name, found.token_authenticated)
+
+
+def address_text(data: bytes) -> str:
+    """An address as Java prints it: IPv6 without any shortening, IPv4 in IPv6 as IPv4."""
+    if len(data) == 16 and data[:12] == bytes(10) + b"\xff\xff":
+        data = data[12:]
+    if len(data) == 4:
+        return ".".join(map(str, data))
+    if len(data) == 16:
+        return ":".join(f"{int.from_bytes(data[at : at + 2], 'big'):x}" for at in range(0, 16, 2))
+    raise ApiError(
+        Error.INVALID_REQUEST, f"Failed to parse client address from envelope: it has {len(data)} bytes, not 4 or 16"
+    )
+
+
+def header_of(data: bytes) -> tuple[RequestHeader, int]:
+    """The header of the client's request, and where the request begins."""
+    if len(data) < 4:
+        raise unreadable(f"{len(data)} bytes are no header")
+    api_key = int.from_bytes(data[:2], "big", signed=True)
+    version = int.from_bytes(data[2:4], "big", signed=True)
+    if api_key not in NAMES:
+        raise unreadable(f"there is no API key {api_key}")
+    try:
+        return decode_prefix(RequestHeader, request_header_version(request_class(api_key), version), data, 0)
+    except DecodeError as error:
+        raise unreadable(str(error)) from None
+
+
+def unreadable(reason: str) -> ApiError:
+    return ApiError(Error.UNSUPPORTED_VERSION, f"Failed to parse the forwarded request: {reason}")
+
+
+def has_error(message: Any, error: Error) -> bool:
+    """Whether the code is that of a message or of anything in it."""
+    if getattr(message, "error_code", None) == error:
+        return True
+    for field in message.__schema__.fields:
+        value = getattr(message, field.name)
+        if isinstance(value, tuple) and value and isinstance(value[0], Message):
+            if any(has_error(item, error) for item in value):
+                return True
+        elif isinstance(value, Message) and has_error(value, error):
+            return True
+    return False

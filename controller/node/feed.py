@@ -1,0 +1,130 @@
+"""What the quorum has committed, on its way into the controller's state: in order, in pieces that hold nobody up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.interface import inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from controller.core.controller import Controller
+    from raft.config import SnapshotId
+    from raft.effects import LeaderChanged
+    from raft.storage.storage import Storage
+    from records.batch import Batch
+
+# What is read and replayed in one turn of the loop.
+TURN_BYTES = 128 << 10
+
+
+class StateFeed:
+    """Gives a standby its committed batches and snapshots, and the active controller the high watermark.
+
+    That this node leads is told behind all that it leads from. step: has the controller take an input at once; later:
+    runs an action in a later turn of the loop.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        storage: Storage,
+        step: Callable[[inputs.Input], None],
+        later: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._controller = controller
+        self._storage = storage
+        self._step = step
+        self._later = later
+        self._high_watermark = 0
+        self._claim: inputs.LeaderChanged | None = None
+        self._snapshot: SnapshotId | None = None
+        self._batches: Iterator[tuple[bytes, Batch]] | None = None
+        self._is_going = False
+        self._is_told = False  # of the high watermark
+
+    @property
+    def is_level(self) -> bool:
+        """Whether the state has everything that is known to be committed."""
+        return self._batches is None and self._controller.state.end_offset >= self._high_watermark
+
+    def high_watermark(self, offset: int) -> None:
+        """All below `offset` is committed."""
+        self._is_told = True
+        self._high_watermark = max(self._high_watermark, offset)
+        if self._controller.is_active:
+            self._step(inputs.HighWatermark(offset))
+        else:
+            self._go()
+
+    def load(self, snapshot: SnapshotId) -> None:
+        """The log no longer holds what the state lacks."""
+        self._high_watermark = max(self._high_watermark, snapshot.end_offset)
+        self._snapshot = snapshot
+        self._batches = None
+        self._go()
+
+    def leader_changed(self, effect: LeaderChanged) -> None:
+        """Who leads: at once where it is another, else when the state is that of a leader."""
+        event = inputs.LeaderChanged(effect.epoch, effect.leader_id, effect.end_offset)
+        self._claim = None
+        if effect.leader_id != self._controller.env.node_id:
+            self._step(event)
+            self._go()
+            return
+        self._claim = event
+        self._go()
+
+    def _go(self) -> None:
+        if not self._is_going:
+            self._is_going = True
+            self._later(self._turn)
+
+    def _turn(self) -> None:
+        """One piece, then again in a later turn as long as there is more."""
+        self._is_going = False
+        if self._controller.is_active and self._claim is None:
+            return
+        if self._snapshot is not None:
+            self._open_snapshot()
+        elif self._batches is not None:
+            self._feed_snapshot()
+        elif not self._feed_log():
+            return
+        self._go()
+
+    def _feed_log(self) -> bool:
+        """Committed batches; then, if this node leads, that it does. Whether there may be more."""
+        end_offset = self._controller.state.end_offset
+        claim = self._claim
+        if not self._controller.is_active and end_offset < self._high_watermark:
+            data = self._storage.read(end_offset, self._high_watermark, TURN_BYTES)
+            if data:
+                self._step(inputs.Committed(data))
+                return True
+        if claim is not None:
+            self._claim = None
+            self._step(claim)
+        elif self._is_told and self._controller.is_catching_up and self.is_level:
+            self._step(inputs.CaughtUp())
+        return False
+
+    def _open_snapshot(self) -> None:
+        assert self._snapshot is not None
+        snapshot, self._snapshot = self._snapshot, None
+        self._batches = self._storage.snapshot_batches(snapshot)
+        self._step(inputs.SnapshotOpened(snapshot))
+
+    def _feed_snapshot(self) -> None:
+        assert self._batches is not None
+        left = TURN_BYTES
+        while left > 0:
+            found = next(self._batches, None)
+            if found is None:
+                self._batches = None
+                self._step(inputs.SnapshotClosed())
+                return
+            data, batch = found
+            left -= batch.size
+            self._step(inputs.SnapshotPart(data[batch.position : batch.position + batch.size]))

@@ -1,0 +1,70 @@
+"""Requests of this node's own to the active controller, which may be this node itself (KIP-919)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import APIS
+from controller.interface import inputs
+from raft import effects as raft_effects
+from raft import inputs as raft_inputs
+from raft.inputs import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.core.controller import Controller
+    from controller.interface.effects import SendToActive
+    from raft.network.channels import Channels
+    from raft.replica import Replica
+
+# The connection of the sources of requests that never were on one.
+OWN_CONNECTION = 0
+
+
+class OwnRequests:
+    """Sends them, over channels of their own, since those of the quorum are busy with Fetches.
+
+    tell: takes what came of a request.
+    """
+
+    def __init__(
+        self, replica: Replica, controller: Controller, channels: Channels, tell: Callable[[inputs.Input], None]
+    ) -> None:
+        self._replica = replica
+        self._controller = controller
+        self._channels = channels
+        self._tell = tell
+
+    def send(self, effect: SendToActive, now_ms: int) -> None:
+        leader_id = self._controller.env.leader_id
+        if leader_id == self._replica.key.id:
+            self._ask_itself(effect, now_ms)
+            return
+        endpoint = self._replica.endpoint_of(leader_id)
+        if endpoint is None:
+            self._tell(inputs.SendAnswered(effect.number, None))
+            return
+        self._channels.send(raft_effects.Send(leader_id, effect.number, endpoint, effect.request))
+
+    def answered(self, source: Source, response: Any) -> None:
+        """The answer that this node gave itself."""
+        self._tell(inputs.SendAnswered(source.correlation, response))
+
+    def on_input(self, event: raft_inputs.Input) -> None:
+        """What came over the channels."""
+        if isinstance(event, raft_inputs.Answered):
+            self._tell(inputs.SendAnswered(event.number, event.response))
+        elif isinstance(event, raft_inputs.Failed):
+            self._tell(inputs.SendAnswered(event.number, None))
+
+    def _ask_itself(self, effect: SendToActive, now_ms: int) -> None:
+        api_key = type(effect.request).__schema__.api_key
+        context = inputs.RequestContext(
+            Source(OWN_CONNECTION, effect.number),
+            api_key,
+            APIS[api_key].versions[1],
+            self._replica.config.listener,
+            now_ms,
+        )
+        self._tell(inputs.Requested(context, effect.request))

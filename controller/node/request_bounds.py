@@ -1,0 +1,71 @@
+"""How much one request may ask: one thread serves all, and the quorum's own Fetches must not wait for seconds.
+
+Kafka decides as slowly about as much, but on a thread of its own, so that only other operations wait.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import CLUSTER_ACTION
+from controller.interface.refusals import refused
+from records.errors import ApiError, Error
+from records.schema import is_struct, schema_of
+
+if TYPE_CHECKING:
+    from controller.core.apis import Api
+
+# A frame. The largest request that is of use is a broker's AlterPartition: 50,000 partitions are 3 MiB.
+REQUEST_BYTES_MAX = 4 << 20
+# Below this nothing is counted.
+COUNTED_BYTES_MIN = 64 << 10
+# Entries of a user's request. Kafka refuses an operation of more than 10,000 records: whatever it accepts has fewer.
+USER_ENTRIES_MAX = 30_000
+# Above this not even a refusal is written, which in most APIs names every entry; a broker's request may have twice as
+# many.
+ANSWERED_ENTRIES_MAX = 100_000
+# So many numbers cost as much as one entry.
+NUMBERS_OF_ENTRY = 8
+
+
+class TooLarge(Exception):
+    """A request that is not even answered: its connection is closed."""
+
+
+def refusal_of_size(api: Api, request: Any, version: int, size: int) -> Any:
+    """The answer to a request that asks too much, None where it does not. size: bytes of its frame.
+
+    Raises TooLarge.
+    """
+    if size < COUNTED_BYTES_MIN:
+        return None
+    is_of_user = api.needs != CLUSTER_ACTION
+    limit = ANSWERED_ENTRIES_MAX if is_of_user else 2 * ANSWERED_ENTRIES_MAX
+    count = entries(request, limit)
+    if count > limit:
+        raise TooLarge(f"{type(request).__name__} has more than {limit} entries")
+    if not is_of_user or count <= USER_ENTRIES_MAX:
+        return None
+    text = f"The request has {count} entries; at most {USER_ENTRIES_MAX} are taken in one."
+    return refused(request, ApiError(Error.POLICY_VIOLATION, text), version)
+
+
+def entries(message: Any, limit: int) -> int:
+    """Elements of all arrays in a message, however deep, numbers by their cost. Counts no further than past `limit`."""
+    count = 0
+    left = [message]
+    while left and count <= limit:
+        one = left.pop()
+        for field in schema_of(type(one)).fields:
+            found = getattr(one, field.name)
+            if not found:
+                continue
+            if is_struct(field.element):
+                if field.is_array:
+                    count += len(found)
+                    left.extend(found[: limit + 1])
+                else:
+                    left.append(found)
+            elif field.is_array:
+                count += len(found) if isinstance(found[0], (str, bytes)) else len(found) // NUMBERS_OF_ENTRY
+    return count

@@ -1,0 +1,1 @@
+"""Rules that several APIs share: elections, reassignment and placement of partitions."""

@@ -1,0 +1,77 @@
+"""What topics ask for in elections, for many partitions at once (KIP-966)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from controller.rules.partition_elections import MIN_ISR, UNCLEAN_ELECTION, allows_unclean_election, min_isr
+from controller.state.partitions.columns import NOBODY
+from controller.state.partitions.uncommon_fields import IS_WIDE
+from controller.state.tables.configs import TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from controller.interface.env import Env
+    from controller.state.partitions.columns import Columns, Int32s
+    from controller.state.partitions.partitions import Rows
+    from controller.state.partitions.topics import Topic
+    from controller.state.state import State
+
+# No topic has an empty name, so nothing is set for it alone.
+_ANY_TOPIC = ""
+_REPLICAS_MAX = 2**31 - 1
+
+
+def topic_rules(state: State, env: Env, rows: Rows) -> tuple[Int32s, NDArray[np.bool_]]:
+    """For each row its topic's effective min ISR, and whether it allows unclean elections.
+
+    The effective min ISR is min.insync.replicas, but at most the number of replicas of the topic's partition 0.
+    """
+    columns = state.partitions.columns
+    topic = columns.topic[rows]
+    count = len(state.partitions.topics)
+    wished = np.full(count, min(min_isr(state, env, _ANY_TOPIC), _REPLICAS_MAX), np.int32)
+    unclean = np.full(count, allows_unclean_election(state, env, _ANY_TOPIC), np.bool_)
+    for configured in _configured(state, topic):
+        wished[configured.index] = min(min_isr(state, env, configured.name), _REPLICAS_MAX)
+        unclean[configured.index] = allows_unclean_election(state, env, configured.name)
+    return np.minimum(wished, _replication_factors(columns, count))[topic], unclean[topic]
+
+
+def _configured(state: State, topic: Int32s) -> Iterator[Topic]:
+    """The topics of these that have configs of their own on elections, and maybe more."""
+    topics = state.partitions.topics
+    used = np.zeros(len(topics), np.bool_)
+    used[topic] = True
+    indexes = np.flatnonzero(used)
+    configs = state.configs
+    if len(indexes) <= len(configs):
+        for index in indexes.tolist():
+            found = topics[index]
+            if found is not None and (TOPIC, found.name) in configs:
+                yield found
+        return
+    for (resource_type, name), values in configs.items():
+        if resource_type == TOPIC and (MIN_ISR in values or UNCLEAN_ELECTION in values):
+            found = state.topic(name)
+            if found is not None:
+                yield found
+
+
+def _replication_factors(columns: Columns, count: int) -> Int32s:
+    """By topic, the number of replicas of partition 0."""
+    end = columns.end
+    first = np.flatnonzero((columns.partition_id[:end] == 0) & (columns.topic[:end] >= 0))
+    size = np.zeros(len(first), np.int32)
+    for column in columns.replicas:
+        size += column[first] != NOBODY
+    for number in np.flatnonzero(columns.rares.of_kind(IS_WIDE)[columns.rare[first]]).tolist():
+        size[number] = len(columns.get(int(first[number])).replicas)
+    factors = np.full(count, _REPLICAS_MAX, np.int32)
+    factors[columns.topic[first]] = size
+    return factors

@@ -1,0 +1,1 @@
+"""The metadata image: tables, replay of records, undo of uncommitted changes, views and snapshots."""

@@ -1,0 +1,1 @@
+"""Topics and partitions: partitions as columns, one row each, and changes of many rows at once."""

@@ -1,0 +1,103 @@
+"""Replay of record batches: runs of partition records by columns, all else one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from controller.state.partitions.bulk_changes import FIELDS, Group, plain
+from controller.state.partitions.bulk_placing import TopicRuns, place
+from controller.state.partitions.bulk_replay import replay_group
+from records.batch import records_of
+from records.bulk import scan
+from records.bulk_shapes import Columns
+from records.frame import decode_record
+from records.metadata.topics import PartitionRecord, TopicRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.state.state import State
+    from records.batch import Batch
+
+_PARTITION_FIELDS = (*FIELDS, "leader_epoch", "partition_epoch")
+
+
+def replay_batch(state: State, data: bytes, batch: Batch) -> None:
+    """Replay a committed data batch, the next one in the log.
+
+    Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
+    """
+    # Nothing of it can be taken back, so nothing is kept for that, unless a transaction is open.
+    state.commit(batch.last_offset + 1)
+    if state.transaction:
+        for offset, _, _, value, _ in records_of(data, batch):
+            state.replay(decode_record(value or b"")[0], offset)
+    else:
+        for found in scan(data, batch):
+            if isinstance(found, Columns):
+                replay_columns(state, found)
+            else:
+                state.replay(decode_record(found.value)[0], found.offset)
+    state.end_offset = batch.last_offset + 1
+    state.commit(state.end_offset)
+
+
+def load_batch(state: State, data: bytes, batch: Batch) -> None:
+    """Replay a data batch of the snapshot that is being loaded, as if at the last offset that it contains.
+
+    Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
+    """
+    offset = state.committed_end_offset - 1
+    for found in scan(data, batch):
+        if isinstance(found, Columns):
+            found.offsets = np.full(len(found), offset, np.int64)
+            replay_columns(state, found)
+        else:
+            state.replay(decode_record(found.value)[0], offset)
+
+
+def replay_columns(state: State, found: Columns) -> None:
+    """Replay committed records of one shape. Raises ReplayError."""
+    # A transaction may have begun in this very batch.
+    if found.record is TopicRecord or state.transaction or not _by_columns(state, found):
+        for message, offset in zip(messages(found), found.offsets.tolist(), strict=True):
+            state.replay(message, offset)
+
+
+def _by_columns(state: State, found: Columns) -> bool:
+    """Replay the records by columns, where they are of the sort for which that is made."""
+    assert found.partition_ids is not None
+    runs = TopicRuns(state.topics, found.topic_ids)
+    for number in runs.unknown():
+        # The first of them is replayed by itself, to be refused as any record is.
+        state.replay(next(messages(found, number)), int(found.offsets[number]))
+    if found.record is PartitionRecord:
+        return place(state, runs, found)
+    state.partitions.settle()
+    rows = runs.rows(found.partition_ids)
+    if (rows < 0).any():
+        return False
+    fields = {name: getattr(found, name) for name in FIELDS if getattr(found, name) is not None}
+    replay_group(state, Group(rows, fields), int(found.offsets[-1]) - len(found) + 1)
+    return True
+
+
+def messages(found: Columns, start: int = 0) -> Iterator[Any]:
+    """The records one by one, as messages, from a place on."""
+    topic_ids = [bytes(topic_id) for topic_id in found.topic_ids[start:]]
+    if found.names is not None:
+        for name, topic_id in zip(found.names[start:], topic_ids, strict=True):
+            yield TopicRecord(name=name, topic_id=topic_id)
+        return
+    assert found.partition_ids is not None
+    lists = {
+        name: plain(name, getattr(found, name)[start:])
+        for name in _PARTITION_FIELDS
+        if getattr(found, name) is not None
+    }
+    kind: Any = found.record
+    for number, partition_id in enumerate(found.partition_ids[start:].tolist()):
+        values = {name: values[number] for name, values in lists.items()}
+        yield kind(partition_id=partition_id, topic_id=topic_ids[number], **values)

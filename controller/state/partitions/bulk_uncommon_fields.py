@@ -1,0 +1,63 @@
+"""Writing what few partitions have, for many rows at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from controller.state.partitions.uncommon_fields import Rare
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from controller.state.partitions.columns import Columns
+    from controller.state.partitions.partitions import Rows
+
+# The fields of records, by their names there, that are kept in `Columns.rare`.
+RARE = (
+    "eligible_leader_replicas", "last_known_elr", "leader_recovery_state", "removing_replicas", "adding_replicas",
+)  # fmt: skip
+
+
+def write_rare(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
+    """Write what few partitions have, as far as `fields` carry it. None of the rows is wide."""
+    given = {name: fields[name] for name in RARE if name in fields}
+    former = columns.rare[rows]
+    sorts, first = distinct([former, *(position for column in given.values() for position in _positions(column))])
+    numbers = np.empty(len(first), np.int32)
+    for sort, number in enumerate(first.tolist()):
+        said = {name: column[number].tolist() for name, column in given.items()}
+        numbers[sort] = columns.rares.number(_changed(columns.rares.values[former[number]], said))
+    columns.rare[rows] = numbers[sorts]
+
+
+def distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each row the number of its sort, rows with equal values being of one; and a row of each sort."""
+    sorts = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        if (column == column[:1]).all():
+            continue
+        values, place = np.unique(column, return_inverse=True)
+        _, sorts = np.unique(sorts * len(values) + place, return_inverse=True)
+    _, first, sorts = np.unique(sorts, return_index=True, return_inverse=True)
+    return sorts, first
+
+
+def _positions(column: NDArray[Any]) -> list[NDArray[Any]]:
+    return [column] if column.ndim == 1 else list(column.T)
+
+
+def _changed(former: Rare, said: dict[str, Any]) -> Rare:
+    """What a row has after a record that says this."""
+
+    def lists(name: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(said[name]) if name in said else otherwise
+
+    return Rare(
+        lists("removing_replicas", former.removing),
+        lists("adding_replicas", former.adding),
+        lists("eligible_leader_replicas", former.elr),
+        lists("last_known_elr", former.last_known_elr),
+        said.get("leader_recovery_state", former.recovery_state),
+    )

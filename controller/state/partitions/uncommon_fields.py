@@ -1,0 +1,97 @@
+"""What few partitions have, as values that those who have the same share, by a number in a column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from controller.state.partitions.partition import RECOVERED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from controller.state.partitions.columns import Int32s
+
+# Kinds of rare things, as bits.
+HAS_ELR = 1  # eligible leader replicas, or a last known leader
+REASSIGNING = 2
+IS_RECOVERING = 4
+IS_WIDE = 8  # lists that do not fit in the columns; the columns then hold what fits
+
+# The number of what is common: nothing rare.
+COMMON = 0
+
+# As many distinct values are kept before those out of use are looked for.
+_CROWD_MIN = 4096
+
+
+class Rare(NamedTuple):
+    """What few partitions have. lists: replicas, ISR and directories in whole, of a partition that is wide."""
+
+    removing: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+    recovery_state: int = RECOVERED
+    lists: tuple[tuple[int, ...], tuple[int, ...], tuple[bytes, ...]] | None = None
+
+    @property
+    def kinds(self) -> int:
+        return (
+            (HAS_ELR if self.elr or self.last_known_elr else 0)
+            | (REASSIGNING if self.removing or self.adding else 0)
+            | (IS_RECOVERING if self.recovery_state != RECOVERED else 0)
+            | (IS_WIDE if self.lists is not None else 0)
+        )
+
+
+class RareTable:
+    """The distinct values, numbered. A number stays, so long as the table is not replaced by a smaller one."""
+
+    __slots__ = ("_kinds", "crowded_at", "numbers", "values")
+
+    def __init__(self) -> None:
+        self.values = [Rare()]
+        self.numbers = {self.values[COMMON]: COMMON}
+        self.crowded_at = _CROWD_MIN
+        self._kinds: NDArray[np.uint8] = np.zeros(1, np.uint8)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def number(self, value: Rare) -> int:
+        """The number of a value, a new one where it has none yet."""
+        number = self.numbers.get(value)
+        if number is None:
+            number = self.numbers[value] = len(self.values)
+            self.values.append(value)
+        return number
+
+    def kinds(self) -> NDArray[np.uint8]:
+        """By number, what kinds of rare things a value has."""
+        known = len(self._kinds)
+        if known < len(self.values):
+            more = np.array([value.kinds for value in self.values[known:]], np.uint8)
+            self._kinds = np.concatenate((self._kinds, more))
+        return self._kinds
+
+    def of_kind(self, kind: int) -> NDArray[np.bool_]:
+        """By number, whether a value has any of these kinds of rare things."""
+        found: NDArray[np.bool_] = (self.kinds() & kind) != 0
+        return found
+
+    def where(self, holds: Callable[[Rare], bool]) -> NDArray[np.bool_]:
+        """By number, whether something holds of a value."""
+        return np.array([holds(value) for value in self.values], np.bool_)
+
+    def without_unused(self, column: Int32s) -> tuple[RareTable, Int32s]:
+        """A table of those values alone that a column of numbers has, and that column in its numbers."""
+        used, renumbered = np.unique(np.append(column, COMMON), return_inverse=True)
+        table = RareTable()
+        for number in used[1:].tolist():
+            table.number(self.values[number])
+        table.crowded_at = max(_CROWD_MIN, 2 * len(table))
+        return table, renumbered[:-1].astype(np.int32)

@@ -1,0 +1,127 @@
+"""A view as the record batches of a snapshot, in steps short enough to be taken beside other work (KIP-630)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from controller.features.record_versions import partition_version
+from controller.state.partitions.columns import MIGRATING, NO_TOPIC, NOBODY, POSITIONS_MAX
+from controller.state.partitions.uncommon_fields import COMMON
+from controller.state.records_of import SECTIONS, partition_at, partitions
+from records.batch import seal
+from records.bulk import batch_body
+from records.bulk import partitions as partition_rows
+from records.frame import encode_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from controller.state.partitions.columns import Int32s
+    from controller.state.partitions.partitions import Rows
+    from controller.state.records_of import Section
+    from controller.state.view import View
+    from records.bulk import Rows as Encoded
+
+# The version of PartitionRecord that first had them.
+DIRECTORIES_SINCE = 1
+
+# Kafka's bound.
+BATCH_RECORDS_MAX = 1024
+
+
+def batches(
+    view: View, *, base_offset: int, leader_epoch: int, timestamp_ms: int, records_max: int = BATCH_RECORDS_MAX
+) -> Iterator[bytes]:
+    """The data batches of a snapshot; each is one step of the iterator.
+
+    base_offset: of the first record, behind the header. leader_epoch, timestamp_ms: of every batch. Raises
+    UnwritableMetadataError where metadata.version cannot express what is there.
+    """
+    for body, count in bodies(view, records_max):
+        yield seal(body, count, base_offset, leader_epoch, timestamp_ms)
+        base_offset += count
+
+
+def bodies(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int]]:
+    """The encoded records of each data batch and their count, offset deltas from 0; each is one step of the iterator.
+
+    Raises UnwritableMetadataError where metadata.version cannot express what is there.
+    """
+    for parts in _chunks(view, records_max):
+        yield batch_body(parts)
+
+
+def _chunks(view: View, records_max: int) -> Iterator[list[Encoded | bytes]]:
+    """The encoded records of each batch. Partitions are in batches of their own: they go by columns."""
+    at = SECTIONS.index(partitions)
+    yield from _one_by_one(view, SECTIONS[:at], records_max)
+    rows = np.flatnonzero(view.columns.topic[: view.columns.end] != NO_TOPIC)
+    for start in range(0, len(rows), records_max):
+        yield _by_columns(view, rows[start : start + records_max])
+    yield from _one_by_one(view, SECTIONS[at + 1 :], records_max)
+
+
+def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> Iterator[list[Encoded | bytes]]:
+    records = (found for section in sections for found in section(view))
+    while chunk := [encode_record(record, version) for record, version in islice(records, records_max)]:
+        yield [*chunk]
+
+
+def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
+    """The PartitionRecords of some rows: those of one shape together, the rare ones by themselves."""
+    columns = view.columns
+    version = partition_version(view.metadata_version)
+    replica_count = _lengths(columns.replicas, rows)
+    isr_count = _lengths(columns.isr, rows)
+    is_rare = columns.rare[rows] != COMMON
+    if version < DIRECTORIES_SINCE:
+        # What was assigned cannot be said, and is refused as any such record is.
+        for column in columns.directories:
+            is_rare |= column[rows] > MIGRATING
+    shapes = np.where(is_rare, -1, replica_count * (POSITIONS_MAX + 1) + isr_count)
+    parts: list[Encoded | bytes] = []
+    for shape in np.unique(shapes).tolist():
+        chosen = rows[shapes == shape]
+        if shape < 0:
+            parts += [encode_record(partition_at(view, row), version) for row in chosen.tolist()]
+        else:
+            parts.append(_of_shape(view, chosen, version, *divmod(shape, POSITIONS_MAX + 1)))
+    return parts
+
+
+def _of_shape(view: View, rows: Rows, version: int, replica_count: int, isr_count: int) -> Encoded:
+    columns = view.columns
+    directory_ids = np.frombuffer(b"".join(columns.directory_ids.ids), np.uint8).reshape(-1, 16)
+    return partition_rows(
+        version,
+        view.topic_ids[columns.topic[rows]],
+        columns.partition_id[rows],
+        replicas=_matrix(columns.replicas, rows, replica_count),
+        isr=_matrix(columns.isr, rows, isr_count),
+        leader=columns.leader[rows],
+        leader_epoch=columns.leader_epoch[rows],
+        partition_epoch=columns.partition_epoch[rows],
+        directories=directory_ids[_matrix(columns.directories, rows, replica_count)]
+        if version >= DIRECTORIES_SINCE
+        else None,
+    )
+
+
+def _lengths(columns: list[Int32s], rows: Rows) -> NDArray[np.intp]:
+    count = np.zeros(len(rows), np.intp)
+    for column in columns:
+        count += column[rows] != NOBODY
+    return count
+
+
+def _matrix(columns: list[Int32s], rows: Rows, width: int) -> Int32s:
+    """The first positions of these rows, of shape (n, width)."""
+    matrix = np.empty((len(rows), width), np.int32)
+    for position in range(width):
+        matrix[:, position] = columns[position][rows]
+    return matrix

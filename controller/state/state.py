@@ -1,0 +1,245 @@
+"""The state of the controller: all tables, replay of records, and taking back what was not committed.
+
+For handlers, who read and never write:
+
+    state.features            name -> level                    state.metadata_version, state.elr_enabled
+    state.brokers             id -> Broker                     .is_active, .has_online(dir), .default_directory, …
+    state.registration_offsets   broker id -> offset of its RegisterBrokerRecord
+    state.directory_owners    directory id -> broker id
+    state.controllers         id -> Controller
+    state.topic_ids           name -> topic id;   state.topic(name) -> Topic or None
+    state.topics              topic id -> Topic                .name, .topic_id, .partition_ids(), .partition_count()
+    state.similar_names       similar_name(name) -> names of topics that have '.' or '_'
+    state.configs             (resource type, name) -> {key: value}
+    state.quotas              entity -> {key: value}
+    state.acls, state.scram, state.tokens, state.producer_ids
+    state.elections           kind -> how many, since this process began to follow the log
+    state.partitions          .find(topic, partition id) -> Partition or None; .of_topic(topic);
+                              topic.row(id), .get(row), .topic_at(row), .partition_id_at(row); .counts(); rows by
+                              .in_isr(broker), .in_elr(broker), .led_by(broker), .leaderless(), .imbalanced(),
+                              .reassigning(), .in_directory(id)
+
+    x.changed_at(key)         of any table, and of `partitions` by row: offset of the last uncommitted change, or -1;
+    x.last_change()           the same for the whole table
+
+For the controller:
+
+    state.replay(record, offset)        on the active node when it appends
+    state.replay_changes(changes, base_offset)   many PartitionChangeRecords at once: see `partitions.bulk_changes`
+    state.commit(end_offset)            all below is committed
+    state.revert()                      leadership is lost: back to what is committed
+    state.end_offset, state.committed_end_offset, state.stable_end_offset, state.transaction_start
+    state.begin_load(end_offset), state.end_load()   around the replay of a snapshot
+
+Beside it, `controller.state.partitions.bulk_batches` replays committed batches and those of a snapshot,
+`controller.state.view` gives the stable state as of now, and `controller.state.snapshots` makes the batches of a
+snapshot from that view.
+
+Offsets: `end_offset`s are exclusive. What is committed within an open metadata transaction is not stable yet.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from controller.state.partitions.bulk_replay import replay_changes
+from controller.state.partitions.partitions import Partitions
+from controller.state.partitions.topics import Topic, Topics
+from controller.state.replay import REPLAY
+from controller.state.tables.features import ELR_VERSION, METADATA_VERSION
+from controller.state.tables.table import Table
+from controller.state.tables.transactions import OPEN, Span
+from controller.state.tables.undo import Undo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from controller.state.partitions.bulk_changes import PartitionChanges
+    from controller.state.tables.acls import Acl
+    from controller.state.tables.brokers import Broker
+    from controller.state.tables.controllers import Controller
+    from controller.state.tables.producer_ids import ProducerIds
+    from controller.state.tables.quotas import Entity
+    from controller.state.tables.scram import ScramCredential
+    from controller.state.tables.tokens import DelegationToken
+
+
+class ReplayError(Exception):
+    """A record that contradicts the state: the log is wrong, or we are. Nobody may go on with such a state."""
+
+    def __init__(self, offset: int, record: type[Any], reason: str) -> None:
+        self.offset = offset
+        self.record = record
+        self.reason = reason
+        # The record is named and not shown: it may hold a secret.
+        super().__init__(f"{record.__name__} at offset {offset} cannot be replayed: {reason}")
+
+
+class State:
+    """All metadata as of `end_offset`.
+
+    supported_features: the levels (min, max) that this software supports, by name, others supporting 0 alone; None
+    accepts all. knows_config: whether this software knows a config key, by resource type and name.
+    """
+
+    def __init__(
+        self,
+        *,
+        supported_features: Mapping[str, tuple[int, int]] | None = None,
+        knows_config: Callable[[int, str], bool] = lambda _type, _name: True,
+    ) -> None:
+        self.supported_features = supported_features
+        self.knows_config = knows_config
+        self.undo = undo = Undo()
+        self.features: Table[str, int] = Table(undo, "features")
+        self.brokers: Table[int, Broker] = Table(undo, "brokers")
+        self.registration_offsets: Table[int, int] = Table(undo, "registration_offsets")
+        self.directory_owners: Table[bytes, int] = Table(undo, "directory_owners")
+        self.controllers: Table[int, Controller] = Table(undo, "controllers")
+        self.partitions = Partitions(undo)
+        self.topics = Topics(undo, self.partitions)
+        self.topic_ids: Table[str, bytes] = Table(undo, "topic_ids")
+        self.similar_names: Table[str, tuple[str, ...]] = Table(undo, "similar_names")
+        self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo, "configs")
+        self.quotas: Table[Entity, Mapping[str, float]] = Table(undo, "quotas")
+        self.producer_ids: Table[str, ProducerIds] = Table(undo, "producer_ids")
+        self.acls: Table[bytes, Acl] = Table(undo, "acls")
+        self.scram: Table[tuple[str, int], ScramCredential] = Table(undo, "scram")
+        self.tokens: Table[str, DelegationToken] = Table(undo, "tokens")
+        self.transaction: Table[str, int] = Table(undo, "transaction")
+        self.elections: Table[str, int] = Table(undo, "elections")
+        # Transactions that may yet be taken back or reopened; the last may be open.
+        self.spans: list[Span] = []
+        self.loading = False
+        self.end_offset = 0
+        self.committed_end_offset = 0
+        self.stable_end_offset = 0
+
+    def tables(self) -> dict[str, Table[Any, Any]]:
+        """The tables by name, partitions not among them."""
+        return {value.log.name: value for value in vars(self).values() if isinstance(value, Table)}
+
+    @property
+    def metadata_version(self) -> int:
+        """The level of metadata.version; 0 as long as there is none."""
+        return self.features.get(METADATA_VERSION, 0)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """Whether eligible leader replicas are kept (KIP-966)."""
+        return self.features.get(ELR_VERSION, 0) >= 1
+
+    @property
+    def transaction_start(self) -> int:
+        """The offset at which the open metadata transaction began; -1 where none is open."""
+        return self.transaction.get(OPEN, -1)
+
+    def topic(self, name: str) -> Topic | None:
+        """The topic of this name."""
+        topic_id = self.topic_ids.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def contents(self) -> dict[str, Any]:
+        """All that the records made of the state, as plain values: equal for equal states, however they came about.
+
+        What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, which
+        broker got the last producer ids, and how many elections there were.
+        """
+        found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
+        found["topics"] = {
+            topic.topic_id: (topic.name, dict(self.partitions.of_topic(topic))) for topic in self.topics.values()
+        }
+        found["producer_ids"] = {key: value.next_id for key, value in self.producer_ids.items()}
+        found["similar_names"] = {name: sorted(names) for name, names in self.similar_names.items()}
+        return found
+
+    def digest(self) -> str:
+        """A hash of `contents`, the same on every node and in every run."""
+        return blake2b(repr(_ordered(self.contents())).encode(), digest_size=16).hexdigest()
+
+    def replay(self, record: Any, offset: int) -> None:
+        """Take a record in. Raises ReplayError where it contradicts the state, which must not be used after that."""
+        self.begin_record(offset)
+        try:
+            REPLAY[type(record)](self, record, offset)
+        except ValueError as error:
+            raise ReplayError(offset, type(record), str(error)) from error
+        self.end_offset = offset + 1
+
+    def replay_changes(self, changes: PartitionChanges, base_offset: int) -> None:
+        """Take many changes of partitions in; the first record has `base_offset`."""
+        replay_changes(self, changes, base_offset)
+
+    def begin_record(self, offset: int) -> None:
+        """What follows is done by the record of this offset."""
+        undo = self.undo
+        undo.offset = offset
+        undo.recording = offset >= self.committed_end_offset or bool(self.transaction)
+
+    def commit(self, end_offset: int) -> None:
+        """All records below `end_offset` are committed; those not replayed yet are to be replayed as such."""
+        end_offset = self.committed_end_offset = max(self.committed_end_offset, end_offset)
+        self.spans = [span for span in self.spans if span.close == -1 or span.close >= end_offset]
+        if self.spans:
+            end_offset = min(end_offset, self.spans[0].begin)
+        # What is committed but not replayed yet is not in the state, and may begin a transaction.
+        end_offset = min(end_offset, self.end_offset)
+        self.stable_end_offset = max(self.stable_end_offset, end_offset)
+        self.undo.forget(end_offset)
+        self.partitions.sweep(end_offset)
+
+    def revert(self) -> None:
+        """Take back all that is not committed."""
+        start = self.committed_end_offset
+        if self.end_offset <= start:
+            return
+        self.undo.revert(start)
+        self.spans = [span for span in self.spans if span.begin < start]
+        for span in self.spans:
+            if span.close >= start:
+                span.close = -1
+        self.end_offset = start
+
+    def begin_load(self, end_offset: int) -> None:
+        """Forget all; the records of a snapshot follow, which holds the state as of `end_offset`.
+
+        They are replayed with the last offset that the snapshot contains.
+        """
+        self.undo.clear()
+        for table in self.tables().values():
+            table.reset()
+        self.partitions.reset(unsettled=True)
+        self.spans = []
+        self.end_offset = self.committed_end_offset = end_offset
+        self.stable_end_offset = 0
+        self.loading = True
+
+    def end_load(self) -> None:
+        """The snapshot was replayed whole."""
+        self.loading = False
+        self.partitions.settle()
+        self.stable_end_offset = self.end_offset = self.committed_end_offset
+        self.undo.forget(self.stable_end_offset)
+
+
+def _ordered(value: Any) -> Any:
+    """The value with the entries of its dicts in an order of their own, and with plain numbers: a record that was made
+    here may have an IntEnum where one that was read has its number.
+    """
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, dict):
+        return sorted((repr(_ordered(key)), _ordered(entry)) for key, entry in value.items())
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, tuple):
+        return tuple([_ordered(part) for part in value])
+    return value
+
+
+# What reads the same whoever made it.
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+
+# What this node alone keeps.
+_LOCAL = {"registration_offsets", "elections"}

@@ -1,0 +1,82 @@
+"""A table of the state: a dict of immutable values whose every change can be undone."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NoReturn, TypeVar
+
+from controller.state.tables.undo import Undo, Undoable
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Table(dict[K, V], Generic[K, V]):
+    """Read as the dict it is; written by `put` and `remove` alone, and by those only in replay functions.
+
+    Values are not None and are taken as immutable.
+    """
+
+    __slots__ = ("log",)
+
+    def __init__(self, undo: Undo, name: str) -> None:
+        super().__init__()
+        self.log = TableLog(self, undo, name)
+
+    def put(self, key: K, value: V) -> None:
+        """Add or replace a value."""
+        log = self.log
+        if log.undo.recording:
+            log.undo.note(log, key, self.get(key))
+        super().__setitem__(key, value)
+
+    def remove(self, key: K) -> V:
+        """Take a value out and return it; raises KeyError where there is none."""
+        value = super().__getitem__(key)
+        log = self.log
+        if log.undo.recording:
+            log.undo.note(log, key, value)
+        super().__delitem__(key)
+        return value
+
+    def swap(self, key: K, value: V | None) -> V | None:
+        """Put `value`, or nothing where it is None, in the place of what is returned. Leaves no undo entry."""
+        old = self.get(key)
+        if value is not None:
+            super().__setitem__(key, value)
+        elif old is not None:
+            super().__delitem__(key)
+        return old
+
+    def reset(self) -> None:
+        """Forget all values, and which of them were uncommitted."""
+        self.clear()
+        self.log.uncommitted.clear()
+        self.log.latest = -1
+
+    def changed_at(self, key: K) -> int:
+        """The offset of the last uncommitted change of this key, its removal included; -1 where there is none."""
+        return self.log.changed_at(key)
+
+    def last_change(self) -> int:
+        """An offset at or above the last uncommitted change of any key; -1 where there is none."""
+        return self.log.last_change()
+
+    def __setitem__(self, key: K, value: V) -> NoReturn:
+        raise TypeError("a table is written by put")
+
+    def __delitem__(self, key: K) -> NoReturn:
+        raise TypeError("a table is written by remove")
+
+
+class TableLog(Undoable):
+    """What the undo log knows of a table. name: that of the table in the state."""
+
+    __slots__ = ("name", "table")
+
+    def __init__(self, table: Table[Any, Any], undo: Undo, name: str) -> None:
+        super().__init__(undo)
+        self.name = name
+        self.table = table
+
+    def swap(self, key: Any, value: Any) -> Any:
+        return self.table.swap(key, value)

@@ -1,0 +1,255 @@
+"""How a command line is read against a parser (`controller.tools.command_line.arguments`), argument by argument."""
+
+from __future__ import annotations
+
+from controller.tools.command_line.arguments import Argument, ArgumentError, Parser, show_help
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Values = dict[str, Any]
+
+
+# A file of arguments may name another; one that names itself would never end.
+FILES_MAX = 100
+FILE_CHARACTERS_MAX = 1 << 20
+
+
+class Reader:
+    """The arguments, how far they are read, and what was gathered for positional ones.
+
+    deferred: an error about something missing; it is raised when all else is found to be well.
+    """
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.arguments = list(arguments)
+        self.index = 0
+        self.last_from_file = -1
+        self.files_read = 0
+        self.options_ended = False
+        self.deferred: ArgumentError | None = None
+        self.positional = 0
+        self.taken = 0
+        self.gathered: list[str] = []
+
+    def read(self, parser: Parser, values: Values) -> None:
+        """Read what is left for `parser` and its sub-commands into `values`; raises ArgumentError."""
+        for argument in (*parser.positionals, *parser.options):
+            if argument.action != "help":
+                values[argument.dest] = False if argument.action == "store_true" else argument.default
+        used: set[Argument] = set()
+        chosen: dict[int, Argument] = {}
+        while self.index < len(self.arguments):
+            if self.at_flag(parser) and self.current() != "--":
+                self.read_option(parser, values, used, chosen)
+            elif self.current() == "--" and not self.options_ended:
+                self.options_ended = True
+                self.index += 1
+            elif self.positional < len(parser.positionals):
+                self.gather(parser, parser.positionals[self.positional])
+            elif not self.options_ended and parser.commands:
+                self.finish(parser, values, used)
+                self.positional = self.taken = 0
+                self.gathered.clear()
+                self.read_command(parser, values)
+                return
+            else:
+                raise ArgumentError(parser, self.unrecognized(" ".join(self.arguments[self.index :])))
+        if parser.commands:
+            raise ArgumentError(parser, "too few arguments")
+        self.finish(parser, values, used)
+
+    def current(self) -> str:
+        return self.arguments[self.index]
+
+    def at_flag(self, parser: Parser) -> bool:
+        """Whether the current argument is a flag (`--` is one); arguments in a file are put in its place first."""
+        while parser.from_file and len(self.current()) > 1 and self.current().startswith("@"):
+            self.read_file(parser, self.current().lstrip("@"))
+        term = self.current()
+        if self.options_ended:
+            return False
+        if term == "--":
+            return True
+        is_number = term[1:].isascii() and term[1:].isdecimal()
+        return term.startswith("-") and term.lstrip("-") != "" and not is_number
+
+    def read_file(self, parser: Parser, name: str) -> None:
+        """Put the lines of a file in the place of all arguments read so far and of the one that names it."""
+        self.files_read += 1
+        try:
+            with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib costs 10 ms
+                text = file.read(FILE_CHARACTERS_MAX + 1)
+        except (OSError, ValueError):
+            raise ArgumentError(parser, f"Could not read arguments from file '{name}'") from None
+        if len(text) > FILE_CHARACTERS_MAX or self.files_read > FILES_MAX:
+            raise ArgumentError(
+                parser, f"Could not read arguments from file '{name}': it is too large, or names itself"
+            )
+        lines = text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        offset = self.index + 1
+        if self.last_from_file < offset:
+            self.last_from_file = len(lines) - 1
+        else:
+            self.last_from_file += len(lines) - offset
+        self.arguments[:offset] = lines
+        self.index = 0
+        if not self.arguments:
+            raise ArgumentError(parser, "too few arguments")
+
+    def read_option(self, parser: Parser, values: Values, used: set[Argument], chosen: dict[int, Argument]) -> None:
+        term = self.current()
+        flag, equals, given = term.partition("=")
+        value = given if equals else None
+        option = resolve(parser, flag)
+        if option is None:
+            option, flag, value = self.read_cluster(parser, values, used, chosen)
+        self.index += 1
+        if option is not None:
+            check_exclusive(parser, option, chosen)
+            self.run_option(parser, values, option, value)
+            used.add(option)
+
+    def read_cluster(
+        self, parser: Parser, values: Values, used: set[Argument], chosen: dict[int, Argument]
+    ) -> tuple[Argument | None, str, str | None]:
+        """Read `-abVALUE`: flags without a value, and one with a value last, which is left to the caller."""
+        term = self.current()
+        if not term.startswith("--"):
+            for position, letter in enumerate(term[1:], 1):
+                option = parser.by_flag.get(f"-{letter}")
+                if option is None:
+                    break
+                if option.takes_value:
+                    return option, f"-{letter}", term[position + 1 :] or None
+                check_exclusive(parser, option, chosen)
+                store(parser, values, option, None)
+                used.add(option)
+            else:
+                return None, term, None
+        raise ArgumentError(parser, self.unrecognized(term), flag=term)
+
+    def run_option(self, parser: Parser, values: Values, option: Argument, value: str | None) -> None:
+        if not option.takes_value:
+            if value is not None:
+                parser.fail(f"ignore implicit argument '{value}'", option)
+            store(parser, values, option, None)
+            return
+        if value is None and self.index < len(self.arguments) and not self.at_flag(parser):
+            value = self.current()
+            self.index += 1
+        if value is None:
+            parser.fail("expected one argument", option)
+        store(parser, values, option, converted(parser, option, value))
+
+    def gather(self, parser: Parser, argument: Argument) -> None:
+        """Take arguments for a positional one; how many of them it gets is decided at the end."""
+        if argument.nargs is None or argument.nargs == (0, 1):
+            self.gathered.append(self.current())
+            self.index += 1
+            self.positional += 1
+            return
+        while self.taken < argument.nargs[1] and self.index < len(self.arguments) and not self.at_flag(parser):
+            self.gathered.append(self.current())
+            self.taken += 1
+            self.index += 1
+        if self.taken == argument.nargs[1]:
+            self.positional += 1
+            self.taken = 0
+
+    def finish(self, parser: Parser, values: Values, used: set[Argument]) -> None:
+        """Give the positional arguments what was gathered, and note what is missing."""
+        needs = [1 if argument.nargs is None else argument.nargs[0] for argument in parser.positionals]
+        if sum(needs) > len(self.gathered):
+            raise ArgumentError(parser, "too few arguments")
+        left = list(self.gathered)
+        for number, argument in enumerate(parser.positionals):
+            spare = len(left) - sum(needs[number + 1 :])
+            if argument.nargs is None:
+                values[argument.dest] = converted(parser, argument, left.pop(0))
+            elif argument.nargs == (0, 1):
+                if spare:
+                    values[argument.dest] = converted(parser, argument, left.pop(0))
+            elif count := min(argument.nargs[1], spare):
+                values[argument.dest] = [converted(parser, argument, text) for text in left[:count]]
+                del left[:count]
+        for option in parser.options:
+            # The last one that is missing is told, as argparse4j does; but one of a parser above is told before.
+            if option.required and option not in used and (self.deferred is None or self.deferred.parser is parser):
+                self.deferred = ArgumentError(parser, f"argument {option.title()} is required")
+
+    def read_command(self, parser: Parser, values: Values) -> None:
+        given = self.current()
+        names = [given] if given in parser.commands else [name for name in parser.commands if name.startswith(given)]
+        if not given or not names:
+            known = ", ".join(f"'{name}'" for name in parser.commands)
+            raise ArgumentError(parser, f"invalid choice: '{given}' (choose from {known})", command=given)
+        if len(names) > 1:
+            raise ArgumentError(parser, f"ambiguous command: {given} could match {', '.join(sorted(names))}")
+        self.index += 1
+        self.read(parser.commands[names[0]], values)
+        values["command"] = names[0]
+
+    def unrecognized(self, what: str) -> str:
+        advice = ""
+        if self.index <= self.last_from_file:
+            advice = "\nChecking trailing white spaces or new lines in @file may help."
+        return f"unrecognized arguments: '{what}'{advice}"
+
+
+def resolve(parser: Parser, flag: str) -> Argument | None:
+    """The option of a flag, or of a prefix of one; None where there is none. Raises ArgumentError where it is two."""
+    if flag in parser.by_flag:
+        return parser.by_flag[flag]
+    names = [name for name, option in parser.by_flag.items() if name.startswith(flag) and not option.hidden]
+    if not names:
+        return None
+    if is_cluster(parser, flag):
+        names.append(flag[:2])
+    elif len(names) == 1:
+        return parser.by_flag[names[0]]
+    raise ArgumentError(parser, f"ambiguous option: {flag} could match {', '.join(sorted(names))}")
+
+
+def is_cluster(parser: Parser, flag: str) -> bool:
+    """Whether a flag could be several one-letter flags written as one."""
+    if len(flag) < 2 or flag[1] == "-":
+        return False
+    for letter in flag[1:]:
+        option = parser.by_flag.get(f"-{letter}")
+        if option is None:
+            return False
+        if option.takes_value:
+            return True
+    return True
+
+
+def check_exclusive(parser: Parser, option: Argument, chosen: dict[int, Argument]) -> None:
+    if option.exclusive is not None:
+        other = chosen.setdefault(option.exclusive, option)
+        if other is not option:
+            parser.fail(f"not allowed with argument {other.title()}", option)
+
+
+def converted(parser: Parser, argument: Argument, text: str) -> object:
+    if argument.convert is None:
+        return text
+    try:
+        return argument.convert(text)
+    except ValueError as error:
+        parser.fail(str(error), argument)
+
+
+def store(parser: Parser, values: Values, option: Argument, value: object) -> None:
+    match option.action:
+        case "help":
+            show_help(parser)
+        case "store_true":
+            values[option.dest] = True
+        case "append":
+            values[option.dest] = [*(values[option.dest] or ()), value]
+        case _:
+            values[option.dest] = value

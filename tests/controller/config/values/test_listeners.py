@@ -1,0 +1,80 @@
+"""Listeners and the addresses of the quorum; what stock says of them as parts of a file: test_node.py."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.config.values.definition import ConfigError
+from controller.config.values.listeners import Endpoint, host_and_port, parse_listeners, security_protocols
+from controller.config.values.quorum_addresses import parse_bootstrap_servers, parse_voters
+
+PLAIN = {"A": "PLAINTEXT", "B": "SSL"}
+
+
+def test_an_endpoint_is_read_and_written() -> None:
+    texts = ("a://h.example:9092", "B://[::1]:9093", "A2://:0")
+
+    endpoints = parse_listeners(texts, PLAIN | {"A2": "PLAINTEXT"})
+
+    assert endpoints == (
+        Endpoint("A", "PLAINTEXT", "h.example", 9092),
+        Endpoint("B", "SSL", "::1", 9093),
+        Endpoint("A2", "PLAINTEXT", None, 0),
+    )
+    assert [str(endpoint) for endpoint in endpoints] == ["A://h.example:9092", "B://[::1]:9093", "A2://:0"]
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "99999999999999999999999"])
+def test_a_port_that_cannot_be_is_refused(port: str) -> None:
+    with pytest.raises(ConfigError, match="is not within 0 to 65535"):
+        parse_listeners((f"A://h:{port}",), PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("h:1", ("h", 1)),
+        ("[::1]:65535", ("::1", 65535)),
+        ("PLAINTEXT://h:1", ("h", 1)),
+        (":1", ("", 1)),
+        ("h", None),
+        ("h:", None),
+        ("h:x", None),
+        ("h:65536", None),
+        ("h h:1", None),
+        ("h:1/", None),
+    ],
+)
+def test_host_and_port_are_told_apart(text: str, parts: tuple[str, int] | None) -> None:
+    assert host_and_port(text) == parts
+
+
+def test_without_a_map_the_controller_s_listeners_are_plaintext_unless_something_is_secure() -> None:
+    default = "PLAINTEXT:PLAINTEXT,SSL:SSL"
+
+    plain = security_protocols(default, False, ("C://h:1",), ("C",))
+    beside_ssl = security_protocols(default, False, ("C://h:1", "SSL://h:2"), ("C",))
+    given = security_protocols("c:SSL", True, ("C://h:1",), ("C",))
+
+    assert plain == {"PLAINTEXT": "PLAINTEXT", "SSL": "SSL", "C": "PLAINTEXT"}
+    assert beside_ssl == {"PLAINTEXT": "PLAINTEXT", "SSL": "SSL"}
+    assert given == {"C": "SSL"}
+
+
+def test_voters_and_servers_are_read() -> None:
+    assert parse_voters(("1@a:1", "2@[::1]:2")) == {1: ("a", 1), 2: ("::1", 2)}
+    assert parse_bootstrap_servers(("a:1", "b:2")) == (("a", 1), ("b", 2))
+    with pytest.raises(ConfigError, match=r"Host string \(0\.0\.0\.0\) is not routeable"):
+        parse_voters(("1@0.0.0.0:1",))
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_address_or_is_refused(text: str) -> None:
+    host_and_port(text)
+    for parse in (lambda: parse_voters((text,)), lambda: parse_listeners((text,), PLAIN)):
+        with suppress(ConfigError):
+            parse()

@@ -1,0 +1,78 @@
+"""The table of APIs, and how each of them says that it failed."""
+
+import pytest
+
+from controller.core.apis import APIS, Kind, Operation
+from controller.interface.refusals import refused
+from records.codec import decode, encode
+from records.errors import ApiError, Error, error_text
+from records.registry import response_class
+from records.schema import default_of, schema_of
+
+# KIP-590 and later: what brokers may send on.
+FORWARDABLE = {19, 20, 33, 37, 43, 44, 45, 46, 55, 57, 64, 67}
+WITHOUT_PERMISSION_OF_THE_WHOLE = {18, 19, 20, 32, 33, 37, 44}
+
+
+def test_these_are_announced_and_no_others():
+    assert sorted(APIS) == [
+        1, 18, 19, 20, 32, 33, 37, 43, 44, 45, 46, 52, 53, 54, 55, 56, 57, 58, 59, 60, 62, 63, 64, 67, 70, 73,
+    ]  # fmt: skip
+
+
+def test_each_version_announced_is_one_that_is_read_and_written():
+    for api in APIS.values():
+        for cls in (api.request, response_class(api.api_key)):
+            low, high = schema_of(cls).versions
+            assert low <= api.versions[0] <= api.versions[1] <= high, api
+
+
+def test_the_quorum_serves_its_own_and_the_controller_the_rest():
+    assert {key for key, api in APIS.items() if api.kind == Kind.RAFT} == {1, 52, 53, 54, 55, 59}
+    assert {key for key, api in APIS.items() if api.handler is None} == {1, 52, 53, 54, 55, 58, 59}
+
+
+def test_brokers_may_send_on_what_kafka_lets_them():
+    assert {key for key, api in APIS.items() if api.forwardable} == FORWARDABLE
+
+
+def test_what_a_caller_must_be_allowed_is_what_kafka_asks_for():
+    assert {key for key, api in APIS.items() if api.needs is None} == WITHOUT_PERMISSION_OF_THE_WHOLE
+    assert {key for key, api in APIS.items() if api.needs == Operation.ALTER} == {43, 45, 57, 60, 64}
+    assert {key for key, api in APIS.items() if api.needs == Operation.DESCRIBE} == {46, 55}
+
+
+SERVED = [
+    (key, version)
+    for key, api in APIS.items()
+    if api.handler
+    for version in range(api.versions[0], api.versions[1] + 1)
+]
+
+
+@pytest.mark.parametrize(("key", "version"), SERVED)
+def test_a_refusal_can_be_written_in_every_version(key, version):
+    request = default_of(APIS[key].request)
+
+    response = refused(request, ApiError(Error.UNSUPPORTED_VERSION, "because"), version)
+
+    assert type(response) is response_class(key)
+    assert decode(type(response), version, encode(response, version)) is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "text", "said"),
+    [
+        (57, Error.INVALID_REQUEST, "why", "why"),
+        # What an exception says beyond its code is told; what it does not, is not.
+        (57, Error.INVALID_REQUEST, None, None),
+        (57, Error.UNKNOWN_SERVER_ERROR, "a secret", None),
+        (64, Error.BROKER_ID_NOT_REGISTERED, None, error_text(102)),
+        (64, Error.BROKER_ID_NOT_REGISTERED, "why", "why"),
+        (70, Error.UNSUPPORTED_VERSION, "why", error_text(35)),
+    ],
+)
+def test_a_refusal_says_what_kafka_says(key, code, text, said):
+    response = refused(default_of(APIS[key].request), ApiError(code, text), 0)
+
+    assert (response.error_code, response.error_message) == (code, said)

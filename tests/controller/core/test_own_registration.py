@@ -1,0 +1,134 @@
+"""The registration of this node: when it is sent, and how often; ControllerRegistrationManagerTest's cases."""
+
+from random import Random
+
+import pytest
+
+from controller.core.own_registration import OwnRegistration
+from controller.interface.effects import SendToActive
+from controller.interface.inputs import LeaderChanged, SendAnswered
+from raft.config import Endpoint
+from records.errors import Error
+from records.messages.controllers import ControllerRegistrationRequest, ControllerRegistrationResponse
+from tests.controller.rig import Rig
+
+INCARNATION = bytes([5]) * 16
+OK = ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_message=None)
+REFUSED = ControllerRegistrationResponse(
+    throttle_time_ms=0, error_code=Error.NOT_CONTROLLER, error_message="No controller appears to be active."
+)
+
+
+def rig(**fields):
+    registration = OwnRegistration(
+        3000, INCARNATION, [(Endpoint("CONTROLLER", "c0", 9093), 0)], {"metadata.version": (7, 30)}, Random(1)
+    )
+    return Rig(
+        registration=registration,
+        metadata_max_idle_interval_ms=0,
+        unclean_leader_election_interval_ms=0,
+        auto_leader_rebalance_enable=False,
+        **fields,
+    )
+
+
+def test_a_controller_registers_with_itself_when_it_is_the_active_one():
+    r = rig().lead()
+
+    (sent,) = r.sent()
+    assert sent == SendToActive(
+        1,
+        ControllerRegistrationRequest(
+            controller_id=3000,
+            incarnation_id=INCARNATION,
+            zk_migration_ready=False,
+            listeners=(
+                ControllerRegistrationRequest.Listener(name="CONTROLLER", host="c0", port=9093, security_protocol=0),
+            ),
+            features=(
+                ControllerRegistrationRequest.Feature(
+                    name="metadata.version", min_supported_version=7, max_supported_version=30
+                ),
+            ),
+        ),
+    )
+    response = r.ask(sent.request)
+    r.step(SendAnswered(sent.number, response))
+    r.tick(60_000)
+    assert r.sent() == [sent]
+    assert r.state.controllers[3000].listeners["CONTROLLER"] == ("c0", 9093, 0)
+
+
+def test_nothing_is_sent_while_nobody_leads_nor_before_3_7():
+    unled = rig()
+    old = rig(metadata_version=14).lead()
+
+    unled.tick(60_000)
+    old.tick(60_000)
+
+    assert (unled.sent(), old.sent()) == ([], [])
+
+
+def test_another_incarnation_of_this_node_is_replaced():
+    from tests.controller.handlers.test_controllers import request
+
+    r = rig().lead()
+    r.step(SendAnswered(1, None))
+    r.ask(request(controller_id=3000, incarnation_id=bytes([6]) * 16))
+
+    r.tick(200)
+
+    assert len(r.sent()) == 2
+
+
+@pytest.mark.parametrize("answer", [None, REFUSED])
+def test_a_failed_attempt_is_repeated_later_and_later(answer):
+    r = rig().lead()
+
+    waits = []
+    for _ in range(14):
+        before = len(r.sent())
+        r.step(SendAnswered(r.sent()[-1].number, answer))
+        assert len(r.sent()) == before
+        waits.append(r.controller.deadline_ms - r.now_ms)
+        r.tick(waits[-1])
+        assert len(r.sent()) == before + 1
+
+    assert all(0.97 * 100 * 2**n <= wait <= 1.03 * 100 * 2**n for n, wait in enumerate(waits[:10]))
+    assert all(wait == 120_000 for wait in waits[11:])
+    assert len(r.noted("controller_registration_failed")) == 14
+
+
+def test_an_attempt_without_an_answer_fails_after_a_while():
+    r = rig().lead()
+
+    r.tick(4999)
+    assert len(r.sent()) == 1
+    r.tick(200)
+
+    assert len(r.sent()) == 2
+    r.step(SendAnswered(1, OK))
+    assert r.noted("controller_registration_failed")[0]["reason"] == "no answer came"
+
+
+def test_another_leader_is_asked_at_once():
+    r = rig().lead()
+    for _ in range(6):
+        r.step(SendAnswered(r.sent()[-1].number, None))
+        r.tick(r.controller.deadline_ms - r.now_ms)
+    r.step(SendAnswered(r.sent()[-1].number, None))
+    before = len(r.sent())
+
+    r.step(LeaderChanged(9, 7))
+
+    assert len(r.sent()) == before + 1
+
+
+def test_a_success_whose_record_never_comes_is_repeated():
+    r = rig().lead()
+    r.step(SendAnswered(1, OK))
+
+    r.tick(4999)
+    assert len(r.sent()) == 1
+    r.tick(1)
+    assert len(r.sent()) == 2

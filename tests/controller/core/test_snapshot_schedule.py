@@ -1,0 +1,144 @@
+"""When a snapshot is due."""
+
+import pytest
+
+from controller.core.snapshot_schedule import Appended, SnapshotSchedule
+from controller.interface.effects import TakeSnapshot
+from controller.interface.inputs import (
+    Committed,
+    SnapshotClosed,
+    SnapshotOpened,
+    SnapshotPart,
+    SnapshotWritten,
+)
+from controller.interface.settings import Settings
+from controller.state.snapshots import batches
+from controller.state.view import stable_view
+from raft.config import SnapshotId
+from tests.controller.rig import Rig
+
+
+def schedule(bytes_max=1000, interval_ms=0):
+    settings = Settings(
+        metadata_log_max_record_bytes_between_snapshots=bytes_max, metadata_log_max_snapshot_interval_ms=interval_ms
+    )
+    return SnapshotSchedule(settings, 0)
+
+
+def test_a_snapshot_is_due_after_so_many_bytes():
+    s = schedule()
+    s.replayed(Appended(10, 3, 77, 999))
+    assert s.due(10, 1) is None
+    s.replayed(Appended(12, 4, 78, 1))
+
+    assert s.due(12, 1) == SnapshotId(12, 4)
+
+
+def test_a_snapshot_is_due_after_so_much_time_if_anything_was_written():
+    s = schedule(interval_ms=5000)
+    assert s.due(0, 9999) is None
+    s.replayed(Appended(10, 3, 77, 1))
+
+    assert (s.due(10, 4999), s.due(10, 5000)) == (None, SnapshotId(10, 3))
+
+
+def test_control_batches_alone_ask_for_none():
+    s = schedule(interval_ms=5000)
+    s.replayed(Appended(10, 3, 77, 0))
+
+    assert s.due(10, 9999) is None
+
+
+def test_there_is_none_in_a_batch_nor_in_a_transaction():
+    s = schedule(bytes_max=1)
+    s.replayed(Appended(10, 3, 77, 100))
+
+    assert (s.due(9, 0), s.due(5, 0)) == (None, None)
+
+
+def test_one_is_written_at_a_time():
+    s = schedule(bytes_max=1)
+    s.replayed(Appended(10, 3, 77, 100))
+    s.writing = SnapshotId(8, 3)
+    assert s.due(10, 0) is None
+    s.done(SnapshotId(7, 3))
+    assert s.due(10, 0) is None
+    s.done(SnapshotId(8, 3))
+    assert s.due(10, 0) == SnapshotId(10, 3)
+
+
+def test_what_the_active_controller_wrote_counts_when_it_is_committed():
+    s = schedule(bytes_max=150)
+    s.appended(Appended(10, 3, 77, 100))
+    s.appended(Appended(20, 3, 78, 100))
+
+    s.committed(15)
+    assert (s.bytes, s.due(15, 0)) == (100, None)
+    s.committed(20)
+    assert s.due(20, 0) == SnapshotId(20, 3)
+
+
+def test_what_was_lost_does_not_count():
+    s = schedule()
+    s.appended(Appended(10, 3, 77, 100))
+
+    s.lost()
+    s.committed(10)
+
+    assert s.bytes == 0
+
+
+def test_the_controller_has_a_snapshot_taken_of_what_is_committed():
+    rig = Rig(metadata_log_max_record_bytes_between_snapshots=500).lead()
+    rig.brokers(0)
+    rig.create("foo", (0,))
+    assert rig.snapshots() != []
+
+    first = rig.snapshots()[0]
+    assert isinstance(first, TakeSnapshot)
+    assert first.id.epoch == 1
+    assert first.view.end_offset == first.id.end_offset
+    count = len(rig.snapshots())
+    rig.create("bar", (0,), segment_ms="60000", retention_ms="1000")
+    rig.create("baz", *[(0,)] * 20)
+    assert len(rig.snapshots()) == count
+    rig.step(SnapshotWritten(first.id, 321))
+    rig.create("quux", (0,))
+    assert len(rig.snapshots()) == count + 1
+    assert rig.noted("snapshot_written") == [{"end_offset": first.id.end_offset, "epoch": 1, "size": 321}]
+
+
+def test_a_standby_takes_its_own():
+    active = Rig().lead().brokers(0)
+    active.create("foo", *[(0,)] * 30)
+    standby = Rig(node_id=7, metadata_log_max_record_bytes_between_snapshots=500)
+
+    for data in active.log:
+        standby.step(Committed(data))
+
+    assert standby.snapshots()[0].id.end_offset <= standby.state.end_offset
+    assert standby.snapshots()[0].id.epoch == 1
+
+
+@pytest.mark.parametrize("records_max", [1024, 4])
+def test_a_loaded_snapshot_is_the_whole_state_and_counting_begins_anew(records_max):
+    active = Rig(elr=True).lead().brokers(0, 1, 2)
+    active.create("foo", (0, 1, 2), (1, 2, 0), min_insync_replicas="2")
+    active.fence(1)
+    view = stable_view(active.state)
+    parts = list(batches(view, base_offset=1, leader_epoch=1, timestamp_ms=0, records_max=records_max))
+    standby = Rig(node_id=7)
+    standby.step(Committed(active.log[0]))
+
+    standby.step(SnapshotOpened(SnapshotId(active.end_offset, 1)))
+    for data in parts:
+        standby.step(SnapshotPart(data))
+    standby.step(SnapshotClosed())
+
+    assert standby.state.contents() == active.state.contents()
+    assert set(standby.state.registration_offsets.values()) == {active.end_offset - 1}
+    assert standby.state.end_offset == active.end_offset
+    assert standby.controller.snapshots.last == Appended(active.end_offset, 1, 1000, 0)
+    active.create("bar", (0,))
+    standby.step(Committed(active.log[-1]))
+    assert standby.state.contents() == active.state.contents()

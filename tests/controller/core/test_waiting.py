@@ -1,0 +1,153 @@
+"""Answers that wait."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.core.waiting import Waiting
+from controller.interface.inputs import RequestContext
+from raft.inputs import Source
+
+
+def waiting():
+    answers = []
+    return Waiting(lambda context, response: answers.append(response)), answers
+
+
+def context(connection=1):
+    return RequestContext(Source(connection, 0), 0, 0, "CONTROLLER")
+
+
+def add(waiting, name, offset, *, confirm=False, connection=1):
+    waiting.add(context(connection), f"request {name}", name, offset, confirm=confirm)
+
+
+def test_answers_leave_when_their_offsets_are_committed():
+    w, answers = waiting()
+    w.on_committed(10)
+    for name, offset in (("c", 12), ("a", 9), ("b", 10), ("d", 12), ("e", -1)):
+        add(w, name, offset)
+
+    assert answers == ["a", "e"]
+    w.on_committed(11)
+    assert answers == ["a", "e", "b"]
+    w.on_committed(13)
+    assert answers == ["a", "e", "b", "c", "d"]
+    assert len(w) == 0
+
+
+def test_a_question_is_asked_when_someone_needs_it_and_none_is_under_way():
+    w, answers = waiting()
+
+    assert w.question() == 0
+    add(w, "a", -1, confirm=True)
+    assert (w.question(), w.question()) == (1, 0)
+    add(w, "b", -1, confirm=True)
+    assert w.question() == 0
+    w.on_confirmed(1)
+    assert (answers, w.question()) == (["a"], 2)
+    w.on_confirmed(2)
+    assert (answers, w.question()) == (["a", "b"], 0)
+
+
+def test_an_answer_needs_both_its_offset_and_its_proof():
+    w, answers = waiting()
+    w.on_committed(5)
+    add(w, "a", 7, confirm=True)
+    add(w, "b", 4, confirm=True)
+    w.question()
+
+    w.on_committed(8)
+    assert answers == []
+    w.on_confirmed(1)
+    assert answers == ["a", "b"]
+
+    add(w, "c", 9, confirm=True)
+    w.question()
+    w.on_confirmed(2)
+    assert answers == ["a", "b"]
+    w.on_committed(10)
+    assert answers == ["a", "b", "c"]
+
+
+def test_what_is_forgotten_is_given_back():
+    w, answers = waiting()
+    add(w, "a", 3)
+    add(w, "b", 2)
+    add(w, "c", -1, confirm=True)
+    w.question()
+
+    assert [request for _, request in w.clear()] == ["request b", "request a", "request c"]
+    w.on_committed(9)
+    w.on_confirmed(1)
+    assert (answers, len(w), w.question()) == ([], 0, 0)
+
+
+def test_a_late_proof_for_a_former_leadership_is_none_for_the_next():
+    w, answers = waiting()
+    add(w, "a", -1, confirm=True)
+    assert w.question() == 1
+    w.clear()
+    add(w, "b", -1, confirm=True)
+
+    assert w.question() == 2
+    w.on_confirmed(1)
+    assert answers == []
+
+
+def test_a_connection_that_is_gone_gets_nothing():
+    w, answers = waiting()
+    for connection in (1, 2):
+        add(w, f"a{connection}", 3, connection=connection)
+        add(w, f"b{connection}", -1, confirm=True, connection=connection)
+    w.question()
+
+    w.drop(1)
+    w.on_confirmed(1)
+    w.on_committed(4)
+
+    assert answers == ["b2", "a2"]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("add"), st.integers(-1, 20), st.booleans()),
+            st.tuples(st.just("commit"), st.integers(0, 21), st.none()),
+            st.tuples(st.just("confirm"), st.none(), st.none()),
+        )
+    )
+)
+def test_each_answer_leaves_once_and_never_too_early(steps):
+    committed, asked, confirmed = 0, 0, 0
+    needs = {}
+    left = []
+
+    def reply(_, response):
+        offset, number = needs[response]
+        assert offset < committed, "too early"
+        assert number <= confirmed, "without proof"
+        left.append(response)
+
+    w = Waiting(reply)
+    for number, (what, value, confirm) in enumerate(steps):
+        if what == "add":
+            needs[number] = (value, asked + 1 if confirm else 0)
+            w.add(context(), None, number, value, confirm=confirm)
+        elif what == "commit":
+            committed = max(committed, value)
+            w.on_committed(committed)
+        elif asked > confirmed:
+            confirmed = asked
+            w.on_confirmed(asked)
+        question = w.question()
+        if question:
+            assert question == asked + 1
+            asked = question
+    committed = 99
+    w.on_committed(99)
+    while asked > confirmed:
+        confirmed = asked
+        w.on_confirmed(asked)
+        asked = w.question() or asked
+
+    assert sorted(left) == sorted(needs)

@@ -1,0 +1,122 @@
+"""The tables of features, as Kafka 4.3.1 prints and checks them."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.features.levels import (
+    FEATURES,
+    LATEST_PRODUCTION,
+    METADATA_VERSIONS,
+    MINIMUM,
+    changes_metadata_between,
+    check_needs,
+    feature_named,
+    metadata_version,
+    metadata_version_named,
+    range_text,
+    supported_features,
+)
+
+# From what kafka-features of 4.3.1 says to an unknown version.
+NAMES = (
+    "3.3-IV3, 3.4-IV0, 3.5-IV0, 3.5-IV1, 3.5-IV2, 3.6-IV0, 3.6-IV1, 3.6-IV2, 3.7-IV0, 3.7-IV1, 3.7-IV2, 3.7-IV3, "
+    "3.7-IV4, 3.8-IV0, 3.9-IV0, 4.0-IV0, 4.0-IV1, 4.0-IV2, 4.0-IV3, 4.1-IV0, 4.1-IV1, 4.2-IV0, 4.2-IV1, 4.3-IV0, "
+    "4.4-IV0"
+)
+
+
+def test_levels_follow_each_other_and_have_the_names_that_stock_lists() -> None:
+    assert [version.level for version in METADATA_VERSIONS] == list(range(MINIMUM, 32))
+    assert ", ".join(version.name for version in METADATA_VERSIONS) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("4.3-IV0", 30), ("4.3", 30), ("4.3.1", 30), ("3.7", 19), ("3.7-IV2", 17), ("4.0", 25), ("3.3", 7)],
+)
+def test_a_level_has_the_name_of_its_release_too(text: str, level: int) -> None:
+    assert metadata_version_named(text).level == level
+
+
+@pytest.mark.parametrize("text", ["2.0", "4.4-IV0", "4.4", "", "4.3.", "4.3-IV1", "30"])
+def test_an_unknown_name_is_refused_with_those_there_are(text: str) -> None:
+    with pytest.raises(ValueError, match="Unknown metadata") as error:
+        metadata_version_named(text)
+
+    known = NAMES.removesuffix(", 4.4-IV0")
+    assert str(error.value) == f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}"
+
+
+def test_what_is_not_for_production_has_to_be_asked_for_by_its_full_name() -> None:
+    assert metadata_version_named("4.4-IV0", unstable=True).level == 31
+    with pytest.raises(ValueError, match=f"are: {NAMES}$"):
+        metadata_version_named("4.4", unstable=True)
+
+
+def test_an_unknown_level_is_refused() -> None:
+    assert metadata_version(17).name == "3.7-IV2"
+    with pytest.raises(ValueError, match=r"^No MetadataVersion with feature level 6. Valid .* from 7 to 31\.$"):
+        metadata_version(6)
+
+
+def test_a_release_brings_levels_of_the_other_features() -> None:
+    levels = {
+        name: [feature.default_level(metadata_version_named(name).level) for feature in FEATURES]
+        for name in ("3.8", "3.9", "4.0", "4.1", "4.2", "4.3")
+    }
+
+    # kraft, transaction, group, eligible.leader.replicas, share, streams
+    assert levels == {
+        "3.8": [0, 0, 0, 0, 0, 0],
+        "3.9": [1, 0, 0, 0, 0, 0],
+        "4.0": [1, 2, 1, 0, 0, 0],
+        "4.1": [1, 2, 1, 1, 0, 0],
+        "4.2": [1, 2, 1, 1, 1, 1],
+        "4.3": [1, 2, 1, 1, 1, 1],
+    }
+
+
+def test_no_default_rests_on_what_its_release_has_not() -> None:
+    for version in METADATA_VERSIONS:
+        levels = {"metadata.version": version.level}
+        levels |= {feature.name: feature.default_level(version.level) for feature in FEATURES}
+        for feature in FEATURES:
+            check_needs(feature.name, levels[feature.name], levels)
+
+
+def test_what_a_level_needs_must_be_there() -> None:
+    with pytest.raises(ValueError, match=r"^eligible\.leader\.replicas\.version could not be set to 1 because it depends on metadata\.version level 23$"):  # fmt: skip  # noqa: E501 - one pattern
+        check_needs("eligible.leader.replicas.version", 1, {"metadata.version": 22})
+    with pytest.raises(ValueError, match=r"because it depends on metadata\.version=7 \(3\.3-IV3\)$"):
+        check_needs("group.version", 1, {})
+    with pytest.raises(ValueError, match=r"^No feature:group\.version with feature level 2$"):
+        check_needs("group.version", 2, {"metadata.version": 30})
+    with pytest.raises(ValueError, match=r"^Feature foo not found\.$"):
+        feature_named("foo")
+
+
+def test_a_downgrade_loses_metadata_across_levels_that_brought_some() -> None:
+    assert not changes_metadata_between(29, 23)
+    assert changes_metadata_between(30, 29)
+    assert changes_metadata_between(29, 22)
+    assert not changes_metadata_between(22, 17)
+    assert not changes_metadata_between(30, 30)
+
+
+def test_what_is_supported_is_what_is_for_production() -> None:
+    assert supported_features() == {
+        "metadata.version": (7, LATEST_PRODUCTION),
+        "kraft.version": (0, 1),
+        "transaction.version": (0, 2),
+        "group.version": (0, 1),
+        "eligible.leader.replicas.version": (0, 1),
+        "share.version": (0, 1),
+        "streams.version": (0, 1),
+    }
+    assert supported_features(unstable=True)["metadata.version"] == (7, 31)
+
+
+@pytest.mark.parametrize(("levels", "text"), [((0, 1), "0-1"), ((3, 3), "3"), ((0, 32767), "0+")])
+def test_a_range_is_printed_as_stock_prints_it(levels: tuple[int, int], text: str) -> None:
+    assert range_text(levels) == text

@@ -1,0 +1,304 @@
+"""Configurations are altered and described as by a stock controller, which was asked the same, and in units."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.config.effective import ConfigSource
+from controller.handlers.configs import incremental_alter_configs
+from controller.handlers.describe_configs import describe_configs
+from records.errors import ApiError, Error, error_text
+from records.messages.configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    IncrementalAlterConfigsRequest,
+)
+from records.metadata.topics import TopicRecord
+from tests.controller.handlers.cluster_of_configs import (
+    BROKER,
+    CLIENT_METRICS,
+    GROUP,
+    LOGGER,
+    SET,
+    TOPIC,
+    config,
+    context,
+    env,
+    replay,
+    state,
+)
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.state.state import State
+
+DATA = Path(__file__).parents[2] / "data" / "kafka-configs"
+
+# The file of the stock controller.
+FILE = {
+    "process.roles": "controller",
+    "node.id": "1",
+    "listeners": "CONTROLLER://127.0.0.1:34871",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "1@127.0.0.1:34871",
+    "log.dirs": "/data/1",
+    "log.roll.hours": "24",
+    "log.retention.minutes": "600",
+    "num.io.threads": "4",
+    "compression.type": "zstd",
+    "log.cleanup.policy": "compact, delete",
+    "unknown.key": "hidden",
+    "internal.metadata.delete.delay.millis": "1000",
+    "ssl.keystore.password": "hush",
+    "group.share.session.timeout.ms": "46000",
+}
+
+# The names of sources and of errors that the stock client has for the codes.
+SOURCES = {
+    ConfigSource.TOPIC: "DYNAMIC_TOPIC_CONFIG",
+    ConfigSource.DYNAMIC_BROKER: "DYNAMIC_BROKER_CONFIG",
+    ConfigSource.DYNAMIC_DEFAULT_BROKER: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    ConfigSource.STATIC_BROKER: "STATIC_BROKER_CONFIG",
+    ConfigSource.DEFAULT: "DEFAULT_CONFIG",
+    ConfigSource.CLIENT_METRICS: "DYNAMIC_CLIENT_METRICS_CONFIG",
+    ConfigSource.GROUP: "DYNAMIC_GROUP_CONFIG",
+}
+TYPES = ("UNKNOWN", "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD")
+EXCEPTIONS = {
+    Error.INVALID_REQUEST: "InvalidRequestException",
+    Error.INVALID_CONFIG: "InvalidConfigurationException",
+    Error.INVALID_TOPIC_EXCEPTION: "InvalidTopicException",
+    Error.UNKNOWN_TOPIC_OR_PARTITION: "UnknownTopicOrPartitionException",
+}
+
+Request = IncrementalAlterConfigsRequest.AlterConfigsResource
+
+
+def first_state(*records: Any) -> State:
+    """What a cluster of 4.3 begins with, and these records."""
+    return state(config(BROKER, "", "min.insync.replicas", "1"), *records, elr=1)
+
+
+def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str | None]) -> Any:
+    """Ask for operations (key, operation, value) on one resource, and commit what comes of it."""
+    configs = tuple(
+        Request.AlterableConfig(name=key, config_operation=operation, value=value)
+        for key, operation, value in operations
+    )
+    resource = Request(resource_type=kind, resource_name=name, configs=configs)
+    request = IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+    result = incremental_alter_configs(found, context(1), request, env(FILE))
+    for record, _ in result.records:
+        replay(found, record)
+    return result.response.responses[0]
+
+
+def describe(
+    found: State, kind: int, name: str, *keys: str, at: Env | None = None, synonyms: bool = True
+) -> DescribeConfigsResponse.DescribeConfigsResult:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=keys or None
+    )
+    request = DescribeConfigsRequest(resources=(resource,), include_synonyms=synonyms)
+    return describe_configs(found, context(4), request, at or env(FILE)).response.results[0]
+
+
+def as_stock_prints(entry: Any) -> list[Any]:
+    synonyms = [[synonym.name, synonym.value, SOURCES[synonym.source]] for synonym in entry.synonyms]
+    return [
+        entry.name, entry.value, SOURCES[entry.config_source], entry.is_sensitive, entry.read_only,
+        TYPES[entry.config_type], synonyms,
+    ]  # fmt: skip
+
+
+def failure(answer: Any) -> str:
+    text = error_text(answer.error_code) if answer.error_message is None else answer.error_message
+    return f"{EXCEPTIONS[answer.error_code]}: {text}"
+
+
+def test_a_stock_controller_answers_the_same_to_the_same_requests() -> None:
+    found = first_state()
+    different = []
+
+    for line in (DATA / "controller.jsonl").read_text().splitlines():
+        step = json.loads(line)
+        if "alter" in step:
+            kind, name, operations = step["alter"]
+            answer = alter(found, kind, name, *map(tuple, operations))
+            ours: Any = "ok" if answer.error_code == Error.NONE else failure(answer)
+        else:
+            described = describe(found, *step["describe"])
+            ours = [as_stock_prints(entry) for entry in described.configs]
+            if described.error_code != Error.NONE:
+                ours = failure(described)
+            else:
+                # Our own keys come after stock's.
+                ours = [entry for entry in ours if not entry[0].startswith("kraft.")]
+        if ours != step["answer"]:
+            different.append((line[:100], ours, step["answer"]))
+
+    assert different == []
+
+
+def orders(**values: str) -> State:
+    """A cluster with a topic and its configs."""
+    configs = [config(TOPIC, "orders", key.replace("_", "."), value) for key, value in values.items()]
+    return first_state(TopicRecord(name="orders", topic_id=bytes(15) + b"\x07"), *configs)
+
+
+def entry(found: State, kind: int, name: str, key: str, at: Env | None = None) -> list[Any]:
+    (described,) = describe(found, kind, name, key, at=at).configs
+    return as_stock_prints(described)
+
+
+def test_the_synonyms_of_a_topic_s_key_are_those_that_the_tool_of_4_3_1_printed() -> None:
+    found = orders(segment_bytes="1048576", max_message_bytes="2000000", min_insync_replicas="2")
+    replay(found, config(BROKER, "", "message.max.bytes", "1500000"))
+
+    assert entry(found, TOPIC, "orders", "max.message.bytes")[6] == [
+        ["max.message.bytes", "2000000", "DYNAMIC_TOPIC_CONFIG"],
+        ["message.max.bytes", "1500000", "DYNAMIC_DEFAULT_BROKER_CONFIG"],
+        ["message.max.bytes", "1048588", "DEFAULT_CONFIG"],
+    ]
+    assert entry(found, TOPIC, "orders", "min.insync.replicas")[6] == [
+        ["min.insync.replicas", "2", "DYNAMIC_TOPIC_CONFIG"],
+        ["min.insync.replicas", "1", "DYNAMIC_DEFAULT_BROKER_CONFIG"],
+        ["min.insync.replicas", "1", "DEFAULT_CONFIG"],
+    ]
+    assert entry(found, TOPIC, "orders", "segment.bytes")[6] == [
+        ["segment.bytes", "1048576", "DYNAMIC_TOPIC_CONFIG"],
+        ["log.segment.bytes", "1073741824", "DEFAULT_CONFIG"],
+    ]
+
+
+def test_what_the_cluster_says_of_a_node_s_key_is_in_effect_for_a_topic() -> None:
+    found = orders()
+    replay(found, config(BROKER, "", "log.segment.bytes", "2000000"), config(BROKER, "1", "log.roll.ms", "7"))
+
+    assert entry(found, TOPIC, "orders", "segment.bytes")[1:3] == ["2000000", "DYNAMIC_DEFAULT_BROKER_CONFIG"]
+    assert entry(found, TOPIC, "orders", "segment.ms")[1:3] == ["7", "DYNAMIC_BROKER_CONFIG"]
+
+
+def test_a_key_set_in_hours_counts_and_yet_its_source_is_told_as_the_default() -> None:
+    # The file has log.roll.hours and log.retention.minutes: of other names than the keys that stand for the topic's.
+    assert entry(orders(), TOPIC, "orders", "segment.ms")[1:] == [
+        "86400000",
+        "DEFAULT_CONFIG",
+        False,
+        False,
+        "LONG",
+        [],
+    ]
+    assert entry(orders(), TOPIC, "orders", "retention.ms")[1:3] == ["36000000", "DEFAULT_CONFIG"]
+
+
+def test_all_keys_of_a_topic_are_told_but_internal_ones() -> None:
+    described = describe(orders(), TOPIC, "orders")
+    with_internal = describe(orders(internal_segment_bytes="77"), TOPIC, "orders", "internal.segment.bytes")
+
+    assert len(described.configs) == 33
+    assert (described.error_code, described.error_message) == (Error.NONE, "")
+    assert [(key.name, key.value) for key in with_internal.configs] == [("internal.segment.bytes", "77")]
+
+
+def test_synonyms_are_told_where_they_are_asked_for() -> None:
+    described = describe(orders(), TOPIC, "orders", "retention.bytes", synonyms=False)
+
+    assert described.configs[0].synonyms == ()
+    assert described.configs[0].documentation is None
+
+
+def test_a_topic_that_is_not_there_gets_a_code_and_no_text() -> None:
+    described = describe(first_state(), TOPIC, "nope")
+
+    assert (described.error_code, described.error_message) == (Error.UNKNOWN_TOPIC_OR_PARTITION, "")
+
+
+def test_what_is_stored_and_not_valid_is_not_told() -> None:
+    described = describe(orders(segment_bytes="5"), TOPIC, "orders")
+
+    assert (described.error_code, described.error_message) == (Error.UNKNOWN_SERVER_ERROR, None)
+    assert described.configs == ()
+
+
+def test_a_secret_is_never_told() -> None:
+    found = first_state(config(BROKER, "1", "listener.name.x.ssl.keystore.password", "hush"))
+
+    described = describe(found, BROKER, "1")
+
+    assert "hush" not in repr(described.configs)
+    secret = next(key for key in described.configs if key.name == "listener.name.x.ssl.keystore.password")
+    assert (secret.value, secret.is_sensitive, secret.synonyms[0].value) == (None, True, None)
+
+
+def test_a_value_that_does_not_go_with_the_others_leaves_those_of_the_file_in_effect() -> None:
+    found = first_state(config(BROKER, "", "max.connections.per.ip", "0"), config(BROKER, "", "num.io.threads", "9"))
+
+    assert entry(found, BROKER, "1", "num.io.threads")[1] == "4"
+
+
+def test_a_node_knows_itself_alone() -> None:
+    answers = [describe(first_state(), kind, name) for kind, name in ((BROKER, "2"), (BROKER, "x"), (LOGGER, "2"))]
+
+    assert [(answer.error_code, answer.error_message) for answer in answers] == [
+        (Error.INVALID_REQUEST, "Unexpected broker id, expected 1 or empty string, but received 2"),
+        (Error.INVALID_REQUEST, "Broker id must be an integer, but it is: x"),
+        (Error.INVALID_REQUEST, "Unexpected broker id, expected 1 but received 2"),
+    ]
+    assert describe(first_state(), LOGGER, "").error_message == "Broker id must not be empty"
+
+
+def test_loggers_are_told_with_the_level_that_counts() -> None:
+    described = describe(first_state(), LOGGER, "1")
+
+    assert [(key.name, key.value, key.config_source) for key in described.configs] == [
+        ("controller", "INFO", ConfigSource.DYNAMIC_BROKER_LOGGER),
+        ("raft", "DEBUG", ConfigSource.DYNAMIC_BROKER_LOGGER),
+        ("raft.storage", "DEBUG", ConfigSource.DYNAMIC_BROKER_LOGGER),
+        ("root", "INFO", ConfigSource.DYNAMIC_BROKER_LOGGER),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "keys"), [(GROUP, 17), (CLIENT_METRICS, 3)])
+def test_groups_and_subscriptions_need_not_be_there(kind: int, keys: int) -> None:
+    assert len(describe(first_state(), kind, "any").configs) == keys
+
+
+def test_an_unknown_type_of_resource_fails_the_whole_request() -> None:
+    with pytest.raises(ApiError, match="Unexpected resource type UNKNOWN for resource x") as error:
+        describe(first_state(), 77, "x")
+
+    assert error.value.code is Error.INVALID_REQUEST
+
+
+def test_an_answer_does_not_grow_without_bound() -> None:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(BROKER, "1", None)
+    request = DescribeConfigsRequest(resources=(resource,) * 1000)
+
+    with pytest.raises(ApiError) as error:
+        describe_configs(first_state(), context(4), request, env())
+
+    assert error.value.code is Error.POLICY_VIOLATION
+
+
+def test_an_answer_rests_on_configs_that_are_not_committed() -> None:
+    found = orders()
+    request = DescribeConfigsRequest(
+        resources=(DescribeConfigsRequest.DescribeConfigsResource(TOPIC, "orders", None),)
+    )  # fmt: skip
+    before = describe_configs(found, context(4), request, env()).rests_on
+    replay(found, config(TOPIC, "orders", "segment.bytes", "2000000"), commit=False)
+    after = describe_configs(found, context(4), request, env()).rests_on
+
+    assert (before, after) == (-1, found.end_offset - 1)
+
+
+def test_an_operation_changes_a_key_of_the_node_as_it_is_described_after_that() -> None:
+    found = first_state()
+    alter(found, BROKER, "1", ("num.io.threads", SET, "12"))
+
+    assert entry(found, BROKER, "1", "num.io.threads")[1:5] == ["12", "DYNAMIC_BROKER_CONFIG", False, False]

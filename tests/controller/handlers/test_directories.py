@@ -1,0 +1,163 @@
+"""AssignReplicasToDirs: what Kafka's testHandleAssignReplicasToDirs and …FailsOnOlderMv ask for."""
+
+import pytest
+
+from records.errors import Error
+from records.messages.partitions import AssignReplicasToDirsRequest
+from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
+from tests.controller.handlers.test_reassignments import reassign
+from tests.controller.rig import Rig, directory
+
+DirectoryData = AssignReplicasToDirsRequest.DirectoryData
+NO_TOPIC = bytes([9]) * 16
+
+
+def assignment(rig, broker_id, directories, **fields):
+    """A request: directory id -> (topic name or id, partition id) each."""
+    cls = DirectoryData.TopicData
+    data = []
+    for directory_id, partitions in directories.items():
+        topics = []
+        for topic, partition_id in partitions:
+            topic_id = topic if isinstance(topic, bytes) else rig.state.topic_ids[topic]
+            topics.append(cls(topic_id=topic_id, partitions=(cls.PartitionData(partition_index=partition_id),)))
+        data.append(DirectoryData(id=directory_id, topics=tuple(topics)))
+    given = {"broker_epoch": rig.state.brokers[broker_id].epoch, **fields}
+    return AssignReplicasToDirsRequest(broker_id=broker_id, directories=tuple(data), **given)
+
+
+def codes(response):
+    """(directory, topic id, partition, error) of each replica."""
+    return [
+        (d.id, t.topic_id, p.partition_index, p.error_code)
+        for d in response.directories
+        for t in d.topics
+        for p in t.partitions
+    ]
+
+
+def two_directories(broker_id):
+    return (directory(broker_id), directory(broker_id, 1))
+
+
+def cluster():
+    rig = Rig().lead()
+    rig.brokers(1, log_dirs=two_directories(1))
+    rig.brokers(2, log_dirs=two_directories(2))
+    rig.brokers(3)
+    rig.create("foo", (1, 2), (2, 1), (2, 3))
+    return rig
+
+
+def test_each_replica_is_put_where_it_is_or_refused_by_itself():
+    rig = cluster()
+    foo = rig.state.topic_ids["foo"]
+    assert rig.partition("foo").directories == (UNASSIGNED_DIRECTORY, UNASSIGNED_DIRECTORY)
+    request = assignment(
+        rig,
+        1,
+        {
+            directory(1): [("foo", 0), ("foo", 2), (NO_TOPIC, 0)],
+            directory(1, 1): [("foo", 1), ("foo", 7)],
+        },
+    )
+
+    response = rig.ask(request)
+
+    assert response.error_code == 0
+    assert codes(response) == [
+        (directory(1), foo, 0, 0),
+        (directory(1), foo, 2, Error.NOT_LEADER_OR_FOLLOWER),
+        (directory(1), NO_TOPIC, 0, Error.UNKNOWN_TOPIC_ID),
+        (directory(1, 1), foo, 1, 0),
+        (directory(1, 1), foo, 7, Error.UNKNOWN_TOPIC_OR_PARTITION),
+    ]
+    assert rig.partition("foo").directories == (directory(1), UNASSIGNED_DIRECTORY)
+    assert rig.partition("foo", 1).directories == (UNASSIGNED_DIRECTORY, directory(1, 1))
+
+
+def test_only_the_partition_epoch_rises():
+    rig = cluster()
+
+    rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
+
+    assert (rig.partition("foo").partition_epoch, rig.partition("foo").leader_epoch) == (1, 0)
+
+
+def test_what_is_known_already_is_not_written():
+    rig = cluster()
+    rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
+    before = rig.end_offset
+
+    response = rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
+
+    assert (codes(response)[0][3], rig.end_offset) == (0, before)
+
+
+@pytest.mark.parametrize("gone", [LOST_DIRECTORY, directory(7)])
+def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr_in_the_same_batch(gone):
+    rig = cluster()
+    before = rig.end_offset
+
+    response = rig.ask(assignment(rig, 1, {gone: [("foo", 0), ("foo", 1)]}))
+
+    assert [error for *_, error in codes(response)] == [0, 0]
+    records = [record for record, _ in rig.records(before)]
+    assert [(r.partition_id, r.directories is not None) for r in records[:2]] == [(0, True), (1, True)]
+    assert [(r.partition_id, r.directories, r.isr) for r in records[2:]] == [(0, None, (2,)), (1, None, (2,))]
+    for partition_id in (0, 1):
+        partition = rig.partition("foo", partition_id)
+        assert (partition.isr, partition.leader, gone in partition.directories) == ((2,), 2, True)
+
+
+def test_a_partition_that_comes_twice_ends_in_the_last_directory():
+    rig = cluster()
+
+    rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)], directory(1, 1): [("foo", 0)]}))
+
+    assert rig.partition("foo").directories == (directory(1, 1), UNASSIGNED_DIRECTORY)
+
+
+def test_a_replica_that_goes_offline_as_a_reassignment_ends_leaves_no_leader_that_is_no_replica():
+    rig = Rig().lead().brokers(0, 2)
+    rig.brokers(1, log_dirs=two_directories(1))
+    rig.create("foo", (0, 1, 2), unclean_leader_election_enable="true")
+    rig.fence(1)
+    reassign(rig, ("foo", 0, (1,)))
+    rig.unfence(1)
+    rig.fence(0, 2)
+    rig.unfence(0, 2)
+    assert rig.partition("foo")[:3] == ((1, 0, 2), (1,), 1)
+    assert rig.partition("foo").removing == (0, 2)
+
+    rig.ask(assignment(rig, 1, {LOST_DIRECTORY: [("foo", 0)]}))
+
+    partition = rig.partition("foo")
+    assert (partition.replicas, partition.isr, partition.leader) == ((1,), (1,), -1)
+
+
+def test_the_elr_is_kept():
+    rig = Rig(elr=True).lead().brokers(0, 2)
+    rig.brokers(1, log_dirs=two_directories(1))
+    rig.create("foo", (0, 1, 2), min_insync_replicas="3")
+    rig.fence(2)
+
+    rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
+
+    assert (rig.partition("foo").elr, rig.partition("foo").directories[1]) == ((2,), directory(1))
+
+
+def test_another_epoch_of_the_broker_is_stale():
+    rig = cluster()
+
+    assert rig.ask(assignment(rig, 1, {}, broker_epoch=3)).error_code == Error.STALE_BROKER_EPOCH
+
+
+def test_there_are_no_directories_before_3_7():
+    rig = Rig(metadata_version=16).lead().brokers(1)
+    rig.create("foo", (1,))
+
+    response = rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
+
+    assert response.error_code == Error.UNSUPPORTED_VERSION
+    assert rig.partition("foo").directories == (MIGRATING_DIRECTORY,)

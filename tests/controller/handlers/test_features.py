@@ -1,0 +1,235 @@
+"""UpdateFeatures: what may be changed, and the words for what may not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controller.handlers.features import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE, update_features
+from records.errors import Error
+from records.messages.features import UpdateFeaturesRequest
+from records.metadata.transactions import NoOpRecord
+from tests.controller.handlers.cluster_of_configs import (
+    BROKER,
+    broker,
+    config,
+    context,
+    controller,
+    env,
+    level,
+    replay,
+    state,
+)
+
+if TYPE_CHECKING:
+    from controller.interface.env import Env
+    from controller.interface.results import Result
+    from controller.state.state import State
+
+ALL = (
+    ("metadata.version", 7, 31),
+    ("kraft.version", 0, 1),
+    ("transaction.version", 0, 2),
+    ("group.version", 0, 1),
+    ("eligible.leader.replicas.version", 0, 1),
+    ("share.version", 0, 1),
+    ("streams.version", 0, 1),
+)
+NOT_ASKED_FOR = (
+    "Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
+)
+FAILED = "The update failed for all features since the following feature had an error: "
+
+
+def update(
+    found: State,
+    *updates: tuple[str, int] | tuple[str, int, int],
+    at: Env | None = None,
+    version: int = 2,
+    validate_only: bool = False,
+) -> Result:
+    """updates: feature, level, and type of upgrade where it is not UPGRADE."""
+    keys = tuple(
+        UpdateFeaturesRequest.FeatureUpdateKey(
+            feature=change[0], max_version_level=change[1], upgrade_type=change[2] if len(change) > 2 else UPGRADE
+        )
+        for change in updates
+    )
+    request = UpdateFeaturesRequest(feature_updates=keys, validate_only=validate_only)
+    return update_features(found, context(version), request, at or env())
+
+
+def records(result: Result) -> list[Any]:
+    assert result.response.error_code == Error.NONE, result.response.error_message
+    return [record for record, _ in result.records]
+
+
+def refusal(result: Result) -> str:
+    """What is said of the one feature that fails all."""
+    assert result.response.error_code == Error.INVALID_UPDATE_VERSION
+    assert not result.records
+    text: str = result.response.error_message
+    assert text.startswith(FAILED)
+    return text.removeprefix(FAILED)
+
+
+def test_levels_are_written_in_the_order_in_which_they_are_asked_for() -> None:
+    found = state(level("share.version", 1), metadata_version=29)
+
+    result = update(found, ("metadata.version", 30), ("group.version", 1), ("share.version", 0, SAFE_DOWNGRADE))
+
+    assert records(result) == [level("metadata.version", 30), level("group.version", 1), level("share.version", 0)]
+    assert result.response.results == ()
+
+
+def test_until_version_1_the_answer_names_each_feature() -> None:
+    result = update(state(), ("group.version", 1), version=1)
+
+    (named,) = result.response.results
+    assert (named.feature, named.error_code, named.error_message) == ("group.version", Error.NONE, "NONE")
+
+
+def test_one_that_fails_fails_all() -> None:
+    result = update(state(), ("group.version", 1), ("foo", 1))
+
+    assert refusal(result) == (
+        "Invalid update version 1 for feature foo. Local controller 1 does not support this feature."
+    )
+
+
+def test_a_dry_run_writes_nothing() -> None:
+    assert records(update(state(), ("group.version", 1), validate_only=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("group.version", 1, 0), "The controller does not support the given upgrade type."),
+        (("group.version", 1, 7), "The controller does not support the given upgrade type."),
+        (("group.version", -1), "A feature version cannot be less than 0."),
+        (("group.version", 2), "Local controller 1 only supports versions 0-1"),
+        (("metadata.version", 6, UNSAFE_DOWNGRADE), "Local controller 1 only supports versions 7-30"),
+        (("metadata.version", 31), "Local controller 1 only supports versions 7-30"),
+        (
+            ("transaction.version", 1),
+            NOT_ASKED_FOR,
+        ),
+        (
+            ("metadata.version", 29),
+            NOT_ASKED_FOR,
+        ),
+        (("group.version", 1, SAFE_DOWNGRADE), "Can't downgrade to a newer version."),
+        (("group.version", 1, UNSAFE_DOWNGRADE), "Can't downgrade to a newer version."),
+    ],
+)
+def test_what_is_wrong_with_a_change_is_said(change: tuple[str, int, int], text: str) -> None:
+    found = state(level("transaction.version", 2))
+
+    said = refusal(update(found, change))
+
+    assert said == f"Invalid update version {change[1]} for feature {change[0]}. {text}"
+
+
+def test_a_downgrade_of_metadata_version_may_lose_nothing() -> None:
+    # As kafka-features of 4.3.1 printed it.
+    assert refusal(update(state(), ("metadata.version", 27, SAFE_DOWNGRADE))) == (
+        "Unsupported metadata.version downgrade from 30 to 27. Refusing to perform the requested downgrade because it "
+        "might delete metadata information."
+    )
+    assert refusal(update(state(), ("metadata.version", 27, UNSAFE_DOWNGRADE))) == (
+        "Unsupported metadata.version downgrade from 30 to 27. Unsafe metadata downgrade is not supported in this "
+        "version."
+    )
+    found = state(metadata_version=27)
+    assert records(update(found, ("metadata.version", 25, SAFE_DOWNGRADE))) == [level("metadata.version", 25)]
+    assert records(update(found, ("metadata.version", 25, UNSAFE_DOWNGRADE))) == [level("metadata.version", 25)]
+
+
+def test_the_same_level_is_written_again() -> None:
+    assert records(update(state(), ("metadata.version", 30))) == [level("metadata.version", 30)]
+
+
+def test_every_broker_and_controller_must_support_a_level() -> None:
+    old_broker = broker(5, ("group.version", 0, 1), ("transaction.version", 0, 1))
+    old_controller = controller(2, ("group.version", 0, 0))
+    three = env({"controller.quorum.voters": "1@127.0.0.1:9093,2@h:1,3@h:2"})
+
+    assert refusal(update(state(old_broker), ("transaction.version", 2))) == (
+        "Invalid update version 2 for feature transaction.version. Broker 5 only supports versions 0-1"
+    )
+    assert refusal(update(state(old_broker), ("share.version", 1))) == (
+        "Invalid update version 1 for feature share.version. Broker 5 does not support this feature."
+    )
+    assert refusal(update(state(old_controller), ("group.version", 1))) == (
+        "Invalid update version 1 for feature group.version. Controller 2 does not support this feature."
+    )
+    assert refusal(update(state(controller(2, *ALL)), ("group.version", 1), at=three)) == (
+        "Invalid update version 1 for feature group.version. controller 3 has not registered, and may not support this "
+        "feature"
+    )
+    both = state(broker(5, *ALL), controller(2, *ALL), controller(3, *ALL))
+    assert records(update(both, ("group.version", 1), at=three)) == [level("group.version", 1)]
+
+
+def test_before_controllers_register_they_are_not_asked() -> None:
+    found = state(metadata_version=14)
+    three = env({"controller.quorum.voters": "1@127.0.0.1:9093,2@h:1,3@h:2"})
+
+    assert records(update(found, ("metadata.version", 15), at=three)) == [level("metadata.version", 15)]
+
+
+def test_eligible_replicas_need_the_records_for_them() -> None:
+    assert refusal(update(state(metadata_version=22), ("eligible.leader.replicas.version", 1))) == (
+        "Invalid update version 1 for feature eligible.leader.replicas.version. eligible.leader.replicas.version could "
+        "not be set to 1 because it depends on metadata.version level 23"
+    )
+    # What is asked for with it counts.
+    both = update(state(metadata_version=22), ("eligible.leader.replicas.version", 1), ("metadata.version", 23))
+    assert len(records(both)) == 3
+
+
+def test_with_eligible_replicas_min_insync_replicas_becomes_one_for_all_nodes() -> None:
+    found = state(
+        config(BROKER, "10", "min.insync.replicas", "3"),
+        config(BROKER, "9", "min.insync.replicas", "3"),
+        config(BROKER, "11", "num.io.threads", "3"),
+    )
+    two = env({"min.insync.replicas": "2"})
+    wish = ("eligible.leader.replicas.version", 1)
+
+    first = update(found, wish, at=two)
+    replay(found, *records(first))
+    again = update(found, wish, at=two)
+
+    assert records(first) == [
+        config(BROKER, "", "min.insync.replicas", "2"),
+        config(BROKER, "9", "min.insync.replicas", None),
+        config(BROKER, "10", "min.insync.replicas", None),
+        level("eligible.leader.replicas.version", 1),
+    ]
+    assert records(again) == [level("eligible.leader.replicas.version", 1)]
+
+
+def test_the_version_of_the_quorum_is_not_changed_here() -> None:
+    assert refusal(update(state(), ("kraft.version", 1))) == (
+        "Invalid upgrade of kraft.version to KRAFT_VERSION_1 because not all of the voters support it"
+    )
+    assert refusal(update(state(), ("kraft.version", 0, SAFE_DOWNGRADE), at=env(kraft_version=1))) == (
+        "Invalid update version 0 for feature kraft.version. Can't downgrade the version of this feature."
+    )
+    assert records(update(state(), ("kraft.version", 1), at=env(kraft_version=1))) == [NoOpRecord()]
+    assert records(update(state(), ("kraft.version", 0, SAFE_DOWNGRADE))) == []
+
+
+def test_levels_not_for_production_may_be_allowed() -> None:
+    unstable = env({"unstable.feature.versions.enable": "true"})
+
+    assert records(update(state(), ("metadata.version", 31), at=unstable)) == [level("metadata.version", 31)]
+
+
+def test_a_refusal_rests_on_the_nodes_and_levels_it_tells_of() -> None:
+    found = state()
+    replay(found, broker(5), commit=False)
+
+    assert update(found, ("group.version", 1)).rests_on == found.end_offset - 1

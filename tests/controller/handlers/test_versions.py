@@ -1,0 +1,105 @@
+"""ApiVersions: what is announced, and as of when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.core.apis import APIS
+from controller.handlers.versions import api_versions, unsupported_version
+from controller.interface.results import NOTHING_PENDING
+from controller.state.state import State
+from records.codec import encode
+from records.errors import Error
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from tests.controller.handlers.cluster_of_configs import context, env, level, replay, state
+
+ASKED = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
+
+# The versions that the controllers of Kafka 4.3 announce.
+STOCK = {
+    1: (4, 18), 18: (0, 4), 19: (2, 7), 20: (1, 6), 32: (1, 4), 33: (0, 2), 37: (0, 3), 43: (0, 2), 44: (0, 1),
+    45: (0, 1), 46: (0, 0), 52: (0, 2), 53: (0, 1), 54: (0, 1), 55: (0, 2), 56: (2, 3), 57: (0, 2), 58: (0, 0),
+    59: (0, 1), 60: (0, 2), 62: (0, 4), 63: (0, 2), 64: (0, 0), 67: (0, 0), 70: (0, 0), 73: (0, 0),
+}  # fmt: skip
+
+
+def answered(found: State, version: int = 4, **changes: Any) -> Any:
+    return api_versions(found, context(version), ASKED, env(None, **changes))
+
+
+def levels(response: Any) -> dict[str, tuple[int, int]]:
+    return {key.name: (key.min_version_level, key.max_version_level) for key in response.finalized_features}
+
+
+def test_what_is_served_is_announced_in_stock_s_versions() -> None:
+    announced = {
+        key.api_key: (key.min_version, key.max_version) for key in answered(state()).response.api_keys
+    }  # fmt: skip
+
+    assert announced == STOCK
+    assert set(announced) == set(APIS)
+
+
+def test_what_the_software_supports_is_told() -> None:
+    response = answered(state()).response
+
+    assert {key.name: (key.min_version, key.max_version) for key in response.supported_features} == {
+        "metadata.version": (7, 30),
+        "kraft.version": (0, 1),
+        "transaction.version": (0, 2),
+        "group.version": (0, 1),
+        "eligible.leader.replicas.version": (0, 1),
+        "share.version": (0, 1),
+        "streams.version": (0, 1),
+    }
+
+
+def test_older_clients_are_not_told_of_features_that_may_be_at_level_0() -> None:
+    response = answered(state(), version=3).response
+
+    assert [key.name for key in response.supported_features] == ["metadata.version"]
+
+
+def test_levels_of_the_cluster_are_told_with_the_offset_they_are_as_of() -> None:
+    found = state(level("group.version", 1), level("share.version", 1), level("share.version", 0))
+
+    response = answered(found, kraft_version=1).response
+
+    assert levels(response) == {"metadata.version": (30, 30), "group.version": (1, 1), "kraft.version": (1, 1)}
+    assert response.finalized_features_epoch == found.stable_end_offset - 1
+
+
+def test_before_anything_is_known_the_least_level_stands_there() -> None:
+    response = answered(State()).response
+
+    assert levels(response) == {"metadata.version": (7, 7)}
+    assert response.finalized_features_epoch == -1
+
+
+def test_levels_that_are_not_committed_are_not_told_and_nobody_waits_for_them() -> None:
+    found = state(level("group.version", 1))
+    before = answered(found).response
+    replay(found, level("metadata.version", 30), level("group.version", 0), level("share.version", 1), commit=False)
+
+    result = answered(found)
+
+    assert result.response == before
+    assert (result.rests_on, result.confirm) == (NOTHING_PENDING, False)
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a b", "a.", "ü", "a\n"])
+def test_software_has_a_name(name: str) -> None:
+    request = ApiVersionsRequest(client_software_name=name, client_software_version="1")
+
+    refused = api_versions(state(), context(3), request, env())
+
+    assert refused.response == ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
+    assert (refused.rests_on, refused.confirm) == (NOTHING_PENDING, False)
+    assert api_versions(state(), context(2), request, env()).response.error_code == Error.NONE
+
+
+def test_a_version_that_is_not_served_is_answered_in_version_0() -> None:
+    # The code 35, one API, 18, versions 0 to 4.
+    assert encode(unsupported_version(), 0) == bytes.fromhex("0023 00000001 0012 0000 0004".replace(" ", ""))

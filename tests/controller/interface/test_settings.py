@@ -1,0 +1,45 @@
+"""What the controller's rules take from the configuration."""
+
+from dataclasses import fields
+
+from controller.config.node import NodeConfig
+from controller.interface.settings import Settings, settings_of
+
+GIVEN = {
+    "process.roles": "controller",
+    "node.id": "1",
+    "listeners": "CONTROLLER://127.0.0.1:9093",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "1@127.0.0.1:9093",
+    "log.dirs": "data",
+}
+
+
+def test_without_more_the_settings_are_kafkas_defaults():
+    assert settings_of(NodeConfig(GIVEN)) == Settings()
+
+
+def test_each_setting_is_that_of_its_key():
+    keys = {
+        "broker.session.timeout.ms": "8001",
+        "broker.heartbeat.interval.ms": "1002",
+        "default.replication.factor": "3",
+        "num.partitions": "4",
+        "delete.topic.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+        "leader.imbalance.check.interval.seconds": "305",
+        "unclean.leader.election.interval.ms": "300006",
+        "min.insync.replicas": "2",
+        "unclean.leader.election.enable": "true",
+        "metadata.max.idle.interval.ms": "507",
+        "metadata.log.max.record.bytes.between.snapshots": "20000008",
+        "metadata.log.max.snapshot.interval.ms": "3600009",
+        "internal.metadata.max.batch.size.in.bytes": "8000010",
+    }
+
+    found = settings_of(NodeConfig({**GIVEN, **keys}))
+
+    names = [field.name for field in fields(Settings)]
+    assert {name: str(getattr(found, name)).lower() for name in names} == {
+        key.replace(".", "_").removeprefix("internal_"): value for key, value in keys.items()
+    }

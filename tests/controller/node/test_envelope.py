@@ -1,0 +1,138 @@
+"""Envelopes: what is in them, what they are answered with; ControllerApisTest's and EnvelopeUtils' cases."""
+
+import pytest
+
+from controller.interface.inputs import Principal, RequestContext
+from controller.interface.refusals import refused
+from controller.node.envelope import address_text, opened, sealed
+from raft.inputs import Source
+from records.codec import decode, decode_prefix, encode
+from records.data import DefaultPrincipalData
+from records.errors import ApiError, Error
+from records.headers import RequestHeader, ResponseHeader
+from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse
+from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
+from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
+from records.schema import default_of, replace
+from tests.controller.rig import Rig, new_topic
+
+PRINCIPAL = b"\0\0" + encode(DefaultPrincipalData(type="User", name="ann", token_authenticated=True), 0)
+CONTEXT = RequestContext(Source(4, 9), 58, 0, "CONTROLLER", arrived_ms=77)
+
+
+def inner(request, version, header_version=2, *, api_key=None, correlation_id=31):
+    from records.schema import schema_of
+
+    key = schema_of(type(request)).api_key if api_key is None else api_key
+    header = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=correlation_id, client_id="tool"
+    )
+    return encode(header, header_version) + encode(request, version)
+
+
+def envelope(data, principal=PRINCIPAL, address=bytes([10, 0, 0, 7])):
+    return EnvelopeRequest(request_data=data, request_principal=principal, client_host_address=address)
+
+
+UNREGISTER = inner(UnregisterBrokerRequest(broker_id=5), 0)
+
+
+def test_what_is_in_an_envelope_comes_as_if_its_client_had_sent_it_here():
+    found = opened(envelope(UNREGISTER), CONTEXT)
+
+    assert found.request == UnregisterBrokerRequest(broker_id=5)
+    assert found.context == RequestContext(
+        Source(4, 9), 64, 0, "CONTROLLER", 77, Principal("User", "ann", True), "10.0.0.7", "tool", True
+    )
+    assert found.header.correlation_id == 31
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (envelope(UNREGISTER, principal=None), Error.PRINCIPAL_DESERIALIZATION_FAILURE),
+        (envelope(UNREGISTER, principal=b""), Error.PRINCIPAL_DESERIALIZATION_FAILURE),
+        (envelope(UNREGISTER, principal=b"\0\1" + PRINCIPAL[2:]), Error.PRINCIPAL_DESERIALIZATION_FAILURE),
+        (envelope(UNREGISTER, principal=PRINCIPAL[:5]), Error.PRINCIPAL_DESERIALIZATION_FAILURE),
+        (envelope(UNREGISTER, address=b""), Error.INVALID_REQUEST),
+        (envelope(UNREGISTER, address=bytes(5)), Error.INVALID_REQUEST),
+        (envelope(b""), Error.UNSUPPORTED_VERSION),
+        (envelope(UNREGISTER[:6]), Error.UNSUPPORTED_VERSION),
+        (envelope(b"\x7f\xff" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
+        (envelope(b"\xff\xff" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
+        # Vote is none that may be forwarded; neither is what is not served.
+        (envelope(b"\0\x34" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        (envelope(b"\0\x1e" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        (envelope(UNREGISTER[:2] + b"\0\1" + UNREGISTER[4:]), Error.UNSUPPORTED_VERSION),
+        (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
+        (envelope(UNREGISTER + b"\0"), Error.UNSUPPORTED_VERSION),
+    ],
+)
+def test_an_envelope_that_cannot_be_opened_is_answered_by_its_own_error(given, error):
+    with pytest.raises(ApiError) as refusal:
+        opened(given, CONTEXT)
+
+    assert refusal.value.code == error
+
+
+def test_the_first_thing_that_is_wrong_counts():
+    with pytest.raises(ApiError) as refusal:
+        opened(envelope(b"", principal=None, address=b""), CONTEXT)
+
+    assert refusal.value.code == Error.PRINCIPAL_DESERIALIZATION_FAILURE
+
+
+def test_an_answer_is_what_the_client_would_have_got():
+    found = opened(envelope(UNREGISTER), CONTEXT)
+    response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=0, error_message=None)
+
+    answer = sealed(found.header, response)
+
+    assert answer.error_code == 0
+    header, position = decode_prefix(ResponseHeader, 1, answer.response_data, 0)
+    assert (header.correlation_id, decode(UnregisterBrokerResponse, 0, answer.response_data[position:])) == (
+        31,
+        response,
+    )
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_an_answer_of_the_wrong_controller_makes_the_broker_ask_another(deep):
+    request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),)) if deep else UnregisterBrokerRequest(broker_id=1)
+    header = opened(envelope(inner(request, 7 if deep else 0)), CONTEXT).header
+
+    answer = sealed(header, refused(request, ApiError(Error.NOT_CONTROLLER), 7))
+
+    assert answer == EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
+
+
+def test_a_quorum_that_is_described_by_a_follower_is_asked_of_another():
+    found = opened(envelope(inner(DescribeQuorumRequest(topics=()), 2)), CONTEXT)
+    response = replace(default_of(DescribeQuorumResponse), error_code=Error.NOT_LEADER_OR_FOLLOWER)
+
+    assert sealed(found.header, response).error_code == Error.NOT_CONTROLLER
+
+
+def test_a_forwarded_request_is_served_as_any_other():
+    rig = Rig().lead().brokers(0)
+    request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),))
+    found = opened(envelope(inner(request, 7)), CONTEXT)
+
+    response = rig.ask(found.request, found.context.version, forwarded=True)
+
+    assert isinstance(response, CreateTopicsResponse)
+    assert sealed(found.header, response).error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (bytes([127, 0, 0, 1]), "127.0.0.1"),
+        (bytes(15) + b"\1", "0:0:0:0:0:0:0:1"),
+        (bytes.fromhex("20010db8000000000000000000000a0b"), "2001:db8:0:0:0:0:0:a0b"),
+        (bytes(10) + b"\xff\xff" + bytes([10, 1, 2, 3]), "10.1.2.3"),
+    ],
+)
+def test_addresses_are_written_as_java_writes_them(data, text):
+    assert address_text(data) == text

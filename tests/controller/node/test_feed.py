@@ -1,0 +1,75 @@
+"""What is committed reaches the controller in order, and it is told when it knows again what it knew before a start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from controller.interface.inputs import CaughtUp, Committed, SnapshotClosed, SnapshotOpened
+from controller.node.feed import StateFeed
+from raft.config import SnapshotId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Standby:
+    """A controller that follows, and its storage: every batch is one record."""
+
+    def __init__(self) -> None:
+        self.state = self
+        self.is_active = False
+        self.end_offset = 0
+        self.is_catching_up = True
+        self.taken: list[Any] = []
+
+    def step(self, event: Any) -> None:
+        self.taken.append(type(event))
+        if isinstance(event, SnapshotOpened):
+            self.end_offset = event.id.end_offset
+        elif isinstance(event, Committed):
+            self.end_offset += len(event.data)
+        elif isinstance(event, CaughtUp):
+            self.is_catching_up = False
+
+    def read(self, offset: int, end_offset: int, _bytes_max: int) -> bytes:
+        return b"x" * min(end_offset - offset, 2)
+
+    def snapshot_batches(self, _id: SnapshotId) -> Iterator[Any]:
+        return iter(())
+
+
+class Turns:
+    """The later turns of a loop."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], None]] = []
+
+    def run(self) -> None:
+        while self.waiting:
+            self.waiting.pop(0)()
+
+
+def fed() -> tuple[Standby, StateFeed, Turns]:
+    standby, turns = Standby(), Turns()
+    return standby, StateFeed(cast("Any", standby), cast("Any", standby), standby.step, turns.waiting.append), turns
+
+
+def test_a_snapshot_alone_is_not_what_is_committed() -> None:
+    standby, feed, turns = fed()
+
+    feed.load(SnapshotId(3, 1))
+    turns.run()
+
+    assert standby.taken == [SnapshotOpened, SnapshotClosed]
+
+
+def test_who_has_all_up_to_the_high_watermark_has_caught_up_once() -> None:
+    standby, feed, turns = fed()
+    feed.load(SnapshotId(3, 1))
+
+    feed.high_watermark(6)
+    turns.run()
+    feed.high_watermark(7)
+    turns.run()
+
+    assert standby.taken == [SnapshotOpened, SnapshotClosed, Committed, Committed, CaughtUp, Committed]

@@ -1,0 +1,98 @@
+"""A snapshot of the state, from the view to the file, in turns."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from controller.node.snapshot_task import SnapshotTask
+from controller.state.state import State
+from controller.state.view import stable_view
+from raft.config import SnapshotId
+from raft.effects import Append
+from raft.inputs import SnapshotTaken
+from raft.storage.flusher import AtOnce
+from raft.storage.storage import Storage
+from records.metadata.configs import FeatureLevelRecord
+from tests.raft.storage.batches import run
+from tests.raft.storage.disk import Disk, unexpected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.state.view import View
+
+
+class Desk:
+    """A storage in memory, a task that writes to it, and what came of it."""
+
+    def __init__(self) -> None:
+        self.disk = Disk()
+        self.told: list[object] = []
+        self.given_up: list[tuple[SnapshotId, str]] = []
+        self.turns: deque[Callable[[], None]] = deque()
+        self.storage = Storage(
+            self.disk, "log", AtOnce(), on_input=self.told.append, on_failure=unexpected, on_note=lambda *_: None
+        )
+        self.storage.perform(Append(1, 0, 9, 1, run(0, 9)))
+        self.told.clear()
+        self.task = SnapshotTask(
+            self.storage, self.turns.append, lambda: 77, lambda id_, why: self.given_up.append((id_, why))
+        )
+
+    def begin(self, view: View, end_offset: int = 9) -> bool:
+        return self.task.begin(SnapshotId(end_offset, 1), 5, view, 0, None)
+
+    def go_on(self) -> None:
+        while self.turns:
+            self.turns.popleft()()
+
+    def names(self) -> list[str]:
+        return sorted(path for path in self.disk.files if "checkpoint" in path or ".part" in path)
+
+
+def view_at(level: int | None) -> View:
+    state = State()
+    if level is not None:
+        state.replay(FeatureLevelRecord(name="metadata.version", feature_level=level), 0)
+        state.commit(1)
+    return stable_view(state)
+
+
+def test_a_snapshot_is_written_in_later_turns_and_told_when_it_is_stored() -> None:
+    desk = Desk()
+
+    assert desk.begin(view_at(30))
+    assert desk.told == []
+    desk.go_on()
+
+    assert [(type(event), event.id) for event in desk.told if isinstance(event, SnapshotTaken)] == [
+        (SnapshotTaken, SnapshotId(9, 1))
+    ]
+    assert desk.given_up == []
+    assert not desk.begin(view_at(30))
+
+
+def test_a_state_that_cannot_be_written_is_given_up_and_leaves_nothing_behind() -> None:
+    desk = Desk()
+    before = desk.names()
+    desk.begin(view_at(None))
+
+    desk.go_on()
+
+    assert [id_ for id_, _ in desk.given_up] == [SnapshotId(9, 1)]
+    assert "metadata version" in desk.given_up[0][1]
+    assert (desk.told, desk.names()) == ([], before)
+    assert desk.begin(view_at(30))
+
+
+def test_one_that_was_dropped_leaves_nothing_behind_and_the_next_can_begin() -> None:
+    desk = Desk()
+    before = desk.names()
+    desk.begin(view_at(30))
+
+    desk.task.drop()
+    desk.go_on()
+
+    assert (desk.told, desk.given_up, desk.names()) == ([], [], before)
+    assert desk.begin(view_at(30), 8)

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from controller.interface.env import Env
+from controller.interface.settings import Settings
+from controller.rules.bulk_elections import leader_and_isr_changes, members
+from controller.rules.partition_change import Election
+from controller.state.state import State
+from records.batch import build_batch, seal
+from records.bulk import batch_body
+from records.frame import encode_record
+from records.metadata.configs import FeatureLevelRecord
+from tests.controller.lives import BROKERS, live
+from tests.controller.one_by_one import leader_and_isr_changes as one_by_one
+
+
+def env(**settings):
+    return Env(cluster_id="c", node_id=3000, random=Random(0), settings=Settings(**settings))
+
+
+def cluster(seed):
+    """A random state, in which brokers are known, and partitions are of many sorts."""
+    random = Random(seed)
+    state = State()
+    live(random, 250, state, metadata_version=random.choice((7, 17, 23, 30, 30, 30)))
+    if random.random() < 0.3:
+        state.replay(FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=0), state.end_offset)
+        state.commit(state.end_offset)
+    return random, state
+
+
+def by_partition(record):
+    return record.topic_id, record.partition_id
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
+    random, state = cluster(seed)
+    nearby = env(min_insync_replicas=random.randint(1, 3), unclean_leader_election_enable=random.random() < 0.4)
+    broker = random.choice(BROKERS)
+    partitions = state.partitions
+    rows, why = random.choice(
+        (
+            (partitions.in_isr(broker), {"removed": broker}),
+            (partitions.leaderless(), {"added": broker}),
+            (partitions.in_isr(broker), {"lost_data": broker}),
+            (partitions.in_elr(broker), {"lost_data": broker}),
+            (partitions.with_replica(broker), {"removed": broker}),
+            (partitions.imbalanced(), {"election": Election.PREFERRED}),
+            (partitions.leaderless(), {"election": Election.UNCLEAN}),
+            (partitions.with_replica(broker), {"election": random.choice(list(Election))}),
+        )
+    )
+
+    changes = leader_and_isr_changes(state, nearby, rows, **why)
+
+    records = list(changes.records(partitions))
+    expected = one_by_one(state, nearby, rows.tolist(), **why)
+    assert sorted(records, key=by_partition) == sorted((record for record, _ in expected), key=by_partition)
+    assert len(changes) == len(expected)
+    if records:
+        values = [encode_record(record, 2) for record in records]
+        body, count = batch_body(changes.parts(partitions, 2))
+        one = build_batch(values, base_offset=7, leader_epoch=1, timestamp_ms=2)
+        assert seal(body, count, 7, 1, 2) == one
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_replay_by_columns_is_replay_one_by_one_and_can_be_taken_back(seed):
+    random, state = cluster(seed)
+    _, other = cluster(seed)
+    before = state.contents()
+    broker = random.choice(BROKERS)
+    changes = leader_and_isr_changes(
+        state, env(min_insync_replicas=random.randint(1, 3)), state.partitions.in_isr(broker), removed=broker
+    )
+    base = state.end_offset
+
+    state.replay_changes(changes, base)
+    for record in changes.records(other.partitions):
+        other.replay(record, other.end_offset)
+
+    assert state.contents() == other.contents()
+    assert state.partitions.counts() == other.partitions.counts()
+    assert state.end_offset == other.end_offset
+    for group in changes.groups:
+        for row in group.rows.tolist():
+            assert base <= other.partitions.changed_at(row) <= state.partitions.changed_at(row) < state.end_offset
+    state.revert()
+    assert state.contents() == before
+    assert state.partitions.last_change() == -1
+
+
+@pytest.mark.parametrize("ids", [(), (0,), (3, 7), (3, 100_000), (-1, 4)])
+def test_members_are_told_whatever_the_ids(ids):
+    values = [-1, 0, 3, 4, 5, 7, 8, 99_999, 100_000, 2**31 - 1]
+
+    found = members(ids)(np.array(values, np.int32))
+
+    assert found.tolist() == [value in ids and value >= 0 for value in values]

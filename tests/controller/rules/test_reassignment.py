@@ -1,0 +1,73 @@
+"""Reassignment as pure functions: the behaviours of Kafka's PartitionReassignmentReplicasTest and …RevertTest."""
+
+import pytest
+
+from controller.rules.reassignment import Completed, Reassignment, Reverted, completed, reassigned, reverted
+from controller.state.partitions.partition import Partition
+from records.errors import ApiError, Error
+from records.uuids import UNASSIGNED_DIRECTORY
+
+
+@pytest.mark.parametrize(
+    ("current", "target", "expected"),
+    [
+        ([0, 1, 2], [0, 1, 2], Reassignment((0, 1, 2), (), ())),
+        ([0, 1, 2], [1, 2, 0], Reassignment((1, 2, 0), (), ())),
+        ([0, 1, 2, 3], [4, 3, 2, 1, 0], Reassignment((4, 3, 2, 1, 0), (4,), ())),
+        ([3, 0, 1, 2], [2, 1], Reassignment((2, 1, 0, 3), (), (0, 3))),
+        ([0, 1, 2], [5, 4, 3], Reassignment((5, 4, 3, 0, 1, 2), (3, 4, 5), (0, 1, 2))),
+    ],
+)
+def test_what_is_added_and_removed_is_listed_ascending(current, target, expected):
+    assert reassigned(current, target) == expected
+
+
+@pytest.mark.parametrize(
+    ("current", "target", "isr", "expected"),
+    [
+        ([0, 1, 2], [3, 4, 5], [0, 1, 2, 3, 4], None),
+        ([0, 1, 2], [3, 4, 5], [0, 1, 2, 3, 4, 5], Completed((3, 4, 5), (3, 4, 5))),
+        ([0, 1, 2], [0, 1, 3], [0, 1, 2, 3], Completed((0, 1, 3), (0, 1, 3))),
+        # What was there before may be out of sync, what is added may not.
+        ([0, 1, 2], [0, 1, 3], [0, 2, 3], Completed((0, 1, 3), (0, 3))),
+        ([0, 1, 2], [0, 1, 3], [2, 3], Completed((0, 1, 3), (3,))),
+        ([0, 1, 2], [0, 1, 3], [0, 1, 2], None),
+        ([0, 1, 2, 3], [1, 2, 3, 4, 5], [0, 1, 2, 4, 5], Completed((1, 2, 3, 4, 5), (1, 2, 4, 5))),
+        ([0, 1, 2, 3], [1, 2, 3, 4, 5], [0, 1, 2, 3, 4], None),
+        # A lower replication factor waits for everyone that stays.
+        ([0, 1, 2, 3, 4], [2, 3, 4, 5], [0, 1, 5], None),
+        ([0, 1, 2, 3, 4], [2, 3, 4, 5], [0, 1, 2, 3, 4, 5], Completed((2, 3, 4, 5), (2, 3, 4, 5))),
+        ([1, 2, 3, 4], [1, 2, 4], [1, 2, 4], Completed((1, 2, 4), (1, 2, 4))),
+        ([1, 2, 3], [1, 2], [3], None),
+        ([0, 1, 2], [2, 1, 0], [0, 1, 2], None),
+    ],
+)
+def test_a_reassignment_is_over_when_enough_is_in_sync(current, target, isr, expected):
+    replicas, adding, removing = reassigned(current, target)
+
+    assert completed(replicas, isr, adding, removing) == expected
+
+
+def partition(replicas, isr, adding, removing):
+    directories = (UNASSIGNED_DIRECTORY,) * len(replicas)
+    return Partition(replicas, isr, isr[0], 0, 0, directories, removing, adding)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (partition((3, 2, 1), (3, 2), (), ()), Reverted((3, 2, 1), (3, 2), False)),
+        (partition((3, 2, 1, 5, 4), (1, 2), (4, 5), ()), Reverted((3, 2, 1), (1, 2), False)),
+        (partition((3, 2, 1, 5, 4), (4, 5, 1, 2), (4, 5), (2,)), Reverted((3, 2, 1), (1, 2), False)),
+        (partition((3, 2, 1, 5, 4), (4, 5), (4, 5), (3,)), Reverted((3, 2, 1), (3,), True)),
+    ],
+)
+def test_cancelling_restores_what_was_there_before(before, expected):
+    assert reverted(before) == expected
+
+
+def test_a_partition_of_added_replicas_alone_cannot_be_reverted():
+    with pytest.raises(ApiError) as refused:
+        reverted(partition((4, 5), (4, 5), (4, 5), ()))
+
+    assert refused.value.code == Error.INVALID_REPLICA_ASSIGNMENT

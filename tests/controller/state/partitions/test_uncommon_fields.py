@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from controller.state.partitions.partition import RECOVERING
+from controller.state.partitions.uncommon_fields import (
+    COMMON,
+    HAS_ELR,
+    IS_RECOVERING,
+    IS_WIDE,
+    REASSIGNING,
+    Rare,
+    RareTable,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        (Rare(), 0),
+        (Rare(elr=(1,)), HAS_ELR),
+        (Rare(last_known_elr=(1,)), HAS_ELR),
+        (Rare(adding=(1,)), REASSIGNING),
+        (Rare(removing=(1,)), REASSIGNING),
+        (Rare(recovery_state=RECOVERING), IS_RECOVERING),
+        (Rare(lists=((), (), ())), IS_WIDE),
+        (Rare(adding=(1,), elr=(2,)), REASSIGNING | HAS_ELR),
+    ],
+)
+def test_a_value_tells_what_is_rare_in_it(value, kinds):
+    assert value.kinds == kinds
+
+
+def test_equal_values_have_one_number_and_nothing_rare_has_the_first():
+    table = RareTable()
+
+    numbers = [table.number(value) for value in (Rare(elr=(1,)), Rare(), Rare(elr=(2,)), Rare(elr=(1,)))]
+
+    assert numbers == [1, COMMON, 2, 1]
+    assert [table.values[number] for number in numbers[:3]] == [Rare(elr=(1,)), Rare(), Rare(elr=(2,))]
+
+
+def test_kinds_are_known_of_values_that_came_later_too():
+    table = RareTable()
+    before = table.of_kind(HAS_ELR).tolist()
+    table.number(Rare(adding=(1,)))
+    table.number(Rare(elr=(5,)))
+
+    assert (before, table.of_kind(HAS_ELR).tolist()) == ([False], [False, False, True])
+    assert table.where(lambda rare: 5 in rare.elr).tolist() == [False, False, True]
+
+
+def test_what_no_row_has_any_more_is_dropped_and_the_rest_renumbered():
+    table = RareTable()
+    for broker in range(10):
+        table.number(Rare(elr=(broker,)))
+    column = np.array([0, 7, 3, 0, 7], np.int32)
+
+    smaller, renumbered = table.without_unused(column)
+
+    assert len(smaller) == 3
+    assert [smaller.values[number] for number in renumbered] == [table.values[number] for number in column]
