@@ -108,7 +108,7 @@ class Life:
     def __init__(self, log: Log, size: Size, seed: int) -> None:
         self.log = log
         self.size = size
-        self.luck = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         self.brokers = list(range(1, size.brokers + 1))
         self.directories = {broker: self._uuid() for broker in self.brokers}
         self.epochs: dict[int, int] = {}
@@ -122,7 +122,7 @@ class Life:
         self.added: dict[str, list[NDArray[Any]]] = {}
 
     def _uuid(self) -> bytes:
-        return random_uuid(lambda bits: int.from_bytes(self.luck.bytes(bits // 8), "big"))
+        return random_uuid(lambda bits: int.from_bytes(self.rng.bytes(bits // 8), "big"))
 
     def begin(self) -> None:
         """An election, the features, the brokers."""
@@ -156,8 +156,8 @@ class Life:
             topic_id = self._uuid()
             name = f"topic-{len(self.topics):05d}"
             self.topics.append((name, topic_id))
-            first = self.luck.integers(0, len(self.brokers), per)
-            steps = np.stack([np.zeros(per, int), *[self.luck.integers(1, 3, per) for _ in range(REPLICAS - 1)]], 1)
+            first = self.rng.integers(0, len(self.brokers), per)
+            steps = np.stack([np.zeros(per, int), *[self.rng.integers(1, 3, per) for _ in range(REPLICAS - 1)]], 1)
             replicas = (np.array(self.brokers, np.int32))[(first[:, None] + steps.cumsum(axis=1)) % len(self.brokers)]
             ids = np.tile(np.frombuffer(topic_id, np.uint8), (per, 1))
             known = np.frombuffer(b"".join(self.directories[broker] for broker in self.brokers), np.uint8)
@@ -201,12 +201,12 @@ class Life:
         alone = np.flatnonzero(self.leader == broker)
         self.leader[alone] = -1
         log.rows(self._changes(alone, np.ones(len(alone), bool), isr=False), BATCH_RECORDS, 5)
-        self.quiet(int(self.luck.integers(2, 20)))
+        self.quiet(int(self.rng.integers(2, 20)))
         self.register(broker)
         self.leader[alone] = broker
         log.rows(self._changes(alone, np.ones(len(alone), bool), isr=False), BATCH_RECORDS, 5)
         log.time_ms += 2000
-        self.luck.shuffle(held)
+        self.rng.shuffle(held)
         self.in_isr[held] |= mine[held]
         log.rows(self._changes(held, np.zeros(len(held), bool)), SMALL_BATCH, 3)
         self.in_isr[lagging] = True
@@ -218,7 +218,7 @@ class Life:
 
     def lag(self) -> NDArray[np.int64]:
         """Of some partitions the followers fall behind, so that with their leader goes all that they have."""
-        rows = np.unique(self.luck.integers(0, len(self.leader), max(len(self.leader) // 200, 8)))
+        rows = np.unique(self.rng.integers(0, len(self.leader), max(len(self.leader) // 200, 8)))
         self.in_isr[rows] = self.replicas[rows] == self.leader[rows][:, None]
         self.log.rows(self._changes(rows, np.zeros(len(rows), bool)), SMALL_BATCH, 3)
         return rows
@@ -242,10 +242,10 @@ class Life:
 
     def reassign(self, count: int) -> None:
         """Some partitions get another last replica: asked for, and some minutes later done."""
-        rows = np.unique(self.luck.integers(0, len(self.leader), count))
+        rows = np.unique(self.rng.integers(0, len(self.leader), count))
         rows = rows[self.in_isr[rows].all(axis=1)]
         brokers = np.array(self.brokers, np.int32)
-        fresh = brokers[self.luck.integers(0, len(brokers), len(rows))]
+        fresh = brokers[self.rng.integers(0, len(brokers), len(rows))]
         free = (self.replicas[rows] != fresh[:, None]).all(axis=1) & (self.leader[rows] != self.replicas[rows, -1])
         rows, fresh = rows[free], fresh[free]
         if not len(rows):
@@ -273,17 +273,17 @@ class Life:
 
     def configure(self) -> None:
         """A topic's retention changes."""
-        name, _ = self.topics[int(self.luck.integers(0, len(self.topics)))]
-        value = str(int(self.luck.integers(1, 100)) * 3_600_000)
+        name, _ = self.topics[int(self.rng.integers(0, len(self.topics)))]
+        value = str(int(self.rng.integers(1, 100)) * 3_600_000)
         record = ConfigRecord(resource_type=2, resource_name=name, name="retention.ms", value=value)
         self.log.records([(record, 0)])
 
     def permit(self) -> None:
         """A principal may read a topic from now on; the permission before the last is taken back."""
-        name, _ = self.topics[int(self.luck.integers(0, len(self.topics)))]
+        name, _ = self.topics[int(self.rng.integers(0, len(self.topics)))]
         acl = AccessControlEntryRecord(
             id=self._uuid(), resource_type=2, resource_name=name, pattern_type=3,
-            principal=f"User:{int(self.luck.integers(0, 50))}", host="*", operation=3, permission_type=3,
+            principal=f"User:{int(self.rng.integers(0, 50))}", host="*", operation=3, permission_type=3,
         )  # fmt: skip
         records: list[tuple[Any, int]] = [(acl, 0)]
         self.acls.append(acl.id)
@@ -301,7 +301,7 @@ class Life:
 
     def elect(self) -> None:
         """The active controller is lost, and another elected some seconds later."""
-        self.log.time_ms += int(self.luck.integers(900, 5000))
+        self.log.time_ms += int(self.rng.integers(900, 5000))
         self.log.epoch += 1
         self.log.elect(self.log.epoch % 3 + 1)
 
@@ -316,8 +316,8 @@ def write_history(
     directory: Path, size: Size, seed: int, progress: Callable[[int], None] = lambda _records: None
 ) -> str:
     """Write a node's directory with a history of about that size; the cluster's id. A seed gives the same bytes."""
-    luck = np.random.default_rng((seed, 1))
-    cluster_id = uuid_text(random_uuid(lambda bits: int.from_bytes(luck.bytes(bits // 8), "big")))
+    rng = np.random.default_rng((seed, 1))
+    cluster_id = uuid_text(random_uuid(lambda bits: int.from_bytes(rng.bytes(bits // 8), "big")))
     partition = Path(directory, PARTITION_DIRECTORY)
     partition.mkdir(parents=True)
     Path(directory, "meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={cluster_id}\n")
@@ -335,7 +335,7 @@ def write_history(
             life.add_topics(due)
             life.settle()
             grown += due
-        broker = life.brokers[int(life.luck.integers(0, len(life.brokers)))]
+        broker = life.brokers[int(life.rng.integers(0, len(life.brokers)))]
         life.outage(broker)
         life.reassign(max(size.partitions // 200, 4))
         for _ in range(5):
@@ -347,7 +347,7 @@ def write_history(
             life.add_topics(1)
             life.settle()
             life.remove_topic()
-        log.time_ms += int(life.luck.integers(60_000, 3_600_000))
+        log.time_ms += int(life.rng.integers(60_000, 3_600_000))
         progress(log.offset)
         every += 1
     if (due := topics - len(life.topics)) > 0:

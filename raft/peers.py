@@ -90,12 +90,12 @@ class Peers:
                 return True
         return False
 
-    def ready_bootstrap(self, luck: Random, now_ms: int) -> tuple[int, Endpoint] | None:
+    def ready_bootstrap(self, rng: Random, now_ms: int) -> tuple[int, Endpoint] | None:
         """One of the bootstrap servers that are ready, by luck; None while any request is in flight."""
         count = len(self.bootstrap)
         if not count or self.is_waiting(now_ms):
             return None
-        first = luck.randrange(count)
+        first = rng.randrange(count)
         for place in range(first, first + count):
             found = self.bootstrap[place % count]
             if self.is_ready(found[0], now_ms):

@@ -52,20 +52,20 @@ class Replica:
     __slots__ = (
         "_effects", "_held", "_leader_told", "_saved", "_saved_as", "_saves", "_saving", "clean_deadline_ms",
         "cleaning", "config", "deadline_ms", "freezing", "high_watermark", "is_voter", "key", "kraft_versions", "log",
-        "luck", "parts", "peers", "recovered", "role", "shutting_down", "static_voters", "stopped", "told",
+        "parts", "peers", "recovered", "rng", "role", "shutting_down", "static_voters", "stopped", "told",
         "voter_sets", "voters", "wall_offset_ms",
     )  # fmt: skip
 
     role: Role
 
     def __init__(
-        self, config: RaftConfig, key: ReplicaKey, static_voters: VoterSet, recovered: Recovered, luck: Random
+        self, config: RaftConfig, key: ReplicaKey, static_voters: VoterSet, recovered: Recovered, rng: Random
     ) -> None:
         self.config = config
         self.key = key
         self.static_voters = static_voters
         self.recovered = recovered
-        self.luck = luck
+        self.rng = rng
         self.log = LogView(recovered)
         self.voter_sets: History[VoterSet] = History(recovered.voter_sets)
         self.kraft_versions: History[int] = History(recovered.kraft_versions)
@@ -123,7 +123,7 @@ class Replica:
     def election_timeout(self) -> int:
         """Between once and twice the election timeout, by luck, so that two rarely stand at once."""
         timeout = max(self.config.election_timeout_ms, 1)
-        return timeout + self.luck.randrange(timeout)
+        return timeout + self.rng.randrange(timeout)
 
     # What leaves
 

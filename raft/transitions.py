@@ -46,7 +46,7 @@ def _first_timeout(replica: Replica) -> int:
     if not replica.is_voter:
         return NEVER
     timeout = max(min(replica.config.first_election_timeout_ms, replica.config.election_timeout_ms), 1)
-    return timeout + replica.luck.randrange(timeout)
+    return timeout + replica.rng.randrange(timeout)
 
 
 def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: int) -> None:

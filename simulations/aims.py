@@ -42,107 +42,105 @@ def draw(seed: int) -> Plan | None:
 
 def of(name: str, seed: int) -> Plan:
     """The plan of an aim."""
-    luck = stream(seed, "aim", name)
+    rng = stream(seed, "aim", name)
     plan = Plan(seed, chaos_ms=CHAOS_MS, config=dict(QUICK.config))
-    plan.latency = pick(luck, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
-    plan.pace = pick(luck, ([100, 300, 0.0, 0], [1_000, 8_000, 0.0, 0], [100, 500, 0.01, 2_000_000]))
-    plan.codec = luck.random() < 0.5
-    plan.journal = luck.random() < 0.4
-    plan.kraft_version = int(luck.random() < 0.3)
+    plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
+    plan.pace = pick(rng, ([100, 300, 0.0, 0], [1_000, 8_000, 0.0, 0], [100, 500, 0.01, 2_000_000]))
+    plan.codec = rng.random() < 0.5
+    plan.journal = rng.random() < 0.4
+    plan.kraft_version = int(rng.random() < 0.3)
     plan.load = Load(every_ms=5)
-    if luck.random() < 0.1:
-        plan.releases = {node_id: pick(luck, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
+    if rng.random() < 0.1:
+        plan.releases = {node_id: pick(rng, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
         plan.codec = True
-    is_quiet = luck.random() < 0.5
-    AIMS[name](luck, plan)
+    is_quiet = rng.random() < 0.5
+    AIMS[name](rng, plan)
     plan.calm = Calm(plan.voter_ids, quiet=is_quiet)
     return plan
 
 
-def _ends(luck: Random, points: Sequence[str]) -> Fault:
+def _ends(rng: Random, points: Sequence[str]) -> Fault:
     """A follower that comes to one of these points dies there, and is soon back."""
     return Fault(
-        pick(luck, ("kill", "power", "power")), {"whom": "struck", "down_ms": pick(luck, (1, 10, 20, 100))},
-        on=pick(luck, points), nth=pick(luck, (1, 1, 2, 3, 6)), role="Follower",
+        pick(rng, ("kill", "power", "power")), {"whom": "struck", "down_ms": pick(rng, (1, 10, 20, 100))},
+        on=pick(rng, points), nth=pick(rng, (1, 1, 2, 3, 6)), role="Follower",
     )  # fmt: skip
 
 
-def _new_segments(luck: Random, plan: Plan) -> None:
+def _new_segments(rng: Random, plan: Plan) -> None:
     """Segments hold a few batches, disks are so slow that several are new at once, and machines lose power."""
-    plan.journal = luck.random() < 0.2
-    plan.segment_bytes = pick(luck, (300, 300, 700))
+    plan.journal = rng.random() < 0.2
+    plan.segment_bytes = pick(rng, (300, 300, 700))
     plan.pace = [5_000, 30_000, 0.0, 0]
     points = ("disk:create:log", "disk:sync:names", "disk:sync:log", "after:Append")
-    plan.faults += often(
-        luck, plan.chaos_ms, 500, lambda: Fault("power", {"whom": pick(luck, plan.ids), "down_ms": 20})
-    )
-    plan.faults += often(luck, plan.chaos_ms, 500, lambda: Fault(
-        "power", {"whom": "struck", "down_ms": 20}, on=pick(luck, points), nth=pick(luck, (1, 1, 2, 3)),
+    plan.faults += often(rng, plan.chaos_ms, 500, lambda: Fault("power", {"whom": pick(rng, plan.ids), "down_ms": 20}))
+    plan.faults += often(rng, plan.chaos_ms, 500, lambda: Fault(
+        "power", {"whom": "struck", "down_ms": 20}, on=pick(rng, points), nth=pick(rng, (1, 1, 2, 3)),
     ))  # fmt: skip
 
 
-def _begun_anew(luck: Random, plan: Plan) -> None:
+def _begun_anew(rng: Random, plan: Plan) -> None:
     """A follower has fallen so far behind that it takes a snapshot, and dies as it begins its log anew."""
     plan.config |= _CLEANED
-    plan.snapshot_every, plan.snapshot_padding = 4, pick(luck, (40, 400))
-    plan.config["fetch_snapshot_bytes_max"] = pick(luck, (150, 1 << 20))
+    plan.snapshot_every, plan.snapshot_padding = 4, pick(rng, (40, 400))
+    plan.config["fetch_snapshot_bytes_max"] = pick(rng, (150, 1 << 20))
     points = (
         "before:ResetLog", "before:ResetLog", "after:ResetLog", "input:SnapshotStored", "disk:rename:deleted",
         "disk:create:log", "disk:rename:snapshot", "disk:sync:names",
     )  # fmt: skip
-    plan.faults += often(luck, plan.chaos_ms, 600, lambda: isolated(luck, "follower", 250, 500))
-    plan.faults += often(luck, plan.chaos_ms, 350, lambda: _ends(luck, points))
+    plan.faults += often(rng, plan.chaos_ms, 600, lambda: isolated(rng, "follower", 250, 500))
+    plan.faults += often(rng, plan.chaos_ms, 350, lambda: _ends(rng, points))
 
 
-def _snapshots_lost(luck: Random, plan: Plan) -> None:
+def _snapshots_lost(rng: Random, plan: Plan) -> None:
     """Logs begin late, and snapshots are gone."""
     plan.config |= _CLEANED
     plan.snapshot_every, plan.snapshot_padding = 4, 400
-    plan.faults += often(luck, plan.chaos_ms, 250, lambda: Fault(
-        "lose_snapshot", {"whom": pick(luck, plan.ids), "down_ms": 10},
+    plan.faults += often(rng, plan.chaos_ms, 250, lambda: Fault(
+        "lose_snapshot", {"whom": pick(rng, plan.ids), "down_ms": 10},
     ))  # fmt: skip
 
 
-def _cut_back(luck: Random, plan: Plan) -> None:
+def _cut_back(rng: Random, plan: Plan) -> None:
     """Leaders write on alone, in small segments, and die as followers while all of that is cut off again."""
-    plan.journal = luck.random() < 0.2
+    plan.journal = rng.random() < 0.2
     plan.segment_bytes = 300
     plan.pace = [1_000, 8_000, 0.0, 0]
-    plan.snapshot_every = pick(luck, (0, 3))
+    plan.snapshot_every = pick(rng, (0, 3))
     plan.load = Load(every_ms=3, records=3, size=100)
     points = ("disk:sync:names", "disk:sync:names", "disk:sync:names", "disk:rename:deleted")
-    plan.faults += often(luck, plan.chaos_ms, 400, lambda: isolated(luck, "leader", 250, 350))
-    plan.faults += often(luck, plan.chaos_ms, 250, lambda: _ends(luck, points))
+    plan.faults += often(rng, plan.chaos_ms, 400, lambda: isolated(rng, "leader", 250, 350))
+    plan.faults += often(rng, plan.chaos_ms, 250, lambda: _ends(rng, points))
 
 
-def _emptied(luck: Random, plan: Plan) -> None:
+def _emptied(rng: Random, plan: Plan) -> None:
     """A voter has an empty disk, and so another directory id, when it is needed for an election."""
     plan.kraft_version = 1
-    plan.load = Load(every_ms=pick(luck, (0, 100, 200)))
-    emptied = pick(luck, plan.voter_ids)
+    plan.load = Load(every_ms=pick(rng, (0, 100, 200)))
+    emptied = pick(rng, plan.voter_ids)
     # Again and again until it may be: all others must have what it has. It is done once in a world.
-    plan.faults += often(luck, plan.chaos_ms // 2, 200, lambda: Fault("wipe", {"whom": emptied, "down_ms": 10}))
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: isolated(luck, "leader", 500, 900))
+    plan.faults += often(rng, plan.chaos_ms // 2, 200, lambda: Fault("wipe", {"whom": emptied, "down_ms": 10}))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 500, 900))
 
 
-def _resigning(luck: Random, plan: Plan) -> None:
+def _resigning(rng: Random, plan: Plan) -> None:
     """Leaders resign while fetches wait for what is written seldom, and some answers come late."""
-    plan.late_answers = luck.random() < 0.5
+    plan.late_answers = rng.random() < 0.5
     plan.config["high_watermark_delay_ms"] = 5
-    plan.latency = pick(luck, ([200, 800, 0.02, 1_000_000], [200, 600, 0.0, 0]))
+    plan.latency = pick(rng, ([200, 800, 0.02, 1_000_000], [200, 600, 0.0, 0]))
     plan.load = Load(every_ms=40, records=10, size=700, asks=30, strangers_ms=20)
-    plan.faults += often(luck, plan.chaos_ms, 300, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += often(rng, plan.chaos_ms, 300, lambda: Fault("resign", {"whom": "leader"}))
 
 
-def _deposed(luck: Random, plan: Plan) -> None:
+def _deposed(rng: Random, plan: Plan) -> None:
     """A leader that stood still is asked whether it leads, when others lead on, and gets a Fetch from before."""
     plan.config["request_timeout_ms"] = 1_000
     plan.load = Load(every_ms=5, asks=60)
-    for at_ms in range(between(luck, 300, 600), plan.chaos_ms, 900):
+    for at_ms in range(between(rng, 300, 600), plan.chaos_ms, 900):
         ids = list(plan.voter_ids)
-        luck.shuffle(ids)
-        stood_ms, behind_ms = between(luck, 300, 500), pick(luck, (3, 15, 15, 30))
-        held = {"name": "Fetch", "sender": ids[0], "for_ms": stood_ms + between(luck, 20, 100)}
+        rng.shuffle(ids)
+        stood_ms, behind_ms = between(rng, 300, 500), pick(rng, (3, 15, 15, 30))
+        held = {"name": "Fetch", "sender": ids[0], "for_ms": stood_ms + between(rng, 20, 100)}
         parted = {"whom": ids[1], "other": "leader", "direction": "both", "for_ms": 700}
         plan.faults += [
             Fault("hold", held, at_ms=at_ms),
@@ -151,44 +149,44 @@ def _deposed(luck: Random, plan: Plan) -> None:
         ]
 
 
-def _in_lockstep(luck: Random, plan: Plan) -> None:
+def _in_lockstep(rng: Random, plan: Plan) -> None:
     """Nothing differs from node to node but the luck that they draw themselves; most or all know no pre-votes."""
-    plan.voters = pick(luck, (2, 2, 4, 4, 3))
+    plan.voters = pick(rng, (2, 2, 4, 4, 3))
     plan.noise_ms = [0, 0]
-    plan.releases = dict.fromkeys(plan.ids if luck.random() < 0.7 else plan.ids[1:], "3.9")
+    plan.releases = dict.fromkeys(plan.ids if rng.random() < 0.7 else plan.ids[1:], "3.9")
     plan.codec = True
     plan.load.strangers_ms = 50
-    down_ms = between(luck, 1, 400)
-    for at_ms in (0, 500, 1_500)[: between(luck, 0, 3)]:
+    down_ms = between(rng, 1, 400)
+    for at_ms in (0, 500, 1_500)[: between(rng, 0, 3)]:
         plan.faults.append(Fault("everybody", {"how": "kill", "down_ms": [down_ms] * plan.voters}, at_ms=at_ms))
 
 
-def _rotten(luck: Random, plan: Plan) -> None:
+def _rotten(rng: Random, plan: Plan) -> None:
     """Bits rot in the logs of a minority, and whoever holds them starts again."""
-    plan.voters = pick(luck, (3, 3, 5))
+    plan.voters = pick(rng, (3, 3, 5))
     plan.cache_bytes = 3_000
     plan.load = Load(every_ms=10)
     rotten = list(plan.voter_ids)
-    luck.shuffle(rotten)
-    for at_ms in range(between(luck, 100, 300), plan.chaos_ms, 300):
-        whom = pick(luck, rotten[: plan.voters // 2])
-        place, bit = between(luck, 0, 999), between(luck, 0, 7)
+    rng.shuffle(rotten)
+    for at_ms in range(between(rng, 100, 300), plan.chaos_ms, 300):
+        whom = pick(rng, rotten[: plan.voters // 2])
+        place, bit = between(rng, 0, 999), between(rng, 0, 7)
         plan.faults += [
             Fault("rot", {"file": "log", "whom": whom, "place": place, "bit": bit}, at_ms=at_ms),
             Fault("kill", {"whom": whom, "down_ms": 10}, at_ms=at_ms + 1),
         ]
 
 
-def _failing_disks(luck: Random, plan: Plan) -> None:
+def _failing_disks(rng: Random, plan: Plan) -> None:
     """Operations of disks fail now and then, syncs most of all, and machines lose power behind them."""
-    plan.segment_bytes = pick(luck, (1 << 30, 3_000))
+    plan.segment_bytes = pick(rng, (1 << 30, 3_000))
     plan.load = Load(every_ms=10, size=100)
-    for at_ms in range(between(luck, 100, 400), plan.chaos_ms - 100, 400):
-        whom = pick(luck, plan.ids)
-        operation, file = pick(luck, (("sync", ""), ("sync", "log"), ("write", "log"), ("sync", "election")))
+    for at_ms in range(between(rng, 100, 400), plan.chaos_ms - 100, 400):
+        whom = pick(rng, plan.ids)
+        operation, file = pick(rng, (("sync", ""), ("sync", "log"), ("write", "log"), ("sync", "election")))
         plan.faults += [
             Fault("fails", {"whom": whom, "operation": operation, "file": file, "code": "EIO"}, at_ms=at_ms),
-            Fault("power", {"whom": whom, "down_ms": 20}, at_ms=at_ms + between(luck, 1, 60)),
+            Fault("power", {"whom": whom, "down_ms": 20}, at_ms=at_ms + between(rng, 1, 60)),
         ]
 
 

@@ -136,9 +136,9 @@ class CalmPhase:
             self._cut(repeat=True)
 
     def _flap_us(self) -> int:
-        luck = self._run.stream("flap", self._run.world.now)
+        rng = self._run.stream("flap", self._run.world.now)
         config = self._core[0].config
-        return int((0.1 + 1.9 * luck.random()) * config.fetch_timeout_ms * MS)
+        return int((0.1 + 1.9 * rng.random()) * config.fetch_timeout_ms * MS)
 
     def _direction(self) -> str:
         return ("both", "in", "out", "both")[int(self._run.stream("way", self._run.world.now).random() * 4)]

@@ -130,7 +130,7 @@ class Channel:
     def _back_off(self) -> None:
         wait_ms = min(BACKOFF_MS << min(self._failures, 10), BACKOFF_MS_MAX)
         self._failures += 1
-        self._set_timer(wait_ms * (0.8 + 0.4 * self.process.luck.random()), self._after_backoff)
+        self._set_timer(wait_ms * (0.8 + 0.4 * self.process.rng.random()), self._after_backoff)
 
     def _after_backoff(self) -> None:
         if self.number:

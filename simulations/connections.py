@@ -90,9 +90,9 @@ class Network:
     seen: told of each frame that leaves; arrived: of each that comes to a process that takes it.
     """
 
-    def __init__(self, world: World, latency: Latency, luck: Callable[[int, int], Random]) -> None:
+    def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
         self.world = world
-        self.links = Links(world, latency, luck)
+        self.links = Links(world, latency, rng)
         self.hosts: dict[str, Node] = {}
         self.crossed: dict[tuple[int, str], Node] = {}
         self.uses_codec = True

@@ -176,7 +176,7 @@ class Disk:
         self.changes = [change for change in self.changes if path not in {change.old, change.new}]
         self._begin_generation()
 
-    def lose_power(self, luck: Random, *, journal: bool = True) -> None:
+    def lose_power(self, rng: Random, *, journal: bool = True) -> None:
         """The machine went down. What was synced is there; of the rest, what luck lets through.
 
         journal: names change on the disk in the order in which they were changed, as with any journal of metadata; else
@@ -184,9 +184,9 @@ class Disk:
         """
         names = dict(self.durable)
         if journal:
-            kept = self.changes[: int(luck.random() * (len(self.changes) + 1))]
+            kept = self.changes[: int(rng.random() * (len(self.changes) + 1))]
         else:
-            kept = [change for change in self.changes if luck.random() < 0.5]
+            kept = [change for change in self.changes if rng.random() < 0.5]
         for change in kept:
             _rename(names, change)
         survivors: dict[int, Inode] = {}
@@ -194,7 +194,7 @@ class Disk:
         for path in sorted(names):
             inode = names[path]
             if id(inode) not in survivors:
-                survivors[id(inode)] = survivor = Inode(self.settled, _survivor(inode, luck), read_only=inode.read_only)
+                survivors[id(inode)] = survivor = Inode(self.settled, _survivor(inode, rng), read_only=inode.read_only)
                 survivor.rot = {at: bits for at, bits in inode.rot.items() if at < len(survivor.data)}
             self.files[path] = survivors[id(inode)]
         self.durable = dict(self.files)
@@ -227,7 +227,7 @@ def _rename(names: dict[str, Inode], change: NameChange) -> None:
         names[change.new] = change.inode
 
 
-def _survivor(inode: Inode, luck: Random) -> bytes:
+def _survivor(inode: Inode, rng: Random) -> bytes:
     """The bytes of a file after the power failed: its first writes whole, and of the others a part.
 
     The first of these may be there up to some byte; or any sectors of all of them, and zeros where one is missing.
@@ -235,21 +235,21 @@ def _survivor(inode: Inode, luck: Random) -> bytes:
     data = bytearray(inode.synced)
     if not inode.writes:
         return bytes(data)
-    whole = int(luck.random() * (len(inode.writes) + 1))
-    if luck.random() < 0.25:
+    whole = int(rng.random() * (len(inode.writes) + 1))
+    if rng.random() < 0.25:
         whole = 0
     for write in inode.writes[:whole]:
         _apply(data, write)
     rest = inode.writes[whole:]
     if not rest:
         return bytes(data)
-    kind = int(luck.random() * 5)
+    kind = int(rng.random() * 5)
     if kind == 4:
-        return _mixed(data, rest, luck)
+        return _mixed(data, rest, rng)
     if rest[0].data is None:
         return bytes(data)
     if kind == 1:
-        _put(data, rest[0].position, rest[0].data[: int(luck.random() * (len(rest[0].data) + 1))])
+        _put(data, rest[0].position, rest[0].data[: int(rng.random() * (len(rest[0].data) + 1))])
     elif kind > 1:
         newer = bytearray(data)
         for write in rest[:1] if kind == 2 else rest:
@@ -258,19 +258,19 @@ def _survivor(inode: Inode, luck: Random) -> bytes:
             _apply(newer, write)
         _resize(data, max(len(data), len(newer)))
         for start in range(0, len(newer), SECTOR_BYTES):
-            if luck.random() < 0.5:
+            if rng.random() < 0.5:
                 data[start : start + SECTOR_BYTES] = newer[start : start + SECTOR_BYTES]
     return bytes(data)
 
 
-def _mixed(data: bytearray, writes: list[Write], luck: Random) -> bytes:
+def _mixed(data: bytearray, writes: list[Write], rng: Random) -> bytes:
     """Sectors of what was written are there, in a file that has its old size still: data may go before the journal."""
     newer = bytearray(data)
     size = len(data)
     for write in writes:
         _apply(newer, write)
     for start in range(0, min(size, len(newer)), SECTOR_BYTES):
-        if luck.random() < 0.5:
+        if rng.random() < 0.5:
             data[start : start + SECTOR_BYTES] = newer[start : start + SECTOR_BYTES]
     return bytes(data[:size])
 

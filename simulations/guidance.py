@@ -97,48 +97,48 @@ class Guide:
         return self._next_seed
 
 
-def changed(luck: Random, plan: Any, other: Any) -> Any:
+def changed(rng: Random, plan: Any, other: Any) -> Any:
     """A plan that is a little different, of the same cluster; other: one to take faults from."""
     ways: tuple[Callable[[Random, Any, Any], Any], ...] = (_noise, _noise, _spliced, _retimed, _repeated, _fewer)
-    for _ in range(between(luck, 1, 3)):
-        plan = ways[int(luck.random() * len(ways))](luck, plan, other)
+    for _ in range(between(rng, 1, 3)):
+        plan = ways[int(rng.random() * len(ways))](rng, plan, other)
     return plan
 
 
-def _noise(luck: Random, plan: Any, _other: Any) -> Any:
+def _noise(rng: Random, plan: Any, _other: Any) -> Any:
     """All as it was, and other luck."""
-    return replace(plan, seed=between(luck, 1, 1 << 40))
+    return replace(plan, seed=between(rng, 1, 1 << 40))
 
 
-def _spliced(luck: Random, plan: Any, other: Any) -> Any:
+def _spliced(rng: Random, plan: Any, other: Any) -> Any:
     """Some faults of another plan come in, where its nodes are here, too."""
     if set(other.ids) - set(plan.ids) or other.voters > plan.voters:
         return plan
-    first = between(luck, 0, len(other.faults))
+    first = between(rng, 0, len(other.faults))
     taken = [fault for fault in other.faults[first:] if fault.at_ms < plan.chaos_ms]
     return replace(plan, faults=[*plan.faults, *taken][:FAULTS_MAX])
 
 
-def _retimed(luck: Random, plan: Any, _other: Any) -> Any:
+def _retimed(rng: Random, plan: Any, _other: Any) -> Any:
     """Some faults come at another time, or at another turn of their point."""
     faults = [
         fault
-        if luck.random() < 0.7
-        else replace(fault, at_ms=between(luck, 0, plan.chaos_ms - 1), nth=max(1, fault.nth + between(luck, -2, 4)))
+        if rng.random() < 0.7
+        else replace(fault, at_ms=between(rng, 0, plan.chaos_ms - 1), nth=max(1, fault.nth + between(rng, -2, 4)))
         for fault in plan.faults
     ]
     return replace(plan, faults=faults)
 
 
-def _repeated(luck: Random, plan: Any, _other: Any) -> Any:
+def _repeated(rng: Random, plan: Any, _other: Any) -> Any:
     """One fault comes again a little later."""
     if not plan.faults:
         return plan
-    fault = plan.faults[int(luck.random() * len(plan.faults))]
-    again = replace(fault, at_ms=min(plan.chaos_ms - 1, fault.at_ms + between(luck, 1, 2_000)))
+    fault = plan.faults[int(rng.random() * len(plan.faults))]
+    again = replace(fault, at_ms=min(plan.chaos_ms - 1, fault.at_ms + between(rng, 1, 2_000)))
     return replace(plan, faults=[*plan.faults, again][:FAULTS_MAX])
 
 
-def _fewer(luck: Random, plan: Any, _other: Any) -> Any:
+def _fewer(rng: Random, plan: Any, _other: Any) -> Any:
     """Some faults are left out."""
-    return replace(plan, faults=[fault for fault in plan.faults if luck.random() < 0.8])
+    return replace(plan, faults=[fault for fault in plan.faults if rng.random() < 0.8])

@@ -31,14 +31,14 @@ class Link:
 
     __slots__ = ("_random", "bytes_per_ms", "cut_at", "cuts", "extra_us", "latency", "waiting")
 
-    def __init__(self, latency: Latency, luck: Random) -> None:
+    def __init__(self, latency: Latency, rng: Random) -> None:
         self.latency = latency
         self.extra_us = 0
         self.bytes_per_ms = 0
         self.cuts = 0
         self.cut_at = 0
         self.waiting: list[tuple[Pipe, Callable[..., None], tuple[Any, ...]]] = []
-        self._random = luck.random
+        self._random = rng.random
 
     def delay(self, size: int = 0) -> int:
         """For so many bytes, drawn anew for each packet."""

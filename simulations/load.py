@@ -25,11 +25,11 @@ PENDING_MAX = 60
 class Clients:
     """writes: how many records were written so far, committed or not."""
 
-    def __init__(self, world: World, ledger: Ledger, load: Load, luck: Random) -> None:
+    def __init__(self, world: World, ledger: Ledger, load: Load, rng: Random) -> None:
         self._world = world
         self._ledger = ledger
         self._load = replace(load)  # its pace may change, and the plan stays as it is
-        self._luck = luck
+        self._luck = rng
         self.writes = 0
         self._is_over = False
         if load.every_ms:

@@ -286,11 +286,11 @@ class Node:
     def sync_us(self) -> int:
         """How long the next sync takes."""
         least, spread, tail, tail_us = self.pace
-        luck = self.disk_luck
-        if tail and luck.random() < tail:
-            delay = least + int(luck.random() * tail_us)
+        rng = self.disk_luck
+        if tail and rng.random() < tail:
+            delay = least + int(rng.random() * tail_us)
         else:
-            delay = least + int(luck.random() * spread)
+            delay = least + int(rng.random() * spread)
         delay = min(delay * self.pace_times, SYNC_US_MAX)
         if self.watch.told is not None:
             self.watch.told((self.world.now, SYNC, self.id, delay))

@@ -33,10 +33,10 @@ class Noise:
         self.decisions = 0 if window_ms else -1
         self._is_bounded = bool(window_ms)
 
-    def of(self, luck: Random, name: str) -> Random:
+    def of(self, rng: Random, name: str) -> Random:
         """A stream as it is heard within the window; the stream itself where there is none."""
         is_heard = not self._names or name in self._names
-        return _Muted(luck, self, is_heard=is_heard) if self._is_bounded else luck
+        return _Muted(rng, self, is_heard=is_heard) if self._is_bounded else rng
 
 
 def link_name(source: int, target: int, nodes: int) -> str:
@@ -58,9 +58,9 @@ def disk_name(node_id: int) -> str:
 class _Muted(Random):
     """Draws as the stream does, so that what is drawn later is the same, whenever the noise begins."""
 
-    def __init__(self, luck: Random, noise: Noise, *, is_heard: bool) -> None:
+    def __init__(self, rng: Random, noise: Noise, *, is_heard: bool) -> None:
         super().__init__(0)
-        self._draw = luck.random
+        self._draw = rng.random
         self._is_heard = is_heard
         self._noise = noise
 

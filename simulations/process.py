@@ -68,7 +68,7 @@ class Process:
         self.watch = node.watch
         self.network: Network = node.network
         self.clock = node.clock
-        self.luck = node.stream("process", node.life)
+        self.rng = node.stream("process", node.life)
         self.life = node.life
         self.is_dead = False
         self.has_failed = False

@@ -183,9 +183,9 @@ class Run:
 
     def begin(self) -> None:
         """Start all nodes, and have the faults strike when they are due."""
-        luck = self.noise.of(self.stream("begin"), BEGIN)
+        rng = self.noise.of(self.stream("begin"), BEGIN)
         for node in self.nodes.values():
-            node.start_after(between(luck, 0, _STARTS_WITHIN_MS * MS))
+            node.start_after(between(rng, 0, _STARTS_WITHIN_MS * MS))
         for place, fault in enumerate(self.plan.faults):
             self.world.at(fault.at_ms * MS, self._arm, place, fault)
 

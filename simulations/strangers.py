@@ -45,12 +45,12 @@ VERSIONS: dict[type, int] = {
 class Strangers:
     """They ask about every `every_ms`, 0 for never. asked: how often so far."""
 
-    def __init__(self, world: World, ledger: Ledger, answers: Answers, every_ms: int, luck: Random) -> None:
+    def __init__(self, world: World, ledger: Ledger, answers: Answers, every_ms: int, rng: Random) -> None:
         self._world = world
         self._ledger = ledger
         self._answers = answers
         self._every_ms = every_ms
-        self._luck = luck
+        self._luck = rng
         self.asked = 0
         if every_ms:
             self._later()
@@ -80,7 +80,7 @@ class Strangers:
         self._answers.has_taken()
 
 
-def draw(luck: Random, process: Process) -> Any:
+def draw(rng: Random, process: Process) -> Any:
     """Something to ask a node: what would do, and often one thing of it wrong."""
     draws: tuple[Callable[[Random, Process], Any], ...] = (
         _vote,
@@ -92,21 +92,21 @@ def draw(luck: Random, process: Process) -> Any:
         _part,
         _describe,
     )
-    request = draws[int(luck.random() * len(draws))](luck, process)
-    return _spoiled(luck, request) if luck.random() < 0.3 else request
+    request = draws[int(rng.random() * len(draws))](rng, process)
+    return _spoiled(rng, request) if rng.random() < 0.3 else request
 
 
-def _choose(luck: Random, *choices: Any) -> Any:
-    return choices[int(luck.random() * len(choices))]
+def _choose(rng: Random, *choices: Any) -> Any:
+    return choices[int(rng.random() * len(choices))]
 
 
-def _spoiled(luck: Random, request: Any) -> Any:
+def _spoiled(rng: Random, request: Any) -> Any:
     """For another cluster, topic or partition, or for several."""
-    if type(request) is not DescribeQuorumRequest and luck.random() < 0.3:
+    if type(request) is not DescribeQuorumRequest and rng.random() < 0.3:
         return replace(request, cluster_id="another")
     topic = request.topics[0]
     part = topic.partitions[0]
-    what = luck.random()
+    what = rng.random()
     if what < 0.3:
         wrong: dict[str, Any] = {"topic_name": "other"}
         if isinstance(request, FetchRequest):
@@ -122,64 +122,64 @@ def _spoiled(luck: Random, request: Any) -> Any:
     return replace(request, topics=(topic, topic))
 
 
-def _epoch(luck: Random, process: Process) -> int:
+def _epoch(rng: Random, process: Process) -> int:
     """Of the node, or one that is over; a later one would be news."""
     epoch = process.replica.role.epoch
-    return max(epoch - (luck.random() < 0.2), 0)
+    return max(epoch - (rng.random() < 0.2), 0)
 
 
-def _whom(luck: Random, process: Process) -> int:
+def _whom(rng: Random, process: Process) -> int:
     """The node that is meant: itself, nobody in particular, or somebody else."""
-    return int(_choose(luck, process.node.id, process.node.id, -1, FIRST_ID))
+    return int(_choose(rng, process.node.id, process.node.id, -1, FIRST_ID))
 
 
-def _vote(luck: Random, process: Process) -> VoteRequest:
+def _vote(rng: Random, process: Process) -> VoteRequest:
     """A pre-vote, or a vote of an epoch that is over: a real one would be given."""
     log, epoch = process.replica.log, process.replica.role.epoch
-    pre_vote = epoch == 0 or luck.random() < 0.7
+    pre_vote = epoch == 0 or rng.random() < 0.7
     asked = VoteRequest.TopicData.PartitionData(
         partition_index=0,
         replica_epoch=epoch if pre_vote else epoch - 1,
-        replica_id=int(_choose(luck, FIRST_ID, FIRST_ID, -1, process.node.id)),
+        replica_id=int(_choose(rng, FIRST_ID, FIRST_ID, -1, process.node.id)),
         replica_directory_id=bytes(16),
         voter_directory_id=bytes(16),
-        last_offset_epoch=min(log.last_epoch + int(_choose(luck, 0, 0, 1, -1)), int(_choose(luck, epoch, epoch + 1))),
-        last_offset=log.end + int(_choose(luck, 0, 0, -1, 1, -log.end - 1)),
+        last_offset_epoch=min(log.last_epoch + int(_choose(rng, 0, 0, 1, -1)), int(_choose(rng, epoch, epoch + 1))),
+        last_offset=log.end + int(_choose(rng, 0, 0, -1, 1, -log.end - 1)),
         pre_vote=pre_vote,
     )
     topic = VoteRequest.TopicData(topic_name=TOPIC, partitions=(asked,))
-    return VoteRequest(cluster_id=_cluster(process), voter_id=_whom(luck, process), topics=(topic,))
+    return VoteRequest(cluster_id=_cluster(process), voter_id=_whom(rng, process), topics=(topic,))
 
 
 def _cluster(process: Process) -> str:
     return process.replica.config.cluster_id
 
 
-def _leader(luck: Random, process: Process) -> tuple[int, int]:
+def _leader(rng: Random, process: Process) -> tuple[int, int]:
     """An epoch and its leader that are no news to the node, or cannot be true."""
     role = process.replica.role
-    if role.leader_id is None or luck.random() < 0.2:
-        return role.epoch, int(_choose(luck, -1, process.node.id)) if role.epoch else -1
-    if luck.random() < 0.3:
-        return role.epoch, role.leader_id % 3 + 1 if luck.random() < 0.5 else FIRST_ID
-    return _epoch(luck, process), role.leader_id
+    if role.leader_id is None or rng.random() < 0.2:
+        return role.epoch, int(_choose(rng, -1, process.node.id)) if role.epoch else -1
+    if rng.random() < 0.3:
+        return role.epoch, role.leader_id % 3 + 1 if rng.random() < 0.5 else FIRST_ID
+    return _epoch(rng, process), role.leader_id
 
 
-def _begin(luck: Random, process: Process) -> BeginQuorumEpochRequest:
-    epoch, leader_id = _leader(luck, process)
+def _begin(rng: Random, process: Process) -> BeginQuorumEpochRequest:
+    epoch, leader_id = _leader(rng, process)
     asked = BeginQuorumEpochRequest.TopicData.PartitionData(
         partition_index=0, voter_directory_id=bytes(16), leader_id=leader_id, leader_epoch=epoch
     )
     where = BeginQuorumEpochRequest.LeaderEndpoint(name="CONTROLLER", host=endpoint(leader_id).host, port=9093)
     topic = BeginQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=(asked,))
     return BeginQuorumEpochRequest(
-        cluster_id=_cluster(process), voter_id=_whom(luck, process), topics=(topic,), leader_endpoints=(where,)
+        cluster_id=_cluster(process), voter_id=_whom(rng, process), topics=(topic,), leader_endpoints=(where,)
     )
 
 
-def _end(luck: Random, process: Process) -> EndQuorumEpochRequest:
+def _end(rng: Random, process: Process) -> EndQuorumEpochRequest:
     """Of an epoch that is over, or of a leader that cannot be: the right one would be believed."""
-    epoch, leader_id = _leader(luck, process)
+    epoch, leader_id = _leader(rng, process)
     if leader_id == process.replica.role.leader_id and epoch == process.replica.role.epoch:
         epoch -= 1
     asked = EndQuorumEpochRequest.TopicData.PartitionData(
@@ -189,31 +189,31 @@ def _end(luck: Random, process: Process) -> EndQuorumEpochRequest:
     return EndQuorumEpochRequest(cluster_id=_cluster(process), topics=(topic,), leader_endpoints=())
 
 
-def _fetch(luck: Random, process: Process) -> FetchRequest:
+def _fetch(rng: Random, process: Process) -> FetchRequest:
     """As a consumer does, or an observer; in the place of the node itself, now and then."""
     replica = process.replica
     log = replica.log
-    epoch = max(replica.role.epoch + int(_choose(luck, 0, 0, 0, 0, 0, 0, -1, 1)), 0)
+    epoch = max(replica.role.epoch + int(_choose(rng, 0, 0, 0, 0, 0, 0, -1, 1)), 0)
     starts = [start for _, start in log.epochs]
-    offset = int(_choose(luck, log.end, log.end, log.end, log.start, 0, between(luck, 0, log.end + 2), *starts))
+    offset = int(_choose(rng, log.end, log.end, log.end, log.start, 0, between(rng, 0, log.end + 2), *starts))
     last = max((other for other, start in log.epochs if start < offset), default=log.last_epoch if offset else 0)
     watermark = -1 if replica.high_watermark is None else replica.high_watermark
-    sender = int(_choose(luck, -1, -1, 0, FIRST_ID, FIRST_ID + 1, process.node.id))
+    sender = int(_choose(rng, -1, -1, 0, FIRST_ID, FIRST_ID + 1, process.node.id))
     asked = Fetched(
         partition=0,
         current_leader_epoch=epoch,
-        fetch_offset=offset if luck.random() < 0.95 else -1,
-        last_fetched_epoch=last + int(_choose(luck, 0, 0, 0, 0, 0, 0, 1, -1)),
+        fetch_offset=offset if rng.random() < 0.95 else -1,
+        last_fetched_epoch=last + int(_choose(rng, 0, 0, 0, 0, 0, 0, 1, -1)),
         log_start_offset=-1,
         partition_max_bytes=1 << 20,
-        high_watermark=max(watermark - (luck.random() < 0.2), -1),
+        high_watermark=max(watermark - (rng.random() < 0.2), -1),
     )
     return FetchRequest(
         cluster_id=_cluster(process),
         replica_state=FetchRequest.ReplicaState(replica_id=sender),
-        max_wait_ms=int(_choose(luck, 0, 20, 100, 400, -1 if luck.random() < 0.2 else 0)),
+        max_wait_ms=int(_choose(rng, 0, 20, 100, 400, -1 if rng.random() < 0.2 else 0)),
         min_bytes=1,
-        max_bytes=int(_choose(luck, 1 << 20, 100, 0, -1)),
+        max_bytes=int(_choose(rng, 1 << 20, 100, 0, -1)),
         isolation_level=0,
         session_id=0,
         session_epoch=-1,
@@ -223,21 +223,21 @@ def _fetch(luck: Random, process: Process) -> FetchRequest:
     )
 
 
-def _part(luck: Random, process: Process) -> FetchSnapshotRequest:
+def _part(rng: Random, process: Process) -> FetchSnapshotRequest:
     replica = process.replica
     stored = [(*each.id, each.size) for each in replica.log.snapshots]
-    end_offset, epoch, size = _choose(luck, *(stored or [(7, 1, 100)]))
+    end_offset, epoch, size = _choose(rng, *(stored or [(7, 1, 100)]))
     asked = Part(
         partition=0,
-        current_leader_epoch=max(replica.role.epoch + int(_choose(luck, 0, 0, 0, 0, -1, 1)), 0),
-        snapshot_id=Part.SnapshotId(end_offset=end_offset + (luck.random() < 0.1), epoch=epoch),
-        position=int(_choose(luck, 0, 0, size // 2, size - 1, size, -1)),
+        current_leader_epoch=max(replica.role.epoch + int(_choose(rng, 0, 0, 0, 0, -1, 1)), 0),
+        snapshot_id=Part.SnapshotId(end_offset=end_offset + (rng.random() < 0.1), epoch=epoch),
+        position=int(_choose(rng, 0, 0, size // 2, size - 1, size, -1)),
     )
     topic = FetchSnapshotRequest.TopicSnapshot(name=TOPIC, partitions=(asked,))
     return FetchSnapshotRequest(
         cluster_id=_cluster(process),
-        replica_id=int(_choose(luck, -1, FIRST_ID, process.node.id)),
-        max_bytes=int(_choose(luck, 1 << 20, 100, -1)),
+        replica_id=int(_choose(rng, -1, FIRST_ID, process.node.id)),
+        max_bytes=int(_choose(rng, 1 << 20, 100, -1)),
         topics=(topic,),
     )
 

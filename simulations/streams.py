@@ -12,9 +12,9 @@ def stream(root: int, *names: str | int) -> Random:
     return Random(int.from_bytes(blake2b(name.encode(), digest_size=16).digest(), "big"))
 
 
-def between(luck: Random, least: int, most: int) -> int:
+def between(rng: Random, least: int, most: int) -> int:
     """A number from `least` to `most`, both included; several times quicker than `randint`."""
-    return least + int(luck.random() * (most - least + 1))
+    return least + int(rng.random() * (most - least + 1))
 
 
 def directory_id(root: int, node_id: int, disk_number: int) -> bytes:

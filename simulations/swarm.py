@@ -80,16 +80,16 @@ _ROLES = ("Leader", "Leader", "Follower", "Candidate", "Prospective", "Unattache
 
 def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
     """The plan of a seed. paces: what its pace is chosen from."""
-    luck = stream(seed, "plan")
+    rng = stream(seed, "plan")
     plan = Plan(seed)
-    plan.voters = weighted(luck, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
-    plan.observers = weighted(luck, ((0, 76), (1, 18), (2, 6)))
-    _draw_sizes(luck, plan, paces)
-    _draw_surroundings(luck, plan)
+    plan.voters = weighted(rng, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
+    plan.observers = weighted(rng, ((0, 76), (1, 18), (2, 6)))
+    _draw_sizes(rng, plan, paces)
+    _draw_surroundings(rng, plan)
     scale = Scale(plan.ids, plan.voter_ids, timeouts_ms(plan), plan.chaos_ms)
-    if luck.random() >= 0.1:
-        plan.faults = draw_faults(luck, scale)
-    plan.calm = _draw_calm(luck, plan)
+    if rng.random() >= 0.1:
+        plan.faults = draw_faults(rng, scale)
+    plan.calm = _draw_calm(rng, plan)
     _draw_newer(stream(seed, "plan", "newer"), plan, scale)
     return plan
 
@@ -104,134 +104,133 @@ def timeouts_ms(plan: Plan) -> list[int]:
     ]  # fmt: skip
 
 
-def _draw_sizes(luck: Random, plan: Plan, paces: Sequence[Pace]) -> None:
+def _draw_sizes(rng: Random, plan: Plan, paces: Sequence[Pace]) -> None:
     config = plan.config
-    pace = pick(luck, paces)
+    pace = pick(rng, paces)
     config.update(pace.config)
-    plan.chaos_ms = between(luck, *pace.chaos_ms)
-    if luck.random() < 0.3:
+    plan.chaos_ms = between(rng, *pace.chaos_ms)
+    if rng.random() < 0.3:
         config["pre_vote_on_lost_connection"] = False
-    if luck.random() < 0.3:
-        config["first_election_timeout_ms"] = pick(luck, (1, 20, 1000))
-    if luck.random() < 0.2:
-        config["append_linger_ms"] = pick(luck, (5, 25))
-    if luck.random() < 0.4:
-        config["high_watermark_delay_ms"] = pick(luck, (5, 30))
-    if luck.random() < 0.3:
-        config["fetch_bytes_max"] = pick(luck, (100, 400, 2000))
-    if luck.random() < 0.7:
-        plan.snapshot_every = pick(luck, (3, 10, 25, 60))
-        plan.snapshot_padding = pick(luck, (0, 40, 300))
-        config["fetch_snapshot_bytes_max"] = pick(luck, (150, 700, 1 << 20))
-        config["clean_interval_ms"] = pick(luck, (100, 500, 2000))
-        kind = luck.random()
+    if rng.random() < 0.3:
+        config["first_election_timeout_ms"] = pick(rng, (1, 20, 1000))
+    if rng.random() < 0.2:
+        config["append_linger_ms"] = pick(rng, (5, 25))
+    if rng.random() < 0.4:
+        config["high_watermark_delay_ms"] = pick(rng, (5, 30))
+    if rng.random() < 0.3:
+        config["fetch_bytes_max"] = pick(rng, (100, 400, 2000))
+    if rng.random() < 0.7:
+        plan.snapshot_every = pick(rng, (3, 10, 25, 60))
+        plan.snapshot_padding = pick(rng, (0, 40, 300))
+        config["fetch_snapshot_bytes_max"] = pick(rng, (150, 700, 1 << 20))
+        config["clean_interval_ms"] = pick(rng, (100, 500, 2000))
+        kind = rng.random()
         if kind < 0.6:
-            config["retention_bytes_max"] = pick(luck, (500, 3000, 12000))
+            config["retention_bytes_max"] = pick(rng, (500, 3000, 12000))
         elif kind < 0.8:
-            config["retention_ms"] = pick(luck, (200, 3000))
-    plan.segment_bytes = pick(luck, (1 << 30, 1 << 30, 700, 3000, 20000))
-    plan.cache_bytes = pick(luck, (4 << 20, 4 << 20, 300, 3000))
+            config["retention_ms"] = pick(rng, (200, 3000))
+    plan.segment_bytes = pick(rng, (1 << 30, 1 << 30, 700, 3000, 20000))
+    plan.cache_bytes = pick(rng, (4 << 20, 4 << 20, 300, 3000))
     plan.load = Load(
-        every_ms=pick(luck, pace.writes_ms),
-        records=pick(luck, (1, 1, 1, 3, 10)),
-        size=pick(luck, (0, 20, 100, 100, 700)),
-        asks=pick(luck, (0, 10, 30, 60)),
-        slow_ms=pick(luck, (0, 0, 0, 5, 100)),
+        every_ms=pick(rng, pace.writes_ms),
+        records=pick(rng, (1, 1, 1, 3, 10)),
+        size=pick(rng, (0, 20, 100, 100, 700)),
+        asks=pick(rng, (0, 10, 30, 60)),
+        slow_ms=pick(rng, (0, 0, 0, 5, 100)),
     )
 
 
-def _draw_newer(luck: Random, plan: Plan, scale: Scale) -> None:
+def _draw_newer(rng: Random, plan: Plan, scale: Scale) -> None:
     """What came later has luck of its own, so that plans are else what they were."""
-    if luck.random() < 0.7:
-        plan.load.strangers_ms = pick(luck, (20, 50, 200))
-        if luck.random() < 0.5:
-            plan.config["observer_session_ms"] = pick(luck, (100, 1000))
-    if plan.faults and luck.random() < 0.25:
+    if rng.random() < 0.7:
+        plan.load.strangers_ms = pick(rng, (20, 50, 200))
+        if rng.random() < 0.5:
+            plan.config["observer_session_ms"] = pick(rng, (100, 1000))
+    if plan.faults and rng.random() < 0.25:
         plan.faults += [
-            Fault(name, KINDS[name].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
-            for name in APART * pick(luck, (1, 2, 4))
+            Fault(name, KINDS[name].draw(rng, scale), at_ms=between(rng, 0, scale.chaos_ms * 9 // 10))
+            for name in APART * pick(rng, (1, 2, 4))
         ]
 
 
-def _draw_surroundings(luck: Random, plan: Plan) -> None:
+def _draw_surroundings(rng: Random, plan: Plan) -> None:
     plan.latency = pick(
-        luck,
+        rng,
         (
             [100, 200, 0.0, 0], [200, 600, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0],
             [200, 800, 0.02, 1_000_000], [200, 800, 0.01, 5_000_000],
         ),
     )  # fmt: skip
     plan.pace = pick(
-        luck,
+        rng,
         (
             [100, 300, 0.0, 0], [100, 300, 0.0, 0], [1_000, 8_000, 0.0, 0], [100, 500, 0.03, 300_000],
             [100, 500, 0.01, 2_000_000],
         ),
     )  # fmt: skip
-    if luck.random() < 0.05:  # in lockstep
+    if rng.random() < 0.05:  # in lockstep
         plan.latency, plan.pace = [300, 0, 0.0, 0], [200, 0, 0.0, 0]
-    plan.codec = luck.random() < 0.5
-    plan.late_answers = luck.random() < 0.2
-    plan.journal = luck.random() < 0.8
-    plan.kraft_version = 1 if luck.random() < 0.3 else 0
-    if luck.random() < 0.4:
+    plan.codec = rng.random() < 0.5
+    plan.late_answers = rng.random() < 0.2
+    plan.journal = rng.random() < 0.8
+    plan.kraft_version = 1 if rng.random() < 0.3 else 0
+    if rng.random() < 0.4:
         plan.clocks = {
-            node_id: [int(luck.random() * 1_000_000), pick(luck, (0, 150, -150, 20_000, -20_000))]
-            for node_id in plan.ids
+            node_id: [int(rng.random() * 1_000_000), pick(rng, (0, 150, -150, 20_000, -20_000))] for node_id in plan.ids
         }
-    if luck.random() < 0.06:
-        plan.releases = {node_id: pick(luck, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
+    if rng.random() < 0.06:
+        plan.releases = {node_id: pick(rng, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
         plan.codec = True
 
 
-def draw_faults(luck: Random, scale: Scale) -> list[Fault]:
+def draw_faults(rng: Random, scale: Scale) -> list[Fault]:
     kinds = [name for name in KINDS if name not in APART]
-    names = [name for name in kinds if luck.random() < 0.25]
+    names = [name for name in kinds if rng.random() < 0.25]
     if not names:
-        names = [pick(luck, kinds)]
-    if luck.random() < 0.5 and not {"kill", "power"} & set(names):
+        names = [pick(rng, kinds)]
+    if rng.random() < 0.5 and not {"kill", "power"} & set(names):
         names.append("power")
     weights = [(name, KINDS[name].weight) for name in names]
-    count = pick(luck, (3, 6, 10, 16, 30))
-    share = luck.random()  # of those that wait for a point
-    return [draw_fault(luck, scale, weights, share) for _ in range(count)]
+    count = pick(rng, (3, 6, 10, 16, 30))
+    share = rng.random()  # of those that wait for a point
+    return [draw_fault(rng, scale, weights, share) for _ in range(count)]
 
 
-def draw_fault(luck: Random, scale: Scale, weights: Sequence[tuple[str, int]], share: float) -> Fault:
+def draw_fault(rng: Random, scale: Scale, weights: Sequence[tuple[str, int]], share: float) -> Fault:
     """One of these kinds, by weight. share: of those that wait for a point or a state."""
-    name = weighted(luck, weights)
-    if name in {"kill", "power", "pause"} and luck.random() < 0.3:
-        name = pick(luck, _STRIKES)
-    fault = Fault(name, KINDS[name].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
-    kind = luck.random()
+    name = weighted(rng, weights)
+    if name in {"kill", "power", "pause"} and rng.random() < 0.3:
+        name = pick(rng, _STRIKES)
+    fault = Fault(name, KINDS[name].draw(rng, scale), at_ms=between(rng, 0, scale.chaos_ms * 9 // 10))
+    kind = rng.random()
     if kind < share * 0.8:
-        fault.on = pick(luck, _SHARP if luck.random() < 0.5 else POINTS)
-        fault.nth = pick(luck, (1, 1, 1, 2, 3, 5, 10, 40))
-        if luck.random() < 0.3:
-            fault.node = pick(luck, scale.ids)
-        if luck.random() < 0.4:
-            fault.role = pick(luck, _ROLES)
-        if "whom" in fault.args and luck.random() < 0.7:
+        fault.on = pick(rng, _SHARP if rng.random() < 0.5 else POINTS)
+        fault.nth = pick(rng, (1, 1, 1, 2, 3, 5, 10, 40))
+        if rng.random() < 0.3:
+            fault.node = pick(rng, scale.ids)
+        if rng.random() < 0.4:
+            fault.role = pick(rng, _ROLES)
+        if "whom" in fault.args and rng.random() < 0.7:
             fault.args["whom"] = "struck"
     elif kind < share:
-        fault.when = pick(luck, list(STATES))
-        if "whom" in fault.args and luck.random() < 0.6:
-            fault.args["whom"] = pick(luck, ("struck", "leader", "leader"))
+        fault.when = pick(rng, list(STATES))
+        if "whom" in fault.args and rng.random() < 0.6:
+            fault.args["whom"] = pick(rng, ("struck", "leader", "leader"))
     return fault
 
 
-def _draw_calm(luck: Random, plan: Plan) -> Calm:
+def _draw_calm(rng: Random, plan: Plan) -> Calm:
     ids = list(plan.voter_ids)
-    luck.shuffle(ids)
+    rng.shuffle(ids)
     most = plan.voters
-    count = between(luck, plan.voters // 2 + 1, most) if luck.random() < 0.6 else most
-    others = "join" if count == most else pick(luck, ("off", "apart", "flap", "flap"))
-    return Calm(sorted(ids[:count]), others, quiet=luck.random() < 0.5)
+    count = between(rng, plan.voters // 2 + 1, most) if rng.random() < 0.6 else most
+    others = "join" if count == most else pick(rng, ("off", "apart", "flap", "flap"))
+    return Calm(sorted(ids[:count]), others, quiet=rng.random() < 0.5)
 
 
-def weighted(luck: Random, choices: Any) -> Any:
+def weighted(rng: Random, choices: Any) -> Any:
     total = sum(weight for _, weight in choices)
-    point = luck.random() * total
+    point = rng.random() * total
     for item, weight in choices:
         point -= weight
         if point < 0:

@@ -31,7 +31,7 @@ KINDS = (
 
 def tiny(plan: Plan) -> Iterator[Plan]:
     """Such plans without end, of two faults and of one in turn; the quorum is that of `plan`, at a quick pace."""
-    luck = Random(f"tiny {plan.seed}")
+    rng = Random(f"tiny {plan.seed}")
     every_ms = plan.load.every_ms if 0 < plan.load.every_ms <= WRITES_MS else WRITES_MS
     base = replace(
         plan, noise_ms=[0, 0], noise_of=[], chaos_ms=CHAOS_MS, config={**plan.config, **QUICK.config},
@@ -40,4 +40,4 @@ def tiny(plan: Plan) -> Iterator[Plan]:
     scale = Scale(base.ids, base.voter_ids, timeouts_ms(base), CHAOS_MS)
     while True:
         for count in (2, 1):
-            yield replace(base, faults=[draw_fault(luck, scale, KINDS, POINTS_SHARE) for _ in range(count)])
+            yield replace(base, faults=[draw_fault(rng, scale, KINDS, POINTS_SHARE) for _ in range(count)])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from controller.features.record_versions import DIRECTORY_ASSIGNMENT
 from controller.handlers.heartbeats import checked_broker
 from controller.interface.results import Result
-from controller.rules.partition_change import Wish
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_change import PartitionTarget
+from controller.rules.partition_elections import PartitionElections
 from records.errors import ApiError, Error
 from records.messages.partitions import AssignReplicasToDirsResponse
 
@@ -30,7 +30,7 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
     if state.metadata_version < DIRECTORY_ASSIGNMENT:
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
     broker = checked_broker(state, request.broker_id, request.broker_epoch)
-    leadership = Leadership(state, env)
+    leadership = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     offline: dict[tuple[bytes, int], Topic] = {}
     directories = []
@@ -43,7 +43,9 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
                 index = partition.partition_index
                 error = check(leadership, broker, topic, index)
                 if error == Error.NONE and topic is not None:
-                    change = leadership.change(topic, index, Wish(directories={broker.broker_id: directory.id}))
+                    change = leadership.change(
+                        topic, index, PartitionTarget(directories={broker.broker_id: directory.id})
+                    )
                     records += [] if change is None else [change]
                     if not broker.has_online(directory.id):
                         offline[topic.topic_id, index] = topic
@@ -55,24 +57,26 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
     return Result(response, records, atomic=False)
 
 
-def left_isrs(leadership: Leadership, broker: Broker, offline: dict[tuple[bytes, int], Topic]) -> list[tuple[Any, int]]:
+def left_isrs(
+    leadership: PartitionElections, broker: Broker, offline: dict[tuple[bytes, int], Topic]
+) -> list[tuple[Any, int]]:
     """What takes the broker's replicas of these partitions, which are offline, out of ISR and leadership.
 
     It goes on from what was just changed, which may be the end of a reassignment: Kafka does not, and can so give a
     partition a leader that is no replica any more.
     """
-    after = Leadership(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
+    after = PartitionElections(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
     records: list[tuple[Any, int]] = []
     for (_, index), topic in offline.items():
         partition = after.find(topic, index)
         assert partition is not None, (topic, index)
         isr = [replica for replica in partition.isr if replica != broker.broker_id]
-        change = after.change(topic, index, Wish(election=after.election(topic), isr=isr))
+        change = after.change(topic, index, PartitionTarget(election=after.election(topic), isr=isr))
         records += [] if change is None else [change]
     return records
 
 
-def check(leadership: Leadership, broker: Broker, topic: Topic | None, index: int) -> Error:
+def check(leadership: PartitionElections, broker: Broker, topic: Topic | None, index: int) -> Error:
     """Why a broker cannot have put its replica of this partition anywhere."""
     if topic is None:
         return Error.UNKNOWN_TOPIC_ID

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from controller.handlers.heartbeats import checked_broker
 from controller.interface.effects import Noted
 from controller.interface.results import Result
-from controller.rules.partition_change import Wish
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_change import PartitionTarget
+from controller.rules.partition_elections import PartitionElections
 from controller.state.partitions.partition import NO_LEADER_CHANGE, RECOVERED, RECOVERING, merged
 from records.errors import Error
 from records.messages.partitions import AlterPartitionResponse
@@ -39,7 +39,7 @@ def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
 def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
     """AlterPartition: each partition is judged by itself."""
     leader = checked_broker(state, request.broker_id, request.broker_epoch)
-    leadership = Leadership(state, env)
+    leadership = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     effects: list[Noted] = []
     topics = []
@@ -67,7 +67,7 @@ class _Alteration:
 
     __slots__ = ("asked", "broker_id", "effects", "isr", "leadership", "records", "topic")
 
-    def __init__(self, leadership: Leadership, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
+    def __init__(self, leadership: PartitionElections, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
         self.leadership = leadership
         self.topic = topic
         self.broker_id = broker_id
@@ -93,12 +93,12 @@ class _Alteration:
             fields = {"topic": self.topic.name, "partition": index, "broker_id": self.broker_id, "error": error.name}
             self.effects.append(Noted("alter_partition_refused", fields))
             return _result(index, error)
-        wish = Wish(
+        target = PartitionTarget(
             election=self.leadership.election(self.topic),
             isr=[member for member, _ in self.isr],
             recovery_state=asked.leader_recovery_state,
         )
-        change = self.leadership.change(self.topic, index, wish)
+        change = self.leadership.change(self.topic, index, target)
         if change is not None:
             self.records.append(change)
             partition = merged(partition, change[0])

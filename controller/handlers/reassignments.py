@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller.handlers.assignments import check_assignment
 from controller.interface.results import Result, check_record_count, raised_text
-from controller.rules.partition_change import Wish
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_change import PartitionTarget
+from controller.rules.partition_elections import PartitionElections
 from controller.rules.reassignment import reassigned, reverted
 from records.errors import ApiError, Error
 from records.messages.reassignments import AlterPartitionReassignmentsResponse, ListPartitionReassignmentsResponse
@@ -50,7 +50,7 @@ def alter_reassignments(
     state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
 ) -> Result:
     """AlterPartitionReassignments: each partition is moved, or its move cancelled, or refused by itself."""
-    leadership = Leadership(state, env)
+    leadership = PartitionElections(state, env)
     allow_factor_change = request.allow_replication_factor_change
     records: list[tuple[Any, int]] = []
     topics = []
@@ -77,7 +77,7 @@ def alter_reassignments(
     return Result(altered(allow_factor_change, tuple(topics)), records, rests_on)
 
 
-def found(leadership: Leadership, name: str, topic: Topic | None, index: int) -> Partition:
+def found(leadership: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
     """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) where there is none."""
     if topic is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
@@ -87,7 +87,7 @@ def found(leadership: Leadership, name: str, topic: Topic | None, index: int) ->
     return partition
 
 
-def cancel(leadership: Leadership, topic: Topic, index: int, partition: Partition) -> Change | None:
+def cancel(leadership: PartitionElections, topic: Topic, index: int, partition: Partition) -> Change | None:
     """Go back to what was there before the running reassignment."""
     if not partition.is_reassigning:
         raise ApiError(Error.NO_REASSIGNMENT_IN_PROGRESS)
@@ -98,8 +98,10 @@ def cancel(leadership: Leadership, topic: Topic, index: int, partition: Partitio
             f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
             "leader election.",
         )
-    wish = Wish(election=leadership.election(topic), isr=before.isr, replicas=before.replicas, removing=(), adding=())
-    return leadership.change(topic, index, wish)
+    target = PartitionTarget(
+        election=leadership.election(topic), isr=before.isr, replicas=before.replicas, removing=(), adding=()
+    )
+    return leadership.change(topic, index, target)
 
 
 def check_target(state: State, partition: Partition, target: Sequence[int], allow_factor_change: bool) -> None:
@@ -117,17 +119,17 @@ def check_target(state: State, partition: Partition, target: Sequence[int], allo
 
 
 def reassign(
-    leadership: Leadership, topic: Topic, index: int, partition: Partition, target: Sequence[int]
+    leadership: PartitionElections, topic: Topic, index: int, partition: Partition, target: Sequence[int]
 ) -> Change | None:
     """Set out for other replicas; where enough is in sync already, arrive."""
-    wished = reassigned(partition.replicas, target)
+    goal = reassigned(partition.replicas, target)
     # What is empty is left as it is, as in Kafka: while another reassignment runs its lists are not ended by this one.
-    wish = Wish(
-        replicas=wished.replicas if wished.replicas != partition.replicas else None,
-        removing=wished.removing or None,
-        adding=wished.adding or None,
+    change = PartitionTarget(
+        replicas=goal.replicas if goal.replicas != partition.replicas else None,
+        removing=goal.removing or None,
+        adding=goal.adding or None,
     )
-    return leadership.change(topic, index, wish)
+    return leadership.change(topic, index, change)
 
 
 def idle_list(request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse | None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from controller.rules.bulk_rules import BulkRules, regular
-from controller.rules.partition_change import Election, Wish
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_change import Election, PartitionTarget
+from controller.rules.partition_elections import PartitionElections
 from controller.rules.topic_rules import topic_rules
 from controller.state.partitions.bulk_changes import FIELDS, NO_CHANGE, PartitionChanges, grouped
 from controller.state.partitions.columns import LOST, NOBODY, UNASSIGNED
@@ -70,9 +70,9 @@ def leader_and_isr_changes(
         groups = rules.changes()
     others = np.flatnonzero(~is_regular)
     if len(others):
-        leadership = Leadership(state, env, also=added, without=gone)
-        wish = Wish(unclean_shutdown=() if lost_data is None else (lost_data,))
-        groups += grouped(_one_by_one(leadership, rows[others], min_isr[others], wish, election))
+        leadership = PartitionElections(state, env, also=added, without=gone)
+        target = PartitionTarget(unclean_shutdown=() if lost_data is None else (lost_data,))
+        groups += grouped(_one_by_one(leadership, rows[others], min_isr[others], target, election))
     return PartitionChanges(groups)
 
 
@@ -113,7 +113,7 @@ def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:
 
 
 def _one_by_one(
-    leadership: Leadership, rows: Rows, min_isr: Int32s, wish: Wish, election: Election | None
+    leadership: PartitionElections, rows: Rows, min_isr: Int32s, target: PartitionTarget, election: Election | None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Row and fields of the changes of rarer partitions. Those that are alike but for their epochs change alike."""
     partitions = leadership.state.partitions
@@ -126,8 +126,8 @@ def _one_by_one(
         fields = known.get(sort)
         if fields is None:
             isr = [replica for replica in partition.isr if replica not in leadership.without]
-            wish = replace(wish, election=sought, isr=isr)
-            change = leadership.change(topic, partitions.partition_id_at(row), wish)
+            target = replace(target, election=sought, isr=isr)
+            change = leadership.change(topic, partitions.partition_id_at(row), target)
             fields = known[sort] = {} if change is None else fields_of(change[0])
         if fields:
             yield row, fields

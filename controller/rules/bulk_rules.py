@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from controller.state.partitions.columns import Columns, Int32s
     from controller.state.partitions.partitions import Rows
-    from controller.state.partitions.uncommon_fields import Rare
+    from controller.state.partitions.uncommon_fields import UncommonFields
 
     Bools = NDArray[np.bool_]
     Lists = list[Int32s]
@@ -41,16 +41,16 @@ def regular(columns: Columns, rows: Rows, metadata_version: int) -> Bools:
         found &= (member == NOBODY) | (_contains(replicas, member) & ~_contains(isr[:number], member))
     for number, replica in enumerate(replicas):
         found &= (replica == NOBODY) | ~_contains(replicas[:number], replica)
-    rare = columns.rare[rows]
-    if rare.any():
-        numbers, place = np.unique(rare, return_inverse=True)
-        values = [columns.rares.values[number] for number in numbers.tolist()]
+    uncommon = columns.uncommon[rows]
+    if uncommon.any():
+        numbers, place = np.unique(uncommon, return_inverse=True)
+        values = [columns.uncommon_values.values[number] for number in numbers.tolist()]
         has_rules = [_has_rules(value, len(isr), metadata_version) for value in values]
         found &= np.array(has_rules)[place]
     return found
 
 
-def _has_rules(value: Rare, isr_size: int, metadata_version: int) -> bool:
+def _has_rules(value: UncommonFields, isr_size: int, metadata_version: int) -> bool:
     kinds = value.kinds
     if kinds & (REASSIGNING | IS_WIDE) or (kinds & HAS_ELR and metadata_version < ELR_RECORDS):
         return False
@@ -73,15 +73,15 @@ class BulkRules:
         self.isr = _used(columns.isr, rows)
         self.directories = [column[rows] for column in columns.directories[: len(self.replicas)]]
         self.leader = columns.leader[rows]
-        self._take_rare(columns, columns.rare[rows])
+        self._take_rare(columns, columns.uncommon[rows])
 
-    def _take_rare(self, columns: Columns, rare: Int32s) -> None:
-        numbers, place = np.unique(rare, return_inverse=True) if rare.any() else (np.array([COMMON]), None)
-        values = [columns.rares.values[number] for number in numbers.tolist()]
+    def _take_rare(self, columns: Columns, uncommon: Int32s) -> None:
+        numbers, place = np.unique(uncommon, return_inverse=True) if uncommon.any() else (np.array([COMMON]), None)
+        values = [columns.uncommon_values.values[number] for number in numbers.tolist()]
 
         def column(by_value: list[int]) -> Int32s:
             array = np.array(by_value, np.int32)
-            return np.broadcast_to(array, rare.shape) if place is None else array[place]
+            return np.broadcast_to(array, uncommon.shape) if place is None else array[place]
 
         width = max(len(value.elr) for value in values)
         self.elr = [

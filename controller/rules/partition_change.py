@@ -50,7 +50,7 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Wish:
+class PartitionTarget:
     """What a partition should become; None: as it is.
 
     unclean_shutdown: brokers that lost what they had not flushed, and so are eligible no more. directories: by broker
@@ -68,13 +68,13 @@ class Wish:
 
 
 def partition_change(
-    partition: Partition, topic_id: bytes, partition_id: int, rules: Rules, wish: Wish
+    partition: Partition, topic_id: bytes, partition_id: int, rules: Rules, target: PartitionTarget
 ) -> tuple[PartitionChangeRecord, int] | None:
     """The record, and its version, that makes the wish true as far as the rules allow; None where nothing changes.
 
     Each run also completes a reassignment that can be completed, keeps the ELR and elects a leader where need be.
     """
-    change = _Change(partition, rules, wish)
+    change = _Change(partition, rules, target)
     change.complete_reassignment()
     change.fill_elr()
     change.elect()
@@ -97,16 +97,16 @@ class _Change:
     isr, replicas, removing, adding, elr: what is aimed at. fields: what the record will say.
     """
 
-    __slots__ = ("adding", "elr", "fields", "isr", "partition", "removing", "replicas", "rules", "wish")
+    __slots__ = ("adding", "elr", "fields", "isr", "partition", "removing", "replicas", "rules", "target")
 
-    def __init__(self, partition: Partition, rules: Rules, wish: Wish) -> None:
+    def __init__(self, partition: Partition, rules: Rules, target: PartitionTarget) -> None:
         self.partition = partition
         self.rules = rules
-        self.wish = wish
-        self.isr = partition.isr if wish.isr is None else tuple(wish.isr)
-        self.replicas = partition.replicas if wish.replicas is None else tuple(wish.replicas)
-        self.removing = partition.removing if wish.removing is None else tuple(wish.removing)
-        self.adding = partition.adding if wish.adding is None else tuple(wish.adding)
+        self.target = target
+        self.isr = partition.isr if target.isr is None else tuple(target.isr)
+        self.replicas = partition.replicas if target.replicas is None else tuple(target.replicas)
+        self.removing = partition.removing if target.removing is None else tuple(target.removing)
+        self.adding = partition.adding if target.adding is None else tuple(target.adding)
         self.elr = partition.elr
         self.fields: dict[str, Any] = {}
 
@@ -130,7 +130,7 @@ class _Change:
             self.elr = ()
             return
         eligible = in_hash_order(self.partition.elr, self.partition.isr)
-        self.elr = tuple(r for r in eligible if r not in self.isr and r not in self.wish.unclean_shutdown)
+        self.elr = tuple(r for r in eligible if r not in self.isr and r not in self.target.unclean_shutdown)
 
     def elect(self) -> None:
         leader, unclean = self.elected()
@@ -149,7 +149,7 @@ class _Change:
     def elected(self) -> tuple[int, bool]:
         """The leader that the election finds, NO_LEADER for none, and whether it is unclean."""
         partition = self.partition
-        if self.wish.election == Election.PREFERRED and self.is_valid(self.replicas[0]):
+        if self.target.election == Election.PREFERRED and self.is_valid(self.replicas[0]):
             return self.replicas[0], False
         if self.is_valid(partition.leader):
             return partition.leader, False
@@ -158,7 +158,7 @@ class _Change:
                 return replica, False
         if self.may_elect_last_known_leader():
             return partition.last_known_elr[0], True
-        if self.wish.election == Election.UNCLEAN:
+        if self.target.election == Election.UNCLEAN:
             for replica in self.replicas:
                 if self.rules.is_acceptable(replica):
                     return replica, True
@@ -224,13 +224,13 @@ class _Change:
 
     def directories(self) -> tuple[bytes, ...]:
         known = dict(zip(self.partition.replicas, self.partition.directories, strict=True))
-        if self.wish.directories:
-            known.update(self.wish.directories)
+        if self.target.directories:
+            known.update(self.target.directories)
         default = self.rules.default_directory
         return tuple(known[replica] if replica in known else default(replica) for replica in self.replicas)
 
     def write_recovery_state(self) -> None:
-        wished = self.wish.recovery_state
+        wished = self.target.recovery_state
         if wished is not None and wished != self.partition.recovery_state:
             self.fields["leader_recovery_state"] = wished
 

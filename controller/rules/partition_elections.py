@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from controller.interface.env import Env
-    from controller.rules.partition_change import Wish
+    from controller.rules.partition_change import PartitionTarget
     from controller.state.partitions.partition import Partition
     from controller.state.partitions.topics import Topic
     from controller.state.state import State
@@ -38,7 +38,7 @@ def default_directory(state: State, broker_id: int) -> bytes:
     return UNASSIGNED_DIRECTORY if broker is None else broker.default_directory
 
 
-class Leadership:
+class PartitionElections:
     """The partitions as one operation sees and changes them; what a topic says is looked up once.
 
     A partition that comes twice in one operation is the second time as its first change left it: two changes of one
@@ -57,7 +57,7 @@ class Leadership:
         *,
         also: int | None = None,
         without: Collection[int] = (),
-        before: Leadership | None = None,
+        before: PartitionElections | None = None,
     ) -> None:
         self.state = state
         self.env = env
@@ -74,11 +74,13 @@ class Leadership:
         changed = self.changed.get((topic.topic_id, partition_id))
         return self.state.partitions.find(topic, partition_id) if changed is None else changed
 
-    def change(self, topic: Topic, partition_id: int, wish: Wish) -> tuple[PartitionChangeRecord, int] | None:
+    def change(
+        self, topic: Topic, partition_id: int, target: PartitionTarget
+    ) -> tuple[PartitionChangeRecord, int] | None:
         """The record, and its version, that fulfils the wish for a partition that is there; None where it is so."""
         partition = self.find(topic, partition_id)
         assert partition is not None, (topic, partition_id)
-        change = partition_change(partition, topic.topic_id, partition_id, self.rules(topic, partition), wish)
+        change = partition_change(partition, topic.topic_id, partition_id, self.rules(topic, partition), target)
         if change is not None:
             self.changed[topic.topic_id, partition_id] = merged(partition, change[0])
         return change

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence
 
 
-class Luck(Protocol):
+class RandomSource(Protocol):
     """What placement draws from: `random.Random`, or Kafka's own generator in a test of its vectors."""
 
     def randrange(self, stop: int, /) -> int:
@@ -35,13 +35,15 @@ class UsableBroker(NamedTuple):
     fenced: bool
 
 
-def place(brokers: Iterable[UsableBroker], partition_count: int, replica_count: int, luck: Luck) -> list[list[int]]:
+def place(
+    brokers: Iterable[UsableBroker], partition_count: int, replica_count: int, rng: RandomSource
+) -> list[list[int]]:
     """The replicas of each of the partitions, the leader first.
 
     Raises ApiError(INVALID_REPLICATION_FACTOR) where the replication factor is not positive, no broker is unfenced, or
     there are too few.
     """
-    racks = _Racks(brokers, luck)
+    racks = _Racks(brokers, rng)
     if replica_count <= 0:
         raise _refusal(f"Invalid replication factor {replica_count}: the replication factor must be positive.")
     if racks.unfenced_count == 0:
@@ -67,10 +69,10 @@ class _Brokers:
         self.ids: list[int] = []
         self.index = self.offset = self.epoch = 0
 
-    def start(self, luck: Luck) -> None:
+    def start(self, rng: RandomSource) -> None:
         if self.ids:
             self.ids.sort()
-            self.offset = luck.randrange(len(self.ids))
+            self.offset = rng.randrange(len(self.ids))
 
     def next(self, epoch: int) -> int | None:
         """The next broker of this round; None where all had their turn."""
@@ -101,10 +103,10 @@ class _Rack:
 
 
 class _Racks:
-    __slots__ = ("broker_count", "epoch", "luck", "names", "offset", "racks", "unfenced_count")
+    __slots__ = ("broker_count", "epoch", "names", "offset", "racks", "rng", "unfenced_count")
 
-    def __init__(self, brokers: Iterable[UsableBroker], luck: Luck) -> None:
-        self.luck = luck
+    def __init__(self, brokers: Iterable[UsableBroker], rng: RandomSource) -> None:
+        self.rng = rng
         self.racks: dict[str | None, _Rack] = {}
         self.broker_count = self.unfenced_count = self.epoch = 0
         for broker in brokers:
@@ -113,10 +115,10 @@ class _Racks:
             self.broker_count += 1
             self.unfenced_count += not broker.fenced
         for rack in self.racks.values():
-            rack.fenced.start(luck)
-            rack.unfenced.start(luck)
+            rack.fenced.start(rng)
+            rack.unfenced.start(rng)
         self.names: list[str | None] = sorted(self.racks, key=lambda name: (name is not None, name or ""))
-        self.offset = luck.randrange(len(self.names)) if self.names else 0
+        self.offset = rng.randrange(len(self.names)) if self.names else 0
 
     def place(self, replica_count: int) -> list[int]:
         """One partition's replicas; there are enough brokers, and one of them is unfenced."""
@@ -150,7 +152,7 @@ class _Racks:
             rack_index = (rack_index + 1) % len(self.names)
 
     def shuffle(self) -> None:
-        self.luck.shuffle(self.names)
+        self.rng.shuffle(self.names)
         for rack in self.racks.values():
-            self.luck.shuffle(rack.fenced.ids)
-            self.luck.shuffle(rack.unfenced.ids)
+            self.rng.shuffle(rack.fenced.ids)
+            self.rng.shuffle(rack.unfenced.ids)

@@ -70,7 +70,7 @@ def _replication_factors(columns: Columns, count: int) -> Int32s:
     size = np.zeros(len(first), np.int32)
     for column in columns.replicas:
         size += column[first] != NOBODY
-    for number in np.flatnonzero(columns.rares.of_kind(IS_WIDE)[columns.rare[first]]).tolist():
+    for number in np.flatnonzero(columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[first]]).tolist():
         size[number] = len(columns.get(int(first[number])).replicas)
     factors = np.full(count, _REPLICAS_MAX, np.int32)
     factors[columns.topic[first]] = size

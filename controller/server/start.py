@@ -69,7 +69,7 @@ class StartRefused(Exception):
 class Identity:
     """Whose the directories are: checked, completed and locked."""
 
-    def __init__(self, config: NodeConfig, files: Files, luck: Random, time_s: int) -> None:
+    def __init__(self, config: NodeConfig, files: Files, rng: Random, time_s: int) -> None:
         """Raises StorageError."""
         self.directory = os.path.abspath(config.metadata_log_dir)  # noqa: PTH100
         found = {}
@@ -78,7 +78,7 @@ class Identity:
         values = check_directories(files, found, self.directory, config.node_id)
         self.lock = DirectoryLock(files, self.directory)
         if values.directory_id is None:
-            values = values._replace(directory_id=new_directory_id(luck.getrandbits, found))
+            values = values._replace(directory_id=new_directory_id(rng.getrandbits, found))
             write_meta_properties(files, self.directory, values, time_s)
         assert values.cluster_id is not None
         assert values.directory_id is not None
@@ -140,7 +140,7 @@ def build(
     *,
     files: Files,
     executor: Executor,
-    luck: Random,
+    rng: Random,
     endpoints: tuple[Endpoint, ...],
     server: Server,
 ) -> None:
@@ -155,11 +155,11 @@ def build(
         limits=LogLimits(config.number("metadata.log.segment.bytes"), config.number("metadata.log.segment.ms")),
     )
     quorum = raft_config(config, identity.cluster_id, endpoints)
-    replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, luck)
+    replica = Replica(quorum, identity.key, static_voters(config), storage.recovered, rng)
     env = Env(
         identity.cluster_id,
         config.node_id,
-        luck,
+        rng,
         settings_of(config),
         config,
         now_ms=node.now_ms(),
@@ -167,7 +167,7 @@ def build(
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(
-        config.node_id, luck.randbytes(16), [(endpoint, 0) for endpoint in endpoints], features, luck
+        config.node_id, rng.randbytes(16), [(endpoint, 0) for endpoint in endpoints], features, rng
     )
     state = State(supported_features=features, knows_config=knows_config)
     controller = Controller(
@@ -183,9 +183,9 @@ def build(
         replica=replica,
         controller=controller,
         server=server,
-        channels=Channels(node.loop, client, luck, on_input=node.on_peer, note=node.note),
+        channels=Channels(node.loop, client, rng, on_input=node.on_peer, note=node.note),
         own_channels=Channels(
-            node.loop, f"controller-{config.node_id}", luck, on_input=node.on_own_answer, note=node.note
+            node.loop, f"controller-{config.node_id}", rng, on_input=node.on_own_answer, note=node.note
         ),
     )
 
@@ -232,10 +232,10 @@ async def serve(config: NodeConfig, log: Log) -> int:
     wanted = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, wanted.set)  # an early one is heard when there is a node to stop
-    luck = Random(os.urandom(32))
+    rng = Random(os.urandom(32))
     files = OsFiles()
     try:
-        identity = Identity(config, files, luck, int(time.time()))
+        identity = Identity(config, files, rng, int(time.time()))
     except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
@@ -263,7 +263,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         for endpoint in config.controller_listeners:
             bound[endpoint.name] = await server.listen(endpoint.name, endpoint.host or "", endpoint.port)
         build(
-            node, config, identity, files=files, executor=executor, luck=luck,
+            node, config, identity, files=files, executor=executor, rng=rng,
             endpoints=advertised(config, bound), server=server,
         )  # fmt: skip
     except (StorageError, OSError) as error:

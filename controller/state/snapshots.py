@@ -78,12 +78,12 @@ def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
     version = partition_version(view.metadata_version)
     replica_count = _lengths(columns.replicas, rows)
     isr_count = _lengths(columns.isr, rows)
-    is_rare = columns.rare[rows] != COMMON
+    is_uncommon = columns.uncommon[rows] != COMMON
     if version < DIRECTORIES_SINCE:
         # What was assigned cannot be said, and is refused as any such record is.
         for column in columns.directories:
-            is_rare |= column[rows] > MIGRATING
-    shapes = np.where(is_rare, -1, replica_count * (POSITIONS_MAX + 1) + isr_count)
+            is_uncommon |= column[rows] > MIGRATING
+    shapes = np.where(is_uncommon, -1, replica_count * (POSITIONS_MAX + 1) + isr_count)
     parts: list[Encoded | bytes] = []
     for shape in np.unique(shapes).tolist():
         chosen = rows[shapes == shape]

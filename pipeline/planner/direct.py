@@ -28,32 +28,32 @@ _DETOURS_MAX = 50_000
 _IDLE_DETOURS_MAX = 5
 
 
-def move_directly(assignment: Assignment, luck: np.random.Generator, progress: Callable[[int], None]) -> None:
+def move_directly(assignment: Assignment, rng: np.random.Generator, progress: Callable[[int], None]) -> None:
     """Move until luck finds nothing more. progress is told how many moves were made."""
     idle = 0
     while idle < _IDLE_ROUNDS_MAX:
-        takers = _takers(assignment, luck)
-        rows, slots = _givers(assignment, luck)
+        takers = _takers(assignment, rng)
+        rows, slots = _givers(assignment, rng)
         if not len(takers) or not len(rows):
             return
-        made = _round(assignment, rows, slots, takers, luck) or _detours(assignment, rows, slots, takers, luck)
+        made = _round(assignment, rows, slots, takers, rng) or _detours(assignment, rows, slots, takers, rng)
         progress(made)
         idle = 0 if made else idle + 1
 
 
-def _takers(assignment: Assignment, luck: np.random.Generator) -> NDArray[np.int64]:
+def _takers(assignment: Assignment, rng: np.random.Generator) -> NDArray[np.int64]:
     """Brokers that should get a replica, each as often as it lacks one, in an order of luck."""
     lacks = np.maximum(assignment.low - assignment.load, 0)
     takers = np.repeat(np.arange(assignment.brokers), lacks)
     if (spare := -assignment.surplus()) > 0:
         room = assignment.high - np.maximum(assignment.load, assignment.low)
-        others = luck.permutation(np.repeat(np.arange(assignment.brokers), np.maximum(room, 0)))
+        others = rng.permutation(np.repeat(np.arange(assignment.brokers), np.maximum(room, 0)))
         takers = np.concatenate([takers, others[:spare]])
-    return luck.permutation(takers)
+    return rng.permutation(takers)
 
 
 def _givers(
-    assignment: Assignment, luck: np.random.Generator
+    assignment: Assignment, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
     """Replicas that should move: homeless ones, and of each broker as many as it has too many, drawn by luck."""
     width = assignment.now.shape[1]
@@ -61,25 +61,25 @@ def _givers(
     gives = np.maximum(assignment.load - assignment.high, 0)
     if (wanted := assignment.surplus()) > 0:
         spare = np.minimum(assignment.load, assignment.high) - assignment.low
-        others = luck.permutation(np.repeat(np.arange(assignment.brokers), np.maximum(spare, 0)))
+        others = rng.permutation(np.repeat(np.arange(assignment.brokers), np.maximum(spare, 0)))
         gives += np.bincount(others[:wanted], minlength=assignment.brokers)
     chosen = [np.flatnonzero((flat < 0) & (flat != EMPTY))]
     if gives.any():
         # Values below 0 read the last entries, which give nothing.
         giving = np.concatenate([gives > 0, np.zeros(assignment.rack_count + 2, bool)])
-        at = luck.permutation(np.flatnonzero(giving[flat]))
+        at = rng.permutation(np.flatnonzero(giving[flat]))
         own = flat[at]
         order = np.argsort(own, kind="stable")
         sorted_own = own[order]
         first = np.searchsorted(sorted_own, sorted_own, side="left")
         chosen.append(at[order[np.arange(len(at)) - first < gives[sorted_own]]])
-    at = luck.permutation(np.concatenate(chosen))
+    at = rng.permutation(np.concatenate(chosen))
     return at // width, at % width
 
 
 def _round(
     assignment: Assignment, rows: NDArray[np.int64], slots: NDArray[np.int64], takers: NDArray[np.int64],
-    luck: np.random.Generator,
+    rng: np.random.Generator,
 ) -> int:  # fmt: skip
     """Pair givers with takers, a few times anew where a pair does not fit; how many moved."""
     owner = np.full(len(assignment.now), -1, np.int64)
@@ -96,7 +96,7 @@ def _round(
         assignment.put_many(rows[at], slots[at], takers[at])
         made += len(at)
         rows, slots = np.delete(rows, at), np.delete(slots, at)
-        takers = luck.permutation(np.delete(takers, at))
+        takers = rng.permutation(np.delete(takers, at))
         if not len(at):
             break
     return made
@@ -104,7 +104,7 @@ def _round(
 
 def _detours(
     assignment: Assignment, rows: NDArray[np.int64], slots: NDArray[np.int64], takers: NDArray[np.int64],
-    luck: np.random.Generator,
+    rng: np.random.Generator,
 ) -> int:  # fmt: skip
     """Pairs of moves: a giver's replica to a third broker, and one from there on to a taker for nothing. How many."""
     lacks = np.bincount(takers, minlength=assignment.brokers)
@@ -113,11 +113,11 @@ def _detours(
     pool = _free_moves(assignment, lacks)
     while len(rows) and lacks.any() and len(pool[0]) and idle < _IDLE_DETOURS_MAX:
         number = np.arange(min(_DETOURS * len(rows), _DETOURS_MAX, len(pool[0])))
-        drawn = luck.choice(len(pool[0]), len(number), replace=False)
+        drawn = rng.choice(len(pool[0]), len(number), replace=False)
         others, others_slots, to = (column[drawn] for column in pool)
-        to = np.where(to >= 0, to, luck.choice(np.repeat(np.arange(len(lacks)), lacks), len(number)))
+        to = np.where(to >= 0, to, rng.choice(np.repeat(np.arange(len(lacks)), lacks), len(number)))
         thirds = assignment.now[others, others_slots].astype(np.int64)
-        giver = luck.integers(len(rows), size=len(number))
+        giver = rng.integers(len(rows), size=len(number))
         first, first_slot = rows[giver], slots[giver]
         fits = (lacks[to] > 0) & (thirds >= 0)
         fits[fits] = assignment.may_go(others[fits], others_slots[fits], to[fits])

@@ -140,5 +140,5 @@ def _wide(state: State) -> list[int]:
     """Rows whose lists do not fit in the columns."""
     columns = state.partitions.columns
     rows = np.flatnonzero(columns.topic[: columns.end] >= 0)
-    wide: list[int] = rows[columns.rares.of_kind(IS_WIDE)[columns.rare[rows]]].tolist()
+    wide: list[int] = rows[columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[rows]]].tolist()
     return wide

@@ -82,7 +82,7 @@ class Channel:
         self,
         loop: asyncio.AbstractEventLoop,
         client_id: str,
-        luck: Random,
+        rng: Random,
         *,
         on_answer: Callable[[int, Any], None],
         on_failure: Callable[[int, Error], None],
@@ -92,7 +92,7 @@ class Channel:
         self.versions: dict[int, tuple[int, int]] | None = None
         self._loop = loop
         self._client_id = client_id.encode()
-        self._luck = luck
+        self._luck = rng
         self._on_answer = on_answer
         self._on_failure = on_failure
         self._on_refused = on_refused

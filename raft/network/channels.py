@@ -28,14 +28,14 @@ class Channels:
         self,
         loop: asyncio.AbstractEventLoop,
         client_id: str,
-        luck: Random,
+        rng: Random,
         *,
         on_input: Callable[[Input], None],
         note: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._loop = loop
         self._client_id = client_id
-        self._luck = luck
+        self._luck = rng
         self._on_input = on_input
         self._note = note
         self._channels: dict[int, Channel] = {}

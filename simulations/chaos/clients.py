@@ -102,24 +102,24 @@ class Client:
             return UNKNOWN
 
     def _draw(self) -> Any:
-        luck = self._luck
+        rng = self._luck
         window = int((time.monotonic() - self._begin) / WINDOW_S)
-        name = f"t-{window}-{luck.randrange(NAMES)}"
-        value = str(luck.randrange(1000, 10**6))
-        kind = luck.randrange(12)
+        name = f"t-{window}-{rng.randrange(NAMES)}"
+        value = str(rng.randrange(1000, 10**6))
+        kind = rng.randrange(12)
         if kind < 3:
-            return ("create", name, luck.randrange(1, 4), ((KEY, value),) if luck.random() < 0.5 else ())
+            return ("create", name, rng.randrange(1, 4), ((KEY, value),) if rng.random() < 0.5 else ())
         if kind < 4:
             return ("delete", name, None)
         if kind < 5 and name in self._ids:
             return ("delete", name, self._ids[name])
         if kind < 6:
-            return ("grow", name, luck.randrange(2, 8))
+            return ("grow", name, rng.randrange(2, 8))
         if kind < 8:
-            return ("configure", name, ((KEY, value if luck.random() < 0.8 else None),))
+            return ("configure", name, ((KEY, value if rng.random() < 0.8 else None),))
         epochs = list(self._brokers.epochs.items())
         if kind < 9 and epochs:
-            return ("allocate", *luck.choice(epochs))
+            return ("allocate", *rng.choice(epochs))
         return ("read", name)
 
     def _connect(self) -> bool:

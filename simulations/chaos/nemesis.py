@@ -44,12 +44,12 @@ class Nemesis:
     the second it did.
     """
 
-    def __init__(self, quorum: Quorum, luck: Random, say: Callable[[str], object]) -> None:
+    def __init__(self, quorum: Quorum, rng: Random, say: Callable[[str], object]) -> None:
         self.quorum = quorum
         self.befallen: list[Befallen] = []
         self.counts: dict[str, int] = dict.fromkeys(FAULTS, 0)
         self.story: list[str] = []
-        self._luck = luck
+        self._luck = rng
         self._say = say
         self._begin = time.monotonic()
 

@@ -25,13 +25,13 @@ ALL = ""
 
 def configs(admin: Admin) -> Configs:
     """Some keys of a topic with values."""
-    keys = sorted({KEYS[int(admin.luck.random() * len(KEYS))] for _ in range(2)})
-    return tuple((key, VALUES[key][int(admin.luck.random() * 2)]) for key in keys)
+    keys = sorted({KEYS[int(admin.rng.random() * len(KEYS))] for _ in range(2)})
+    return tuple((key, VALUES[key][int(admin.rng.random() * 2)]) for key in keys)
 
 
 def configure(admin: Admin) -> None:
     name = admin.topic()
-    changes = tuple((key, None if admin.luck.random() < 0.3 else value) for key, value in configs(admin))
+    changes = tuple((key, None if admin.rng.random() < 0.3 else value) for key, value in configs(admin))
     admin.ask_one(("configure", name, changes), admin.tries())
 
 
@@ -47,8 +47,8 @@ def read(admin: Admin) -> None:
 def configure_brokers(admin: Admin) -> None:
     """Set what counts for all brokers, or for one, or for a controller; what counts for all is read again."""
     key = admin.one_of(tuple(OF_BROKERS))
-    value = None if admin.luck.random() < 0.3 else admin.one_of(OF_BROKERS[key])
-    of = ALL if admin.luck.random() < 0.7 else admin.one_of([machine.id for machine in admin.run.brokers])
+    value = None if admin.rng.random() < 0.3 else admin.one_of(OF_BROKERS[key])
+    of = ALL if admin.rng.random() < 0.7 else admin.one_of([machine.id for machine in admin.run.brokers])
     admin.ask_one(("configure broker", of, ((key, value),)), admin.tries())
 
 
@@ -59,7 +59,7 @@ def read_brokers(admin: Admin) -> None:
 def levels(admin: Admin) -> None:
     """Change the level of a logger of the controller that is asked, or see them all."""
     node = str(admin.client.target)
-    if admin.luck.random() < 0.4:
+    if admin.rng.random() < 0.4:
         described = DescribeConfigsRequest.DescribeConfigsResource
         loggers = described(resource_type=LOGGER, resource_name=node, configuration_keys=None)
         admin.ask_only(DescribeConfigsRequest(resources=(loggers,)))

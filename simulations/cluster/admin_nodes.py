@@ -29,10 +29,10 @@ LEVELS = {
 
 def set_feature(admin: Admin) -> None:
     """Raise a level, or lower it; or ask whether that could be done."""
-    name = METADATA_VERSION if admin.luck.random() < 0.5 else admin.one_of(tuple(LEVELS))
-    is_up = admin.luck.random() < 0.7
+    name = METADATA_VERSION if admin.rng.random() < 0.5 else admin.one_of(tuple(LEVELS))
+    is_up = admin.rng.random() < 0.7
     asked = ("set feature", name, admin.one_of(LEVELS[name]), "up" if is_up else "down")
-    if admin.luck.random() < 0.15:
+    if admin.rng.random() < 0.15:
         admin.ask_one(("validate", asked))
     else:
         admin.ask_one(asked, admin.tries())
@@ -50,7 +50,7 @@ def unregister(admin: Admin) -> None:
 
 def describe(admin: Admin) -> None:
     """See the controllers, or where the voters are."""
-    if admin.luck.random() < 0.5:
+    if admin.rng.random() < 0.5:
         admin.ask_only(DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS))
         return
     wanted = DescribeQuorumRequest.TopicData

@@ -25,13 +25,13 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 def create(admin: Admin) -> None:
-    count = 1 if admin.luck.random() < 0.7 else 2
+    count = 1 if admin.rng.random() < 0.7 else 2
     names = sorted({admin.topic() for _ in range(count)})
     topics, asked = [], []
     for name in names:
-        partitions = between(admin.luck, 1, 4)
-        replicas = between(admin.luck, 1, max(1, min(3, admin.run.plan.brokers)))
-        asked.append(("create", name, partitions, configs(admin) if admin.luck.random() < 0.3 else ()))
+        partitions = between(admin.rng, 1, 4)
+        replicas = between(admin.rng, 1, max(1, min(3, admin.run.plan.brokers)))
+        asked.append(("create", name, partitions, configs(admin) if admin.rng.random() < 0.3 else ()))
         topics.append(topic_to_create(asked[-1], replicas))
 
     def read(response: Any) -> list[Any]:
@@ -48,12 +48,12 @@ def create(admin: Admin) -> None:
 
 def delete(admin: Admin) -> None:
     name = admin.topic()
-    topic_id = admin.topic_ids.get(name) if admin.luck.random() < 0.5 else None
+    topic_id = admin.topic_ids.get(name) if admin.rng.random() < 0.5 else None
     admin.ask_one(("delete", name, topic_id), admin.tries())
 
 
 def grow(admin: Admin) -> None:
-    admin.ask_one(("grow", admin.topic(), between(admin.luck, 1, 6)), admin.tries())
+    admin.ask_one(("grow", admin.topic(), between(admin.rng, 1, 6)), admin.tries())
 
 
 def validate(admin: Admin) -> None:
@@ -61,8 +61,8 @@ def validate(admin: Admin) -> None:
     name = admin.topic()
     asked = admin.one_of(
         (
-            ("create", name, between(admin.luck, 1, 4), ()),
-            ("grow", name, between(admin.luck, 1, 6)),
+            ("create", name, between(admin.rng, 1, 4), ()),
+            ("grow", name, between(admin.rng, 1, 6)),
             ("configure", name, configs(admin)),
             ("replace", name, configs(admin)),
         )
@@ -74,11 +74,11 @@ def reassign(admin: Admin) -> None:
     """Move a partition, or call a move off; what comes of it is seen in the log."""
     reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
     replicas: tuple[int, ...] | None = None
-    if admin.luck.random() < 0.75:
+    if admin.rng.random() < 0.75:
         ids = [machine.id for machine in admin.run.brokers]
-        admin.luck.shuffle(ids)
-        replicas = tuple(ids[: between(admin.luck, 1, min(3, len(ids)))])
-    partition = reassignable.ReassignablePartition(partition_index=between(admin.luck, 0, 2), replicas=replicas)
+        admin.rng.shuffle(ids)
+        replicas = tuple(ids[: between(admin.rng, 1, min(3, len(ids)))])
+    partition = reassignable.ReassignablePartition(partition_index=between(admin.rng, 0, 2), replicas=replicas)
     topic = reassignable(name=admin.topic(), partitions=(partition,))
     admin.ask_only(AlterPartitionReassignmentsRequest(topics=(topic,), timeout_ms=TIMEOUT_MS))
 
@@ -87,7 +87,7 @@ def list_moves(admin: Admin) -> None:
     """Which moves are under way: of all topics, or of one."""
     wanted = ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
     one = wanted(name=admin.topic(), partition_indexes=(0, 1, 2))
-    topics = None if admin.luck.random() < 0.5 else (one,)
+    topics = None if admin.rng.random() < 0.5 else (one,)
     admin.ask_only(ListPartitionReassignmentsRequest(topics=topics, timeout_ms=TIMEOUT_MS))
 
 
@@ -97,7 +97,7 @@ def elect(admin: Admin) -> None:
 
 def elect_uncleanly(admin: Admin) -> None:
     """Have somebody lead, though he may lack what was committed; or let that happen by itself, or no longer."""
-    if admin.luck.random() < 0.5:
+    if admin.rng.random() < 0.5:
         admin.ask_only(_elections(admin, UNCLEAN))
         return
     value = admin.one_of(("true", "true", "false", None))

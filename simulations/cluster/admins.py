@@ -36,8 +36,8 @@ class Admin:
     def __init__(self, run: ClusterRun, number: int) -> None:
         self.run = run
         self.name = f"admin-{number + 1}"
-        self.luck = run.stream(self.name)
-        self.client = Client(run.world, run.network, self.luck, FIRST_ID + number, run.plan.voter_ids)
+        self.rng = run.stream(self.name)
+        self.client = Client(run.world, run.network, self.rng, FIRST_ID + number, run.plan.voter_ids)
         self.asked = 0
         self.topic_ids: dict[str, bytes] = {}
         self._is_over = False
@@ -49,13 +49,13 @@ class Admin:
 
     def later(self) -> None:
         """Ask the next thing in a while."""
-        self.run.world.after(between(self.luck, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
+        self.run.world.after(between(self.rng, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
 
     def _act(self) -> None:
         if self._is_over:
             return
         kinds = self.run.plan.operations
-        ASKS[kinds[int(self.luck.random() * len(kinds))]](self)
+        ASKS[kinds[int(self.rng.random() * len(kinds))]](self)
 
     def ask(self, request: Any, asked: list[tuple[Any, ...]], read: Read, tries: int = 0) -> None:
         """Send a request that is written down as several operations. read: told an answer, gives what each was told;
@@ -95,11 +95,11 @@ class Admin:
 
     def topic(self) -> str:
         """The name of one of the topics."""
-        return f"topic-{int(self.luck.random() * self.run.plan.topics)}"
+        return f"topic-{int(self.rng.random() * self.run.plan.topics)}"
 
     def tries(self) -> int:
         """How often it asks anew where it does not know what became of it."""
-        return between(self.luck, 0, 2)
+        return between(self.rng, 0, 2)
 
     def one_of(self, choices: Any) -> Any:
-        return choices[int(self.luck.random() * len(choices))]
+        return choices[int(self.rng.random() * len(choices))]

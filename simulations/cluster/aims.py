@@ -35,112 +35,112 @@ def draw(seed: int) -> ClusterPlan | None:
 
 def of(name: str, seed: int) -> ClusterPlan:
     """The plan of an aim."""
-    luck = stream(seed, "cluster aim", name)
-    plan = ClusterPlan(seed, chaos_ms=between(luck, 2_500, 4_000))
-    plan.latency = pick(luck, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
-    plan.pace = pick(luck, ([100, 300, 0.0, 0], [100, 400, 0.0, 0], [1_000, 8_000, 0.0, 0]))
-    plan.codec = luck.random() < 0.5
-    plan.journal = luck.random() < 0.5
+    rng = stream(seed, "cluster aim", name)
+    plan = ClusterPlan(seed, chaos_ms=between(rng, 2_500, 4_000))
+    plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
+    plan.pace = pick(rng, ([100, 300, 0.0, 0], [100, 400, 0.0, 0], [1_000, 8_000, 0.0, 0]))
+    plan.codec = rng.random() < 0.5
+    plan.journal = rng.random() < 0.5
     plan.load = Load(every_ms=0)
     plan.operations = ["create"]
     plan.session_ms, plan.heartbeat_ms = 500, 100
-    AIMS[name](luck, plan)
+    AIMS[name](rng, plan)
     plan.calm = Calm(list(plan.voter_ids))
     return plan
 
 
-def _preferred(luck: Random, plan: ClusterPlan) -> None:
+def _preferred(rng: Random, plan: ClusterPlan) -> None:
     """Brokers come and go, and who led is to lead again, in sync or not."""
     plan.admins, plan.topics = 3, 6
-    plan.lead_every_ms, plan.lag = pick(luck, (100, 250, 400)), pick(luck, (0.3, 0.6))
+    plan.lead_every_ms, plan.lag = pick(rng, (100, 250, 400)), pick(rng, (0.3, 0.6))
     plan.properties[IMBALANCE_S] = "1"
-    if luck.random() < 0.4:
+    if rng.random() < 0.4:
         plan.operations += ["elect", "grow"]
-    plan.faults += often(luck, plan.chaos_ms, 800, lambda: Fault(
-        "broker_crash", {**one_broker(luck, plan), "down_ms": pick(luck, (300, 1_000, 1_000))},
+    plan.faults += often(rng, plan.chaos_ms, 800, lambda: Fault(
+        "broker_crash", {**one_broker(rng, plan), "down_ms": pick(rng, (300, 1_000, 1_000))},
     ))  # fmt: skip
 
 
-def _registering(luck: Random, plan: ClusterPlan) -> None:
+def _registering(rng: Random, plan: ClusterPlan) -> None:
     """Brokers hear nothing of it that they are registered, and ask again; some are replaced meanwhile."""
-    plan.voters = pick(luck, (1, 3))
-    plan.brokers = between(luck, 2, 4)
+    plan.voters = pick(rng, (1, 3))
+    plan.brokers = between(rng, 2, 4)
     plan.faults.append(Fault("lose", {
-        "name": "BrokerRegistrationAnswer", "share": pick(luck, (0.5, 0.7)), "number": between(luck, 1, 99),
+        "name": "BrokerRegistrationAnswer", "share": pick(rng, (0.5, 0.7)), "number": between(rng, 1, 99),
         "for_ms": plan.chaos_ms,
     }))  # fmt: skip
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_crash", {**one_broker(luck, plan), "down_ms": between(luck, 50, 900)},
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_crash", {**one_broker(rng, plan), "down_ms": between(rng, 50, 900)},
     ))  # fmt: skip
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_doubles", {**one_broker(luck, plan), "for_ms": between(luck, 50, 900)},
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_doubles", {**one_broker(rng, plan), "for_ms": between(rng, 50, 900)},
     ))  # fmt: skip
 
 
-def _silent(luck: Random, plan: ClusterPlan) -> None:
+def _silent(rng: Random, plan: ClusterPlan) -> None:
     """Brokers are gone for longer than anybody waits, and who has to notice may not lead for as long."""
-    plan.voters = pick(luck, (1, 3, 3))
-    plan.brokers = between(luck, 1, 3)
+    plan.voters = pick(rng, (1, 3, 3))
+    plan.brokers = between(rng, 1, 3)
     plan.chaos_ms = 5_500
-    at_ms = between(luck, 1_000, 2_000)
-    gap_ms = pick(luck, (0, 100))
-    if luck.random() < 0.5:
-        plan.faults.append(Fault("broker_crash", {**one_broker(luck, plan), "down_ms": 7_000}, at_ms=at_ms))
+    at_ms = between(rng, 1_000, 2_000)
+    gap_ms = pick(rng, (0, 100))
+    if rng.random() < 0.5:
+        plan.faults.append(Fault("broker_crash", {**one_broker(rng, plan), "down_ms": 7_000}, at_ms=at_ms))
     else:
         plan.faults.append(Fault("brokers_crash", {"gap_ms": gap_ms, "down_ms": 7_000}, at_ms=at_ms))
     if plan.voters > 1:
-        killed = {"whom": "leader", "down_ms": pick(luck, (20, 3_000))}
-        plan.faults.append(Fault("kill", killed, at_ms=at_ms + between(luck, 20, 700)))
+        killed = {"whom": "leader", "down_ms": pick(rng, (20, 3_000))}
+        plan.faults.append(Fault("kill", killed, at_ms=at_ms + between(rng, 20, 700)))
 
 
-def _leaving(luck: Random, plan: ClusterPlan) -> None:
+def _leaving(rng: Random, plan: ClusterPlan) -> None:
     """Brokers ask to be let go, while the log grows by itself far from them, or while others stand still."""
-    plan.brokers, plan.admins, plan.topics = between(luck, 3, 4), between(luck, 1, 4), pick(luck, (4, 6))
+    plan.brokers, plan.admins, plan.topics = between(rng, 3, 4), between(rng, 1, 4), pick(rng, (4, 6))
     plan.session_ms = 900
-    plan.lead_every_ms = pick(luck, (60, 250))
-    if luck.random() < 0.5:
+    plan.lead_every_ms = pick(rng, (60, 250))
+    if rng.random() < 0.5:
         plan.latency = [40_000, 40_500, 0.0, 0]
         plan.properties[IDLE_MS] = "20"
-        plan.faults += [_left(luck, plan, plan.chaos_ms - between(luck, 300, 1_500)) for _ in range(2)]
+        plan.faults += [_left(rng, plan, plan.chaos_ms - between(rng, 300, 1_500)) for _ in range(2)]
         return
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: _left(luck, plan))
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault(
-        "broker_pauses", {**one_broker(luck, plan), "for_ms": between(luck, 300, 900)},
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: _left(rng, plan))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_pauses", {**one_broker(rng, plan), "for_ms": between(rng, 300, 900)},
     ))  # fmt: skip
 
 
-def _left(luck: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
-    return Fault("broker_leaves", {**one_broker(luck, plan), "down_ms": 300}, at_ms=at_ms)
+def _left(rng: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
+    return Fault("broker_leaves", {**one_broker(rng, plan), "down_ms": 300}, at_ms=at_ms)
 
 
-def _in_batches(luck: Random, plan: ClusterPlan) -> None:
+def _in_batches(rng: Random, plan: ClusterPlan) -> None:
     """Requests are transactions of several batches, and snapshots and answers fall in between."""
-    plan.admins, plan.brokers, plan.topics = between(luck, 3, 6), pick(luck, (1, 3)), pick(luck, (1, 2))
+    plan.admins, plan.brokers, plan.topics = between(rng, 3, 6), pick(rng, (1, 3)), pick(rng, (1, 2))
     _small_batches(plan)
     plan.operations = ["create", "delete", "read"]
-    plan.ask_every_ms = pick(luck, (10, 10, 40))
-    plan.properties[BETWEEN_SNAPSHOTS] = pick(luck, ("500", "500", "2000"))
+    plan.ask_every_ms = pick(rng, (10, 10, 40))
+    plan.properties[BETWEEN_SNAPSHOTS] = pick(rng, ("500", "500", "2000"))
 
 
-def _asked_between_batches(luck: Random, plan: ClusterPlan) -> None:
+def _asked_between_batches(rng: Random, plan: ClusterPlan) -> None:
     """Standbys are asked all the time, while they read a transaction batch by batch."""
-    plan.admins, plan.topics = between(luck, 4, 6), 1
+    plan.admins, plan.topics = between(rng, 4, 6), 1
     _small_batches(plan)
     plan.operations = ["create", "delete", *["read"] * 38]
     plan.ask_every_ms = 10
-    plan.latency = pick(luck, ([4_000, 4_500, 0.0, 0], [500, 20_000, 0.0, 0]))
+    plan.latency = pick(rng, ([4_000, 4_500, 0.0, 0], [500, 20_000, 0.0, 0]))
 
 
-def _cut_between_batches(luck: Random, plan: ClusterPlan) -> None:
+def _cut_between_batches(rng: Random, plan: ClusterPlan) -> None:
     """Requests are transactions of several batches, and leaders die between these."""
-    plan.admins, plan.topics = between(luck, 3, 5), pick(luck, (2, 6))
+    plan.admins, plan.topics = between(rng, 3, 5), pick(rng, (2, 6))
     _small_batches(plan)
-    plan.operations = ["create", "delete"] + ["grow"] * (luck.random() < 0.3)
-    plan.ask_every_ms = pick(luck, (10, 20, 40))
+    plan.operations = ["create", "delete"] + ["grow"] * (rng.random() < 0.3)
+    plan.ask_every_ms = pick(rng, (10, 20, 40))
     plan.config |= _QUICK
-    plan.faults += often(luck, plan.chaos_ms, 700, lambda: Fault(
-        pick(luck, ("kill", "power")), {"whom": "struck", "down_ms": pick(luck, (20, 500))},
-        on=pick(luck, ("after:Append", "after:HighWatermark", "after:HighWatermark")), nth=between(luck, 1, 40),
+    plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault(
+        pick(rng, ("kill", "power")), {"whom": "struck", "down_ms": pick(rng, (20, 500))},
+        on=pick(rng, ("after:Append", "after:HighWatermark", "after:HighWatermark")), nth=between(rng, 1, 40),
         role="Leader",
     ))  # fmt: skip
 
@@ -151,47 +151,47 @@ def _small_batches(plan: ClusterPlan) -> None:
     plan.config["fetch_bytes_max"] = 100
 
 
-def _eligible(luck: Random, plan: ClusterPlan) -> None:
+def _eligible(rng: Random, plan: ClusterPlan) -> None:
     """How many must be in sync goes up and down, and so who is eligible (KIP-966), while brokers fall behind."""
-    plan.voters = pick(luck, (1, 2, 3))
-    plan.brokers, plan.admins, plan.topics = between(luck, 2, 4), 3, 2
+    plan.voters = pick(rng, (1, 2, 3))
+    plan.brokers, plan.admins, plan.topics = between(rng, 2, 4), 3, 2
     plan.operations = ["create", "configure", "configure"]
     plan.lead_every_ms, plan.lag = 60, 0.3
-    plan.properties[MIN_ISR] = pick(luck, ("2", "3"))
-    if luck.random() < 0.7:
-        plan.faults += often(luck, plan.chaos_ms, 700, lambda: Fault(
-            "broker_crash", {**one_broker(luck, plan), "down_ms": between(luck, 100, 1_500)},
+    plan.properties[MIN_ISR] = pick(rng, ("2", "3"))
+    if rng.random() < 0.7:
+        plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault(
+            "broker_crash", {**one_broker(rng, plan), "down_ms": between(rng, 100, 1_500)},
         ))  # fmt: skip
 
 
-def _directories(luck: Random, plan: ClusterPlan) -> None:
+def _directories(rng: Random, plan: ClusterPlan) -> None:
     """Log directories fail one by one, under leaders and those that should lead next."""
-    plan.voters = pick(luck, (1, 1, 3))
-    plan.brokers, plan.admins, plan.topics, plan.directories = pick(luck, (2, 2, 3)), 1, 3, 2
-    if luck.random() < 0.3:  # so that nothing else than a directory's word brings a heartbeat or a record
+    plan.voters = pick(rng, (1, 1, 3))
+    plan.brokers, plan.admins, plan.topics, plan.directories = pick(rng, (2, 2, 3)), 1, 3, 2
+    if rng.random() < 0.3:  # so that nothing else than a directory's word brings a heartbeat or a record
         plan.heartbeat_ms, plan.fetch_wait_ms = 500, 1_000
         plan.session_ms = 1_500
         plan.properties[IDLE_MS] = "2000"
-    plan.faults += often(luck, plan.chaos_ms, 900, lambda: Fault("broker_disk", {
-        **one_broker(luck, plan), "directory": between(luck, 0, 1), "down_ms": pick(luck, (500, 1_500)),
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault("broker_disk", {
+        **one_broker(rng, plan), "directory": between(rng, 0, 1), "down_ms": pick(rng, (500, 1_500)),
     }))  # fmt: skip
-    if luck.random() < 0.6:
-        plan.faults += often(luck, plan.chaos_ms, 1_200, lambda: Fault(
-            "broker_crash", {**one_broker(luck, plan), "down_ms": pick(luck, (300, 1_200))},
+    if rng.random() < 0.6:
+        plan.faults += often(rng, plan.chaos_ms, 1_200, lambda: Fault(
+            "broker_crash", {**one_broker(rng, plan), "down_ms": pick(rng, (300, 1_200))},
         ))  # fmt: skip
 
 
-def _levels(luck: Random, plan: ClusterPlan) -> None:
+def _levels(rng: Random, plan: ClusterPlan) -> None:
     """Levels go up and down, and are asked for, of leaders that do not know yet that they lead no more."""
-    plan.voters = pick(luck, (1, 3, 3))
-    plan.brokers, plan.admins, plan.topics = between(luck, 1, 3), between(luck, 2, 4), 1
+    plan.voters = pick(rng, (1, 3, 3))
+    plan.brokers, plan.admins, plan.topics = between(rng, 1, 3), between(rng, 2, 4), 1
     plan.operations = [*["set_feature"] * 4, "see_versions", "see_versions", "create"]
-    plan.metadata_version = pick(luck, (13, 15, 15, 17, 20))
-    plan.ask_every_ms = pick(luck, (10, 40))
+    plan.metadata_version = pick(rng, (13, 15, 15, 17, 20))
+    plan.ask_every_ms = pick(rng, (10, 40))
     if plan.voters > 1:
         plan.config |= _QUICK
-        plan.latency = pick(luck, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
-        plan.faults += often(luck, plan.chaos_ms, 900, lambda: isolated(luck, "leader", 300, 1_500))
+        plan.latency = pick(rng, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
+        plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 300, 1_500))
 
 
 AIMS: dict[str, Callable[[Random, ClusterPlan], None]] = {

@@ -26,7 +26,7 @@ class Leading:
     def __init__(self, process: BrokerProcess) -> None:
         self._process = process
         self._run = process.run
-        self._luck = process.luck
+        self._luck = process.rng
         self._altering: dict[tuple[bytes, int], int] = {}  # the partition epoch that is waited for
         self._epochs: dict[int, list[int]] = {}  # by broker: the epochs that it was seen to have
 

@@ -42,8 +42,8 @@ class BrokerProcess:
         self.world = machine.run.world
         self.id = machine.id
         self.life = life
-        self.luck = self.run.stream("broker", self.id, life)
-        self.incarnation = self.luck.randbytes(16)
+        self.rng = self.run.stream("broker", self.id, life)
+        self.incarnation = self.rng.randbytes(16)
         self.epoch = -1
         self._previous_epoch = machine.clean_epoch
         self.wants_out = False
@@ -53,7 +53,7 @@ class BrokerProcess:
         # A broker has a channel for each sort of request, as Kafka's has.
         servers = self.run.plan.voter_ids
         self.control, self.fetching, self.leading = (
-            Client(self.world, self.run.network, self.luck, self.id, servers) for _ in range(3)
+            Client(self.world, self.run.network, self.rng, self.id, servers) for _ in range(3)
         )
         self.directories = Directories(self)
         self.clients = [self.control, self.fetching, self.leading, *self.directories.clients]

@@ -44,7 +44,7 @@ def name(clerk: Clerk) -> str:
 def replicas(clerk: Clerk, size: int | None = None) -> tuple[int, ...]:
     """Brokers for one partition; some lists name one twice, one that is not there, or none."""
     ids = [machine.id for machine in clerk.run.brokers]
-    clerk.luck.shuffle(ids)
+    clerk.rng.shuffle(ids)
     found = ids[: _size(clerk) if size is None else size]
     if clerk.happens(0.02):
         found = clerk.one_of(([], [*found, NOBODY], [*found, found[0]]))
@@ -53,7 +53,7 @@ def replicas(clerk: Clerk, size: int | None = None) -> tuple[int, ...]:
 
 def _size(clerk: Clerk) -> int:
     """How many replicas; more than most topics have where there are brokers for them."""
-    return between(clerk.luck, 1, max(3, len(clerk.run.brokers)))
+    return between(clerk.rng, 1, max(3, len(clerk.run.brokers)))
 
 
 def create(clerk: Clerk) -> CreateTopicsRequest:
@@ -66,7 +66,7 @@ def _new_topic(clerk: Clerk) -> Any:
     wanted = tuple(Creatable.CreatableTopicConfig(name=key, value=value) for key, value in configs)
     if clerk.happens(0.3):
         return _by_hand(clerk, wanted)
-    count = -1 if clerk.happens(0.05) else between(clerk.luck, 8, 40)
+    count = -1 if clerk.happens(0.05) else between(clerk.rng, 8, 40)
     size = -1 if clerk.happens(0.1) else _size(clerk)
     if clerk.happens(0.12):
         count, size = clerk.one_of(((0, 1), (-2, 1), (3, 0), (3, -2), (3, 99), (HUGE + 1, 1), (HUGE, 99), (HUGE, 0)))
@@ -76,10 +76,10 @@ def _new_topic(clerk: Clerk) -> Any:
 def _by_hand(clerk: Clerk, configs: tuple[Any, ...]) -> Any:
     """A topic with lists of replicas, in any order of the partitions."""
     size = min(_size(clerk), len(clerk.run.brokers))
-    count = between(clerk.luck, 1, 24)
+    count = between(clerk.rng, 1, 24)
     indexes = list(range(count))
     if clerk.happens(0.3):
-        clerk.luck.shuffle(indexes)
+        clerk.rng.shuffle(indexes)
     if clerk.happens(0.08):
         indexes[-1] = clerk.one_of((count, 0, -1))
     lists = [
@@ -106,7 +106,7 @@ def _growing(clerk: Clerk) -> Any:
     of = name(clerk)
     known = clerk.image.names.get(of)
     now = 0 if known is None else clerk.image.counts[known]
-    more = between(clerk.luck, 1, 20)
+    more = between(clerk.rng, 1, 20)
     if clerk.happens(0.2):
         more = clerk.one_of((0, -1, -now - 1, HUGE, HUGE + 1, HUGE + 1))
     if not 0 < more < 30 or clerk.happens(0.6):
@@ -126,7 +126,7 @@ def _gone(clerk: Clerk) -> Any:
     """By name or by id; or by both, or by neither."""
     of = name(clerk)
     topic_id = clerk.image.names.get(of, b"t" * 16)
-    way = clerk.luck.random()
+    way = clerk.rng.random()
     given: tuple[str | None, bytes] = (of, ZERO) if way < 0.45 else (None, topic_id)
     if way > 0.9:
         given = clerk.one_of(((of, topic_id), (None, ZERO)))
@@ -148,7 +148,7 @@ def move(clerk: Clerk) -> AlterPartitionReassignmentsRequest:
             wanted.ReassignablePartition(
                 partition_index=_index(clerk), replicas=None if clerk.happens(0.25) else replicas(clerk)
             )
-            for _ in range(between(clerk.luck, 1, 12))
+            for _ in range(between(clerk.rng, 1, 12))
         )
     return AlterPartitionReassignmentsRequest(
         topics=() if clerk.happens(0.04) else (wanted(name=of, partitions=partitions),),
@@ -175,7 +175,7 @@ def elect(clerk: Clerk) -> ElectLeadersRequest:
 
 
 def _index(clerk: Clerk) -> int:
-    return int(clerk.one_of((-1, 1000))) if clerk.happens(0.03) else between(clerk.luck, 0, 39)
+    return int(clerk.one_of((-1, 1000))) if clerk.happens(0.03) else between(clerk.rng, 0, 39)
 
 
 # As often as each is here.

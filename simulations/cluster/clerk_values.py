@@ -84,7 +84,7 @@ def drawn(clerk: Clerk, kind: int, key: str, wrong: float) -> str | None:
     good, bad = BY_KIND[kind][key]
     if clerk.happens(wrong):
         return clerk.one_of((*bad, None))  # type: ignore[no-any-return]
-    return str(good[between(clerk.luck, 0, len(good) - 1)])
+    return str(good[between(clerk.rng, 0, len(good) - 1)])
 
 
 def is_taken(kind: int, key: str, value: str) -> bool | None:

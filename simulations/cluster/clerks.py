@@ -31,8 +31,8 @@ class Clerk:
 
     def __init__(self, run: ClusterRun, number: int) -> None:
         self.run = run
-        self.luck = run.stream("clerk", number)
-        self.client = Client(run.world, run.network, self.luck, FIRST_ID + number, run.plan.voter_ids)
+        self.rng = run.stream("clerk", number)
+        self.client = Client(run.world, run.network, self.rng, FIRST_ID + number, run.plan.voter_ids)
         if number:
             self.client.release = OLD_CLIENT
         self._is_over = False
@@ -47,7 +47,7 @@ class Clerk:
         self._is_over = True
 
     def _later(self) -> None:
-        self.run.world.after(between(self.luck, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
+        self.run.world.after(between(self.rng, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
 
     def _act(self) -> None:
         if self._is_over:
@@ -64,12 +64,12 @@ class Clerk:
     # Luck
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        return choices[int(self.luck.random() * len(choices))]
+        return choices[int(self.rng.random() * len(choices))]
 
     def happens(self, share: float) -> bool:
         """In this share of the cases."""
-        return self.luck.random() < share
+        return self.rng.random() < share
 
     def some(self, least: int, most: int, draw: Callable[[Clerk], Any]) -> tuple[Any, ...]:
         """So many things that are drawn one after the other."""
-        return tuple(draw(self) for _ in range(between(self.luck, least, most)))
+        return tuple(draw(self) for _ in range(between(self.rng, least, most)))

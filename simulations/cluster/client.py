@@ -38,10 +38,10 @@ class Client:
     release = NEWEST
     clock = NodeClock()
 
-    def __init__(self, world: World, network: Network, luck: Random, client_id: int, servers: list[int]) -> None:
+    def __init__(self, world: World, network: Network, rng: Random, client_id: int, servers: list[int]) -> None:
         self.world = world
         self.network = network
-        self.luck = luck
+        self.rng = rng
         self.id = client_id
         self.node = self
         self.life = 1
@@ -51,7 +51,7 @@ class Client:
         self.channels: dict[int, Channel] = {}
         self.mourners: list[Connection] = []
         self._servers = servers
-        self.target = servers[int(luck.random() * len(servers))]
+        self.target = servers[int(rng.random() * len(servers))]
         self.number = 0
         self._done: dict[int, Done] = {}
         self._held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []

@@ -91,14 +91,14 @@ class ControllerProcess(Process):
         recovered = self.storage.recovered
         self.watch.recovered(self, recovered)
         self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
-        luck = node.stream("controller", node.life)
+        rng = node.stream("controller", node.life)
         features = levels_of(node.release)
         now_ms = self.clock.ms(self.world.now)
         self.loggers = Loggers(dict.fromkeys(NODE_LOGGERS) | {ROOT: "INFO"})
         settings = settings_of(config)
-        env = Env(node.config.cluster_id, node.id, luck, settings, config, loggers=self.loggers, now_ms=now_ms)
+        env = Env(node.config.cluster_id, node.id, rng, settings, config, loggers=self.loggers, now_ms=now_ms)
         registration = OwnRegistration(
-            node.id, luck.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, luck
+            node.id, rng.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, rng
         )
         state = State(supported_features=features, knows_config=knows_config)
         self.controller = WatchedController(

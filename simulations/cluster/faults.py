@@ -99,10 +99,10 @@ def cut(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
 
 def lose(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     """For a while each message of a name is lost with its connection, by a chance: a request, or its answer."""
-    luck = run.stream("lose", args["number"])
+    rng = run.stream("lose", args["number"])
 
     def rule(connection: Any, frame: Any, _is_answer: bool) -> bool:
-        if frame.name != args["name"] or luck.random() >= args["share"]:
+        if frame.name != args["name"] or rng.random() >= args["share"]:
             return False
         run.network.reset(connection)
         return True
@@ -112,26 +112,26 @@ def lose(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _span(luck: Random, plan: ClusterPlan) -> int:
+def _span(rng: Random, plan: ClusterPlan) -> int:
     """Far below, about, and far above a session."""
-    low, high = pick(luck, ((5, 50), (60, 130), (130, 300)))
-    return max(1, plan.session_ms * between(luck, low, high) // 100)
+    low, high = pick(rng, ((5, 50), (60, 130), (130, 300)))
+    return max(1, plan.session_ms * between(rng, low, high) // 100)
 
 
 DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
-    "broker_crash": lambda luck, plan: {**one_broker(luck, plan), "down_ms": _span(luck, plan)},
-    "brokers_crash": lambda luck, plan: {
-        "gap_ms": pick(luck, (0, 100, _span(luck, plan))), "down_ms": _span(luck, plan),
+    "broker_crash": lambda rng, plan: {**one_broker(rng, plan), "down_ms": _span(rng, plan)},
+    "brokers_crash": lambda rng, plan: {
+        "gap_ms": pick(rng, (0, 100, _span(rng, plan))), "down_ms": _span(rng, plan),
     },
-    "broker_leaves": lambda luck, plan: {**one_broker(luck, plan), "down_ms": _span(luck, plan)},
-    "broker_pauses": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
-    "broker_doubles": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
-    "broker_cut": lambda luck, plan: {
-        **one_broker(luck, plan), "direction": pick(luck, ("both", "in", "out")), "for_ms": _span(luck, plan),
+    "broker_leaves": lambda rng, plan: {**one_broker(rng, plan), "down_ms": _span(rng, plan)},
+    "broker_pauses": lambda rng, plan: {**one_broker(rng, plan), "for_ms": _span(rng, plan)},
+    "broker_doubles": lambda rng, plan: {**one_broker(rng, plan), "for_ms": _span(rng, plan)},
+    "broker_cut": lambda rng, plan: {
+        **one_broker(rng, plan), "direction": pick(rng, ("both", "in", "out")), "for_ms": _span(rng, plan),
     },
-    "lose": lambda luck, plan: {
-        "name": pick(luck, NAMES), "share": pick(luck, (0.2, 0.6)), "number": int(luck.random() * 1_000_000),
-        "for_ms": _span(luck, plan) * 3,
+    "lose": lambda rng, plan: {
+        "name": pick(rng, NAMES), "share": pick(rng, (0.2, 0.6)), "number": int(rng.random() * 1_000_000),
+        "for_ms": _span(rng, plan) * 3,
     },
 }  # fmt: skip
 
@@ -146,11 +146,11 @@ BROKER_KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
 }
 
 
-def draw_broker_fault(luck: Random, plan: ClusterPlan, kinds: list[str]) -> Fault:
+def draw_broker_fault(rng: Random, plan: ClusterPlan, kinds: list[str]) -> Fault:
     """One of these kinds, at some time."""
-    kind = pick(luck, kinds)
+    kind = pick(rng, kinds)
     draw = DRAW.get(kind) or upkeep.DRAW[kind]
-    return Fault(kind, draw(luck, plan), at_ms=between(luck, 200, plan.chaos_ms * 9 // 10))
+    return Fault(kind, draw(rng, plan), at_ms=between(rng, 200, plan.chaos_ms * 9 // 10))
 
 
 def strike(run: ClusterRun, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:

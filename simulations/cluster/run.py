@@ -79,13 +79,13 @@ class ClusterRun(Run):
 
     def begin(self) -> None:
         super().begin()
-        luck = self.stream("begin", "clients")
+        rng = self.stream("begin", "clients")
         if any(release != NEWEST for release in self.plan.broker_releases.values()):
             self.network.uses_codec = True
         for place in range(self.plan.brokers):
             machine = BrokerMachine(self, brokers.FIRST_ID + place)
             self.brokers.append(machine)
-            self.world.after(between(luck, 0, BEGIN_WITHIN_MS * MS), machine.start)
+            self.world.after(between(rng, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number) for number in range(self.plan.admins)]
         self.clerks = [Clerk(self, number) for number in range(self.plan.clerks)]
         self._look_at_dead()

@@ -95,9 +95,9 @@ def double(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
 def storm(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     """Many clients ask for one thing at once, of whoever they find, and again when they are sent away."""
     for number in range(args["clients"]):
-        luck = run.stream("storm", args["number"], number)
+        rng = run.stream("storm", args["number"], number)
         name = f"storm-{run.world.now}-{number}"
-        client = Client(run.world, run.network, luck, STORM_ID + number, run.plan.voter_ids)
+        client = Client(run.world, run.network, rng, STORM_ID + number, run.plan.voter_ids)
         _ask(run, client, name, ("create", f"topic-{args['topic'] % run.plan.topics}", 1, ()), args["tries"])
     return True
 
@@ -116,18 +116,18 @@ def _ask(run: ClusterRun, client: Client, name: str, asked: tuple[Any, ...], tri
     client.ask(request_of(asked, STORM_TIMEOUT_MS), done, STORM_TIMEOUT_MS)
 
 
-def one_broker(luck: Random, plan: ClusterPlan) -> Args:
+def one_broker(rng: Random, plan: ClusterPlan) -> Args:
     """Which broker is meant, by its place among them, each as likely."""
-    return {"broker": int(luck.random() * plan.brokers)}
+    return {"broker": int(rng.random() * plan.brokers)}
 
 
-def _span(luck: Random, plan: ClusterPlan) -> int:
-    return plan.session_ms * pick(luck, (10, 60, 150, 300)) // 100
+def _span(rng: Random, plan: ClusterPlan) -> int:
+    return plan.session_ms * pick(rng, (10, 60, 150, 300)) // 100
 
 
-def _release(luck: Random, plan: ClusterPlan) -> str:
+def _release(rng: Random, plan: ClusterPlan) -> str:
     """An older one now and then, where that could be given at all."""
-    return NEWEST if luck.random() < 0.7 or plan.metadata_version > OLD_MAX else pick(luck, OLD)
+    return NEWEST if rng.random() < 0.7 or plan.metadata_version > OLD_MAX else pick(rng, OLD)
 
 
 # The software of controllers that are not the newest; 4.0 supports metadata.version up to 25.
@@ -135,22 +135,22 @@ OLD = ("4.0", "4.1", "4.2")
 OLD_MAX = 25
 
 DRAW: dict[str, Callable[[Random, ClusterPlan], Args]] = {
-    "broker_disk": lambda luck, plan: {
-        **one_broker(luck, plan), "directory": int(luck.random() * plan.directories), "down_ms": _span(luck, plan),
+    "broker_disk": lambda rng, plan: {
+        **one_broker(rng, plan), "directory": int(rng.random() * plan.directories), "down_ms": _span(rng, plan),
     },
-    "broker_cordon": lambda luck, plan: {
-        **one_broker(luck, plan), "count": between(luck, 1, plan.directories), "for_ms": _span(luck, plan),
+    "broker_cordon": lambda rng, plan: {
+        **one_broker(rng, plan), "count": between(rng, 1, plan.directories), "for_ms": _span(rng, plan),
     },
-    "broker_release": lambda luck, plan: {
-        **one_broker(luck, plan), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
+    "broker_release": lambda rng, plan: {
+        **one_broker(rng, plan), "release": _release(rng, plan), "down_ms": between(rng, 5, 300),
     },
-    "controller_release": lambda luck, plan: {
-        "whom": pick(luck, plan.voter_ids), "release": _release(luck, plan), "down_ms": between(luck, 5, 300),
+    "controller_release": lambda rng, plan: {
+        "whom": pick(rng, plan.voter_ids), "release": _release(rng, plan), "down_ms": between(rng, 5, 300),
     },
-    "broker_twin": lambda luck, plan: {**one_broker(luck, plan), "for_ms": _span(luck, plan)},
-    "storm": lambda luck, _plan: {
-        "clients": pick(luck, (4, 8, 16)), "topic": int(luck.random() * 6), "tries": pick(luck, (1, 3)),
-        "number": int(luck.random() * 1_000_000),
+    "broker_twin": lambda rng, plan: {**one_broker(rng, plan), "for_ms": _span(rng, plan)},
+    "storm": lambda rng, _plan: {
+        "clients": pick(rng, (4, 8, 16)), "topic": int(rng.random() * 6), "tries": pick(rng, (1, 3)),
+        "number": int(rng.random() * 1_000_000),
     },
 }  # fmt: skip
 

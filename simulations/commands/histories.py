@@ -75,11 +75,11 @@ def _small(count: int) -> int:
     from simulations.histories.models import Register
     from simulations.histories.small import by_all_orders, random_history
 
-    luck = Random(count)
+    rng = Random(count)
     progress = Progress(count, "small histories")
     wrong = differ = 0
     for _ in range(count):
-        history = random_history(luck)
+        history = random_history(rng)
         expected = by_all_orders(Register(0), history)
         wrong += not expected
         if check(Register(0), history).is_ok != expected:

@@ -49,9 +49,9 @@ def render(entries: Iterable[Entry], mutants: Mapping[str, Mutant], seen: Mappin
         before = f"{faults_of(entry.original)} → " if entry.original else ""
         how = seen.get(entry.name, Seen(0, "never" if mutant else "–"))
         bug = (mutant.name, mutant.origin) if mutant else ("was in the code", entry.found)
-        luck = "all" if how.decisions < 0 else how.decisions
+        rng = "all" if how.decisions < 0 else how.decisions
         faults = f"{before}{faults_of(entry.plan)}"
-        cells = (entry.name, entry.level, *bug, entry.property_id, faults, luck, how.commit)
+        cells = (entry.name, entry.level, *bug, entry.property_id, faults, rng, how.commit)
         rows.append(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |\n")
     return HEAD + "".join(rows)
 

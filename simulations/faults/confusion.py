@@ -36,17 +36,17 @@ _ERRORS = (
 def odd_answers(run: Run, args: Args, _struck: Process | None) -> bool:
     """For a while, of 100 answers so many are odd. whom: who is confused, 0 for all. of_100: how many."""
     network = run.network
-    luck = run.stream("odd answers", run.world.now)
+    rng = run.stream("odd answers", run.world.now)
 
     def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
         server = connection.server
         if not is_answer or server is None or (args["whom"] and server.node.id != args["whom"]):
             return False
-        if luck.random() * 100 >= args["of_100"]:
+        if rng.random() * 100 >= args["of_100"]:
             return False
         payload = frame.payload
         response = decode(ANSWERS[connection.asked_class], frame.version, payload) if frame.is_bytes else payload
-        response = confused(luck, response)
+        response = confused(rng, response)
         frame.payload = encode(response, frame.version) if frame.is_bytes else response
         frame.gist = KINDS[type(response)].gist(response)
         return False
@@ -61,24 +61,24 @@ def odd_answers(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def confused(luck: Random, response: Any) -> Any:
+def confused(rng: Random, response: Any) -> Any:
     """The answer, with one thing of it wrong."""
-    error = _ERRORS[int(luck.random() * len(_ERRORS))]
+    error = _ERRORS[int(rng.random() * len(_ERRORS))]
     is_fetch = isinstance(response, FetchResponse)
     topics = "responses" if is_fetch else "topics"
     found = getattr(response, topics)
-    if not found or luck.random() < 0.15:
+    if not found or rng.random() < 0.15:
         return replace(response, error_code=error, **{topics: ()})
     part = found[0].partitions[0]
     makers: tuple[Callable[[], dict[str, Any]], ...] = (
         lambda: _refused(part, error),
         lambda: _refused(part, error),
-        lambda: _elsewhere(luck, part),
+        lambda: _elsewhere(rng, part),
         lambda: _leaderless(part),
         lambda: _cut_short(part),
-        lambda: _rotten(luck, part),
+        lambda: _rotten(rng, part),
     )
-    choice = luck.random() * (len(makers) + 2)
+    choice = rng.random() * (len(makers) + 2)
     if choice >= len(makers) + 1:
         return replace(response, node_endpoints=())
     if choice >= len(makers):
@@ -88,12 +88,12 @@ def confused(luck: Random, response: Any) -> Any:
     return replace(response, **{topics: (replace(found[0], partitions=(changed,)),)})
 
 
-def _rotten(luck: Random, part: Any) -> dict[str, Any]:
+def _rotten(rng: Random, part: Any) -> dict[str, Any]:
     """A bit of the first batch is wrong, of those that its checksum covers."""
     data = bytearray(getattr(part, "records", None) or b"")
     if len(data) <= CHECKED_FROM:
         return {}
-    data[CHECKED_FROM] ^= 1 << int(luck.random() * 8)
+    data[CHECKED_FROM] ^= 1 << int(rng.random() * 8)
     return {"records": bytes(data)}
 
 
@@ -107,14 +107,14 @@ def _refused(part: Any, error: Error) -> dict[str, Any]:
     return {"error_code": error} | {name: value for name, value in given.items() if hasattr(part, name)}
 
 
-def _elsewhere(luck: Random, part: Any) -> dict[str, Any]:
+def _elsewhere(rng: Random, part: Any) -> dict[str, Any]:
     """Of another partition, or of an impossible place."""
-    if hasattr(part, "diverging_epoch") and luck.random() < 0.6:
-        if luck.random() < 0.5:
+    if hasattr(part, "diverging_epoch") and rng.random() < 0.6:
+        if rng.random() < 0.5:
             return {"diverging_epoch": replace(part.diverging_epoch, epoch=0, end_offset=-5), "records": b""}
         return {"snapshot_id": replace(part.snapshot_id, epoch=1 << 30, end_offset=3), "records": b""}
-    if hasattr(part, "unaligned_records") and luck.random() < 0.6:
-        return {"position": part.position + 1} if luck.random() < 0.5 else {"size": part.size + 7}
+    if hasattr(part, "unaligned_records") and rng.random() < 0.6:
+        return {"position": part.position + 1} if rng.random() < 0.5 else {"size": part.size + 7}
     return {"index" if hasattr(part, "index") else "partition_index": 1}
 
 

@@ -242,10 +242,10 @@ def drop(run: Run, args: Args, _struck: Process | None) -> bool:
     """Messages of a kind do not come through for a while, and their connections go silent. share: of them."""
     name, share = args["name"], args["share"]
     network = run.network
-    luck = run.stream("drop", args["number"])
+    rng = run.stream("drop", args["number"])
 
     def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:
-        if frame.name != name or not _is_from(args, connection, is_answer) or luck.random() >= share:
+        if frame.name != name or not _is_from(args, connection, is_answer) or rng.random() >= share:
             return False
         pipe = connection.to_client if is_answer else connection.to_server
         pipe.is_lost = True

@@ -42,220 +42,220 @@ class FaultKind(NamedTuple):
     weight: int = 10
 
 
-def pick(luck: Random, items: Sequence[T]) -> T:
+def pick(rng: Random, items: Sequence[T]) -> T:
     """One of them, each as likely."""
-    return items[int(luck.random() * len(items))]
+    return items[int(rng.random() * len(items))]
 
 
-def often(luck: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
+def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
     """A fault again and again, about once in so many ms."""
     found = []
-    at_ms = between(luck, 0, every_ms)
+    at_ms = between(rng, 0, every_ms)
     while at_ms < chaos_ms:
         each = fault()
         each.at_ms = at_ms
         found.append(each)
-        at_ms += between(luck, every_ms // 2, every_ms * 3 // 2)
+        at_ms += between(rng, every_ms // 2, every_ms * 3 // 2)
     return found
 
 
-def isolated(luck: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
+def isolated(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
     """Who is meant is cut off for a while between these times."""
-    return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(luck, least_ms, most_ms)})
+    return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(rng, least_ms, most_ms)})
 
 
-def whom(luck: Random, scale: Scale) -> int | str:
+def whom(rng: Random, scale: Scale) -> int | str:
     """A node by what it is, or by its number."""
-    if luck.random() < 0.5:
-        return pick(luck, scale.ids)
-    return pick(luck, ("leader", "leader", "leader", "follower", "candidate", "shortest", "longest"))
+    if rng.random() < 0.5:
+        return pick(rng, scale.ids)
+    return pick(rng, ("leader", "leader", "leader", "follower", "candidate", "shortest", "longest"))
 
 
-def span(luck: Random, scale: Scale) -> int:
+def span(rng: Random, scale: Scale) -> int:
     """A time in ms: far below, about, or far above one of the time-outs."""
-    timeout = pick(luck, scale.timeouts_ms)
-    low, high = pick(luck, ((5, 50), (50, 130), (80, 130), (130, 500)))
-    return max(1, timeout * between(luck, low, high) // 100)
+    timeout = pick(rng, scale.timeouts_ms)
+    low, high = pick(rng, ((5, 50), (50, 130), (80, 130), (130, 500)))
+    return max(1, timeout * between(rng, low, high) // 100)
 
 
-def down(luck: Random, scale: Scale) -> int:
+def down(rng: Random, scale: Scale) -> int:
     """How long a process is gone: often for an instant, so that it is back before others notice."""
-    kind = luck.random()
+    kind = rng.random()
     if kind < 0.35:
-        return between(luck, 1, 30)
+        return between(rng, 1, 30)
     if kind < 0.6:
-        return between(luck, 30, 500)
-    return span(luck, scale)
+        return between(rng, 30, 500)
+    return span(rng, scale)
 
 
-def _direction(luck: Random) -> str:
-    return str(pick(luck, ("both", "both", "in", "out")))
+def _direction(rng: Random) -> str:
+    return str(pick(rng, ("both", "both", "in", "out")))
 
 
-def _split(luck: Random, scale: Scale) -> Args:
+def _split(rng: Random, scale: Scale) -> Args:
     ids = list(scale.ids)
-    luck.shuffle(ids)
-    count = 2 if luck.random() < 0.75 else 3
+    rng.shuffle(ids)
+    count = 2 if rng.random() < 0.75 else 3
     groups: list[list[int]] = [[] for _ in range(count)]
     for place, node_id in enumerate(ids):
-        groups[place if place < count else int(luck.random() * count)].append(node_id)
-    return {"groups": [sorted(group) for group in groups if group], "for_ms": span(luck, scale)}
+        groups[place if place < count else int(rng.random() * count)].append(node_id)
+    return {"groups": [sorted(group) for group in groups if group], "for_ms": span(rng, scale)}
 
 
-def _isolate(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "direction": _direction(luck), "for_ms": span(luck, scale)}
+def _isolate(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "direction": _direction(rng), "for_ms": span(rng, scale)}
 
 
-def _part(luck: Random, scale: Scale) -> Args:
-    one = whom(luck, scale)
-    return {"whom": one, "other": whom(luck, scale), "direction": _direction(luck), "for_ms": span(luck, scale)}
+def _part(rng: Random, scale: Scale) -> Args:
+    one = whom(rng, scale)
+    return {"whom": one, "other": whom(rng, scale), "direction": _direction(rng), "for_ms": span(rng, scale)}
 
 
-def _one(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale)}
+def _one(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale)}
 
 
-def _one_for(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "for_ms": span(luck, scale)}
+def _one_for(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "for_ms": span(rng, scale)}
 
 
-def _all_for(luck: Random, scale: Scale) -> Args:
-    return {"for_ms": span(luck, scale)}
+def _all_for(rng: Random, scale: Scale) -> Args:
+    return {"for_ms": span(rng, scale)}
 
 
-def _flap(luck: Random, scale: Scale) -> Args:
-    on_ms, off_ms = span(luck, scale), span(luck, scale)
+def _flap(rng: Random, scale: Scale) -> Args:
+    on_ms, off_ms = span(rng, scale), span(rng, scale)
     times = max(1, min(10, scale.chaos_ms // (2 * (on_ms + off_ms))))
     return {
-        "whom": whom(luck, scale), "direction": _direction(luck), "on_ms": on_ms, "off_ms": off_ms, "times": times,
+        "whom": whom(rng, scale), "direction": _direction(rng), "on_ms": on_ms, "off_ms": off_ms, "times": times,
     }  # fmt: skip
 
 
-def _swizzle(luck: Random, scale: Scale) -> Args:
+def _swizzle(rng: Random, scale: Scale) -> Args:
     order = list(scale.ids)
-    luck.shuffle(order)
-    return {"order": order, "gap_ms": max(1, span(luck, scale) // 2)}
+    rng.shuffle(order)
+    return {"order": order, "gap_ms": max(1, span(rng, scale) // 2)}
 
 
-def _slow(luck: Random, scale: Scale) -> Args:
+def _slow(rng: Random, scale: Scale) -> Args:
     return {
-        "whom": whom(luck, scale), "direction": _direction(luck), "extra_ms": max(1, span(luck, scale) // 3),
-        "for_ms": span(luck, scale),
+        "whom": whom(rng, scale), "direction": _direction(rng), "extra_ms": max(1, span(rng, scale) // 3),
+        "for_ms": span(rng, scale),
     }  # fmt: skip
 
 
-def _tail(luck: Random, scale: Scale) -> Args:
-    return {"share": pick(luck, (0.02, 0.1, 0.3)), "tail_ms": span(luck, scale), "for_ms": span(luck, scale)}
+def _tail(rng: Random, scale: Scale) -> Args:
+    return {"share": pick(rng, (0.02, 0.1, 0.3)), "tail_ms": span(rng, scale), "for_ms": span(rng, scale)}
 
 
-def _narrow(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "bytes_per_ms": pick(luck, (1, 5, 50)), "for_ms": span(luck, scale)}
+def _narrow(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "bytes_per_ms": pick(rng, (1, 5, 50)), "for_ms": span(rng, scale)}
 
 
-def _hold(luck: Random, scale: Scale) -> Args:
-    return {"name": pick(luck, NAMES), "sender": pick(luck, [0, *scale.ids]), "for_ms": span(luck, scale)}
+def _hold(rng: Random, scale: Scale) -> Args:
+    return {"name": pick(rng, NAMES), "sender": pick(rng, [0, *scale.ids]), "for_ms": span(rng, scale)}
 
 
-def _drop(luck: Random, scale: Scale) -> Args:
-    return {**_hold(luck, scale), "share": pick(luck, (0.3, 1.0)), "number": int(luck.random() * 1_000_000)}
+def _drop(rng: Random, scale: Scale) -> Args:
+    return {**_hold(rng, scale), "share": pick(rng, (0.3, 1.0)), "number": int(rng.random() * 1_000_000)}
 
 
-def _lose_answer(luck: Random, scale: Scale) -> Args:
+def _lose_answer(rng: Random, scale: Scale) -> Args:
     answers = [name for name in NAMES if name.endswith("Answer")]
-    return {"name": pick(luck, answers), "sender": pick(luck, [0, *scale.ids])}
+    return {"name": pick(rng, answers), "sender": pick(rng, [0, *scale.ids])}
 
 
-def _cross(luck: Random, scale: Scale) -> Args:
+def _cross(rng: Random, scale: Scale) -> Args:
     ids = list(scale.ids)
-    luck.shuffle(ids)
+    rng.shuffle(ids)
     one, other, third = (ids * 3)[:3]
-    return {"whom": one, "other": other, "third": third, "for_ms": span(luck, scale)}
+    return {"whom": one, "other": other, "third": third, "for_ms": span(rng, scale)}
 
 
-def _odd_answers(luck: Random, scale: Scale) -> Args:
-    confused = pick(luck, (0, *scale.voter_ids))
-    return {"whom": confused, "of_100": pick(luck, (10, 40, 90)), "for_ms": span(luck, scale)}
+def _odd_answers(rng: Random, scale: Scale) -> Args:
+    confused = pick(rng, (0, *scale.voter_ids))
+    return {"whom": confused, "of_100": pick(rng, (10, 40, 90)), "for_ms": span(rng, scale)}
 
 
-def _stray(luck: Random, scale: Scale) -> Args:
-    return {"whom": pick(luck, scale.voter_ids), "what": pick(luck, ("cluster", "voter")), "for_ms": span(luck, scale)}
+def _stray(rng: Random, scale: Scale) -> Args:
+    return {"whom": pick(rng, scale.voter_ids), "what": pick(rng, ("cluster", "voter")), "for_ms": span(rng, scale)}
 
 
-def _crash(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "down_ms": down(luck, scale)}
+def _crash(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "down_ms": down(rng, scale)}
 
 
-def _everybody(luck: Random, scale: Scale) -> Args:
-    return {"how": pick(luck, ("kill", "power", "power")), "down_ms": [down(luck, scale) for _ in scale.ids]}
+def _everybody(rng: Random, scale: Scale) -> Args:
+    return {"how": pick(rng, ("kill", "power", "power")), "down_ms": [down(rng, scale) for _ in scale.ids]}
 
 
-def _crash_loop(luck: Random, scale: Scale) -> Args:
+def _crash_loop(rng: Random, scale: Scale) -> Args:
     return {
-        "whom": whom(luck, scale), "how": pick(luck, ("kill", "power")), "times": between(luck, 2, 6),
-        "up_ms": between(luck, 1, 400), "down_ms": between(luck, 1, 200),
+        "whom": whom(rng, scale), "how": pick(rng, ("kill", "power")), "times": between(rng, 2, 6),
+        "up_ms": between(rng, 1, 400), "down_ms": between(rng, 1, 200),
     }  # fmt: skip
 
 
-def _rolling(luck: Random, scale: Scale) -> Args:
-    return {"gap_ms": span(luck, scale), "down_ms": between(luck, 1, 500)}
+def _rolling(rng: Random, scale: Scale) -> Args:
+    return {"gap_ms": span(rng, scale), "down_ms": between(rng, 1, 500)}
 
 
-def _sluggish(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "step_us": pick(luck, (100, 2_000, 20_000)), "for_ms": span(luck, scale)}
+def _sluggish(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "step_us": pick(rng, (100, 2_000, 20_000)), "for_ms": span(rng, scale)}
 
 
-def _release(luck: Random, scale: Scale) -> Args:
-    return {"whom": pick(luck, scale.ids), "release": pick(luck, ("4.0", "4.4", "4.4")), "down_ms": down(luck, scale)}
+def _release(rng: Random, scale: Scale) -> Args:
+    return {"whom": pick(rng, scale.ids), "release": pick(rng, ("4.0", "4.4", "4.4")), "down_ms": down(rng, scale)}
 
 
-def _wall_jump(luck: Random, scale: Scale) -> Args:
-    by_ms = pick(luck, (1_000, 60_000, 3_600_000, 30 * 86_400_000))
-    return {"whom": pick(luck, scale.ids), "by_ms": by_ms if luck.random() < 0.5 else -by_ms}
+def _wall_jump(rng: Random, scale: Scale) -> Args:
+    by_ms = pick(rng, (1_000, 60_000, 3_600_000, 30 * 86_400_000))
+    return {"whom": pick(rng, scale.ids), "by_ms": by_ms if rng.random() < 0.5 else -by_ms}
 
 
-def _drift(luck: Random, scale: Scale) -> Args:
-    ppm = pick(luck, (200, 10_000, 50_000))
-    return {"whom": pick(luck, scale.ids), "ppm": ppm if luck.random() < 0.5 else -ppm, "for_ms": span(luck, scale)}
+def _drift(rng: Random, scale: Scale) -> Args:
+    ppm = pick(rng, (200, 10_000, 50_000))
+    return {"whom": pick(rng, scale.ids), "ppm": ppm if rng.random() < 0.5 else -ppm, "for_ms": span(rng, scale)}
 
 
-def _slow_syncs(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "times": pick(luck, (10, 100, 1000)), "for_ms": span(luck, scale)}
+def _slow_syncs(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "times": pick(rng, (10, 100, 1000)), "for_ms": span(rng, scale)}
 
 
-def _fails(luck: Random, scale: Scale) -> Args:
-    operation = pick(luck, ("sync", "sync", "write", "rename", "create", "truncate", "read"))
-    file = pick(luck, ("", "log", "election", "part", "names", "snapshot"))
-    code = "EIO" if operation in {"sync", "read"} else pick(luck, ("EIO", "ENOSPC"))
-    return {"whom": whom(luck, scale), "operation": operation, "file": file, "code": code}
+def _fails(rng: Random, scale: Scale) -> Args:
+    operation = pick(rng, ("sync", "sync", "write", "rename", "create", "truncate", "read"))
+    file = pick(rng, ("", "log", "election", "part", "names", "snapshot"))
+    code = "EIO" if operation in {"sync", "read"} else pick(rng, ("EIO", "ENOSPC"))
+    return {"whom": whom(rng, scale), "operation": operation, "file": file, "code": code}
 
 
-def _restore(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "after_ms": span(luck, scale), "down_ms": down(luck, scale)}
+def _restore(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "after_ms": span(rng, scale), "down_ms": down(rng, scale)}
 
 
-def _churn(luck: Random, scale: Scale) -> Args:
-    on_ms = max(scale.timeouts_ms[:2]) * between(luck, 60, 250) // 100
+def _churn(rng: Random, scale: Scale) -> Args:
+    on_ms = max(scale.timeouts_ms[:2]) * between(rng, 60, 250) // 100
     return {
-        "direction": _direction(luck), "on_ms": on_ms, "off_ms": between(luck, 1, 2 * scale.timeouts_ms[0]),
-        "times": between(luck, 2, 5),
+        "direction": _direction(rng), "on_ms": on_ms, "off_ms": between(rng, 1, 2 * scale.timeouts_ms[0]),
+        "times": between(rng, 2, 5),
     }  # fmt: skip
 
 
-def _succession(luck: Random, scale: Scale) -> Args:
-    return {"times": between(luck, 2, 5), "for_ms": span(luck, scale)}
+def _succession(rng: Random, scale: Scale) -> Args:
+    return {"times": between(rng, 2, 5), "for_ms": span(rng, scale)}
 
 
-def _stall(luck: Random, scale: Scale) -> Args:
-    return {"whom": whom(luck, scale), "for_ms": pick(luck, (5, 20, 60, 200)), "down_ms": down(luck, scale)}
+def _stall(rng: Random, scale: Scale) -> Args:
+    return {"whom": whom(rng, scale), "for_ms": pick(rng, (5, 20, 60, 200)), "down_ms": down(rng, scale)}
 
 
-def _garble(luck: Random, scale: Scale) -> Args:
-    return {**_crash(luck, scale), "what": pick(luck, ("version", "cut", "zeros"))}
+def _garble(rng: Random, scale: Scale) -> Args:
+    return {**_crash(rng, scale), "what": pick(rng, ("version", "cut", "zeros"))}
 
 
-def _rot(luck: Random, scale: Scale) -> Args:
-    file = pick(luck, ("log", "log", "snapshot"))
-    return {"file": file, "whom": whom(luck, scale), "place": between(luck, 0, 999), "bit": between(luck, 0, 7)}
+def _rot(rng: Random, scale: Scale) -> Args:
+    file = pick(rng, ("log", "log", "snapshot"))
+    return {"file": file, "whom": whom(rng, scale), "place": between(rng, 0, 999), "bit": between(rng, 0, 7)}
 
 
 KINDS: dict[str, FaultKind] = {

@@ -18,26 +18,26 @@ CLIENTS, VALUES, OPERATIONS_MAX = 3, 3, 6
 LOST = 0.2
 
 
-def random_history(luck: Random) -> list[Operation]:
+def random_history(rng: Random) -> list[Operation]:
     """Up to six operations of three clients on a register of three values; some are not answered, and answers are by
     luck.
     """
     recorder = Recorder()
     under_way: dict[int, Operation] = {}
-    count = luck.randrange(1, OPERATIONS_MAX + 1)
+    count = rng.randrange(1, OPERATIONS_MAX + 1)
     while count or under_way:
-        client = luck.randrange(CLIENTS)
+        client = rng.randrange(CLIENTS)
         if client in under_way:
             made = under_way.pop(client)
-            if luck.random() < LOST:
+            if rng.random() < LOST:
                 continue
-            told: dict[str, Any] = {"read": luck.randrange(VALUES), "write": True, "cas": luck.random() < 0.5}
+            told: dict[str, Any] = {"read": rng.randrange(VALUES), "write": True, "cas": rng.random() < 0.5}
             recorder.answer(made, told[made.asked[0]])
         elif count:
             count -= 1
-            kind = luck.choice(("read", "write", "cas"))
+            kind = rng.choice(("read", "write", "cas"))
             values = {"read": 0, "write": 1, "cas": 2}[kind]
-            asked = (kind, *(luck.randrange(VALUES) for _ in range(values)))
+            asked = (kind, *(rng.randrange(VALUES) for _ in range(values)))
             under_way[client] = recorder.ask(client, asked)
     return recorder.operations
 

@@ -147,8 +147,8 @@ MUTANTS = (
     Mutant(
         "R37", "no luck in election timeouts", "progress", "classic", ("L01",),
         (
-            Edit("raft.replica", "        return timeout + self.luck.randrange(timeout)", "        return timeout"),
-            Edit("raft.transitions", "    return timeout + replica.luck.randrange(timeout)", "    return timeout"),
+            Edit("raft.replica", "        return timeout + self.rng.randrange(timeout)", "        return timeout"),
+            Edit("raft.transitions", "    return timeout + replica.rng.randrange(timeout)", "    return timeout"),
         ),
     ),
     Mutant(

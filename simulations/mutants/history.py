@@ -53,7 +53,7 @@ BUGS = (
     Bug("KAFKA-17642", "a voter stood without having won the pre-vote", ("R36",)),
     Bug("KAFKA-17713", "a snapshot ended in the midst of a batch or transaction", ("Q49",)),
     Bug("KAFKA-17751", "a follower asked again and again without a pause", ("H04",)),
-    Bug("KAFKA-18345", "elections were lost again and again, as nobody drew luck", ("R37",)),
+    Bug("KAFKA-18345", "elections were lost again and again, as nobody drew rng", ("R37",)),
     Bug("KAFKA-19605", "an observer asked again and again without a pause", ("H04",)),
     # Kafka's controller
     Bug("KAFKA-12376", "records of one operation were not appended together", ("Q08",)),

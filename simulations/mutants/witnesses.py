@@ -31,19 +31,19 @@ class Witness(NamedTuple):
 
 def plan_of(kind: str, seed: int) -> Any:
     """The plan of a seed, of raft's level or of the controller's, with faults of one kind alone."""
-    luck = stream(seed, "only", kind)
+    rng = stream(seed, "only", kind)
     if kind in BROKER_KINDS:
         of_cluster = cluster.draw(seed)
-        of_cluster.faults = [draw_broker_fault(luck, of_cluster, [kind]) for _ in range(COUNT)]
+        of_cluster.faults = [draw_broker_fault(rng, of_cluster, [kind]) for _ in range(COUNT)]
         return of_cluster
     plan = swarm.draw(seed)
     scale = Scale(plan.ids, plan.voter_ids, swarm.timeouts_ms(plan), plan.chaos_ms)
-    plan.faults = [_fault(kind, luck, scale) for _ in range(COUNT)]
+    plan.faults = [_fault(kind, rng, scale) for _ in range(COUNT)]
     return plan
 
 
-def _fault(kind: str, luck: Any, scale: Scale) -> Fault:
-    return Fault(kind, KINDS[kind].draw(luck, scale), at_ms=between(luck, 0, scale.chaos_ms * 9 // 10))
+def _fault(kind: str, rng: Any, scale: Scale) -> Fault:
+    return Fault(kind, KINDS[kind].draw(rng, scale), at_ms=between(rng, 0, scale.chaos_ms * 9 // 10))
 
 
 def kinds() -> Iterator[str]:

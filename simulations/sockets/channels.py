@@ -29,7 +29,7 @@ class SocketChannels(Channels):
     def __init__(
         self, process: Any, loop: Any, client_id: str, tell: Callable[[Input, Asked | None], None], note: Note
     ) -> None:
-        super().__init__(loop, client_id, process.luck, on_input=self._came, note=note)
+        super().__init__(loop, client_id, process.rng, on_input=self._came, note=note)
         self.process = process
         self._sim_loop = loop
         self.asked: dict[int, Send] = {}

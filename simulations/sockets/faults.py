@@ -66,36 +66,36 @@ def _break_off(run: SocketRun, whom: int, host: str) -> None:
 KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {"visit": visit, "impostor": impostor}
 
 
-def draw_fault(luck: Random, plan: SocketPlan) -> Fault:
+def draw_fault(rng: Random, plan: SocketPlan) -> Fault:
     """One of these, at some time."""
-    number = int(luck.random() * 1_000_000)
-    at_ms = between(luck, 100, plan.chaos_ms * 9 // 10)
-    if luck.random() < 0.3 and len(plan.ids) > 1:
-        whom = pick(luck, tuple(plan.ids))
-        other = pick(luck, tuple(each for each in plan.ids if each != whom))
-        args = {"whom": whom, "other": other, "how": pick(luck, tuple(IMPOSTURES)), "number": number}
-        return Fault("impostor", {**args, "for_ms": pick(luck, (30, 300, 1500, 4000))}, at_ms=at_ms)
-    manner = pick(luck, tuple(MANNERS))
-    args = {"whom": pick(luck, tuple(plan.ids)), "manner": manner, "number": number}
+    number = int(rng.random() * 1_000_000)
+    at_ms = between(rng, 100, plan.chaos_ms * 9 // 10)
+    if rng.random() < 0.3 and len(plan.ids) > 1:
+        whom = pick(rng, tuple(plan.ids))
+        other = pick(rng, tuple(each for each in plan.ids if each != whom))
+        args = {"whom": whom, "other": other, "how": pick(rng, tuple(IMPOSTURES)), "number": number}
+        return Fault("impostor", {**args, "for_ms": pick(rng, (30, 300, 1500, 4000))}, at_ms=at_ms)
+    manner = pick(rng, tuple(MANNERS))
+    args = {"whom": pick(rng, tuple(plan.ids)), "manner": manner, "number": number}
     many = manner in {"silent", "half", "half_and_gone", "garbage", "unserved"}
-    args |= {"times": pick(luck, (1, 3, 40) if many else (1, 2)), "gap_ms": pick(luck, (1, 5, 40))}
-    args["size"] = pick(luck, (150, 400, 1500) if manner in {"flood", "slow", "deaf"} else (1, 3, 40, 700, 9000))
+    args |= {"times": pick(rng, (1, 3, 40) if many else (1, 2)), "gap_ms": pick(rng, (1, 5, 40))}
+    args["size"] = pick(rng, (150, 400, 1500) if manner in {"flood", "slow", "deaf"} else (1, 3, 40, 700, 9000))
     return Fault("visit", args, at_ms=at_ms)
 
 
-def draw_letters(luck: Random, plan: SocketPlan) -> list[Fault]:
+def draw_letters(rng: Random, plan: SocketPlan) -> list[Fault]:
     """Visits of those who send envelopes, and of who asks too much where that does not take for ever to arrive."""
-    kinds = ["letters"] * between(luck, 1, 3)
-    if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and luck.random() < 0.8:
+    kinds = ["letters"] * between(rng, 1, 3)
+    if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and rng.random() < 0.8:
         kinds.append("bulky")
     return [
         Fault(
             "visit",
             {
-                "whom": pick(luck, tuple(plan.ids)), "manner": kind, "number": int(luck.random() * 1_000_000),
-                "times": 1, "gap_ms": 1, "size": between(luck, 1, 2),
+                "whom": pick(rng, tuple(plan.ids)), "manner": kind, "number": int(rng.random() * 1_000_000),
+                "times": 1, "gap_ms": 1, "size": between(rng, 1, 2),
             },
-            at_ms=between(luck, 100, plan.chaos_ms * 9 // 10),
+            at_ms=between(rng, 100, plan.chaos_ms * 9 // 10),
         )
         for kind in kinds
     ]  # fmt: skip

@@ -47,12 +47,12 @@ def letters(visit: Visit) -> None:
 
 
 def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
-    luck = visit.luck
-    request = _QUESTIONS[int(luck.random() * len(_QUESTIONS))]
+    rng = visit.rng
+    request = _QUESTIONS[int(rng.random() * len(_QUESTIONS))]
     low, high = APIS[schema_of(type(request)).api_key or 0].versions
-    data = _written(request, between(luck, low, high), high, number)
-    who, address = principal(), ADDRESSES[int(luck.random() * len(ADDRESSES))]
-    wrong = int(luck.random() * 2 * len(_WRONGS))
+    data = _written(request, between(rng, low, high), high, number)
+    who, address = principal(), ADDRESSES[int(rng.random() * len(ADDRESSES))]
+    wrong = int(rng.random() * 2 * len(_WRONGS))
     if wrong < len(_WRONGS):
         who, address, data = _WRONGS[wrong](who, address, data)
     return EnvelopeRequest(request_data=data, request_principal=who, client_host_address=address)

@@ -169,7 +169,7 @@ class Opening:
         if self.waiter.done():
             return
         text = f"[Errno {errno.ECONNREFUSED}] Connect call failed"
-        if self.loop.process.luck.random() < TWO_ADDRESSES:
+        if self.loop.process.rng.random() < TWO_ADDRESSES:
             self.waiter.set_exception(OSError(f"Multiple exceptions: {text}, {text}"))
         else:
             self.waiter.set_exception(ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"))

@@ -40,12 +40,12 @@ class SocketNetwork(ClusterNetwork):
 
     judge: WireJudge
 
-    def __init__(self, world: World, latency: Latency, luck: Callable[[int, int], Random]) -> None:
-        super().__init__(world, latency, luck)
+    def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
+        super().__init__(world, latency, rng)
         self.window = 256 << 10
         self.segments = "whole"
         self.forwards = False
-        self._torn = luck(0, 0)
+        self._torn = rng(0, 0)
         self._ends: dict[Any, dict[End, None]] = {}  # by process; asked for by key alone
 
     # What ends of connections ask

@@ -43,11 +43,11 @@ class Stranger:
     life = 1
     clock = NodeClock()
 
-    def __init__(self, network: SocketNetwork, stranger_id: int, luck: Random) -> None:
+    def __init__(self, network: SocketNetwork, stranger_id: int, rng: Random) -> None:
         self.network = network
         self.world = network.world
         self.id = stranger_id
-        self.luck = luck
+        self.rng = rng
         self.node = self
         self.process = self
         self.is_dead = False
@@ -75,7 +75,7 @@ class Visit:
 
     def __init__(self, stranger: Stranger, host: str, manner: Manner, size: int) -> None:
         self.stranger = stranger
-        self.luck = stranger.luck
+        self.rng = stranger.rng
         self.host = host
         self.size = size
         self.expects: dict[int, int] = {}  # by the place of a request: the error that is the only answer to it
@@ -129,23 +129,23 @@ def framed(data: bytes) -> bytes:
 
 def garbage(visit: Visit) -> None:
     """Bytes that are nothing."""
-    visit.write(visit.luck.randbytes(visit.size))
+    visit.write(visit.rng.randbytes(visit.size))
 
 
 def endless(visit: Visit) -> None:
     """A length that is none, or that nobody takes."""
-    visit.write((-1 if visit.size & 1 else 1 << 30).to_bytes(4, "big", signed=True) + visit.luck.randbytes(20))
+    visit.write((-1 if visit.size & 1 else 1 << 30).to_bytes(4, "big", signed=True) + visit.rng.randbytes(20))
 
 
 def half(visit: Visit) -> None:
     """The first bytes of a frame, and then nothing."""
-    visit.write((visit.size + 10).to_bytes(4, "big") + visit.luck.randbytes(visit.size))
+    visit.write((visit.size + 10).to_bytes(4, "big") + visit.rng.randbytes(visit.size))
 
 
 def half_and_gone(visit: Visit) -> None:
     """The same, and the connection breaks."""
     half(visit)
-    visit.later(between(visit.luck, 1, 20), visit.connection.client_end.reset)
+    visit.later(between(visit.rng, 1, 20), visit.connection.client_end.reset)
 
 
 def cut_short(visit: Visit) -> None:
@@ -173,11 +173,11 @@ def _questions(visit: Visit, count: int) -> bytes:
     known = APIS[API_VERSIONS].versions[1]
     asked = []
     for number in range(count):
-        if visit.luck.random() < 0.2:
+        if visit.rng.random() < 0.2:
             question: Any = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
             asked.append(framed(request_bytes(question, 1, number * 7 - 3)))
         else:
-            version = between(visit.luck, 0, known + 1)
+            version = between(visit.rng, 0, known + 1)
             question = ApiVersionsRequest(client_software_name="stranger", client_software_version="0")
             asked.append(framed(request_bytes(question, version, number * 7 - 3)))
     return b"".join(asked)
@@ -228,8 +228,8 @@ MANNERS: dict[str, Manner] = {
 class Impostor(Stranger):
     """Stands where a node should be. how: one of IMPOSTURES."""
 
-    def __init__(self, network: SocketNetwork, stranger_id: int, luck: Random, how: str) -> None:
-        super().__init__(network, stranger_id, luck)
+    def __init__(self, network: SocketNetwork, stranger_id: int, rng: Random, how: str) -> None:
+        super().__init__(network, stranger_id, rng)
         self._how = how
         self._served: list[TcpConnection] = []
 
@@ -270,8 +270,8 @@ class Host:
         """It does not mind."""
 
     @property
-    def luck(self) -> Random:
-        return self._impostor.luck
+    def rng(self) -> Random:
+        return self._impostor.rng
 
     def write(self, data: bytes) -> None:
         self._connection.server_end.send(data)
@@ -307,7 +307,7 @@ def _hang_up(host: Host, _asked: Any) -> None:
 
 
 def _babble(host: Host, _asked: Any) -> None:
-    host.write(host.luck.randbytes(between(host.luck, 1, 200)))
+    host.write(host.rng.randbytes(between(host.rng, 1, 200)))
 
 
 def _break_in_half(host: Host, asked: Any) -> None:

@@ -41,7 +41,7 @@ SHARED: tuple[type, ...] = (
 
 # Left out of what tells states apart: what never differs, and what only counts up.
 IGNORED = {
-    "config", "luck", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
+    "config", "rng", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
     "told", "wall_offset_ms", "parts", "issued", "done", "_pending", "_saves", "_saved", "_effects", "_saving",
     "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "key",
 }  # fmt: skip

@@ -148,10 +148,10 @@ def codec_row(message: Any, version: int) -> list[str]:
 
 def bulk_rows() -> list[list[str]]:
     """Per record: the scalar codec with its batches, and the same records as columns."""
-    luck = np.random.default_rng(1)
-    topic_ids = luck.integers(0, 255, (RECORDS // 20, 16), dtype=np.uint8).repeat(20, 0)
-    ids, leader = np.arange(RECORDS, dtype=np.int32), luck.integers(0, 9, RECORDS, dtype=np.int32)
-    isr = luck.integers(0, 9, (RECORDS, 2), dtype=np.int32)
+    rng = np.random.default_rng(1)
+    topic_ids = rng.integers(0, 255, (RECORDS // 20, 16), dtype=np.uint8).repeat(20, 0)
+    ids, leader = np.arange(RECORDS, dtype=np.int32), rng.integers(0, 9, RECORDS, dtype=np.int32)
+    isr = rng.integers(0, 9, (RECORDS, 2), dtype=np.int32)
     changes = [
         PartitionChangeRecord(
             partition_id=i, topic_id=topic_ids[i].tobytes(), isr=tuple(isr[i].tolist()), leader=int(leader[i])

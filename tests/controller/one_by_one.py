@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.rules.partition_change import Election, Wish
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_change import Election, PartitionTarget
+from controller.rules.partition_elections import PartitionElections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,18 +32,18 @@ def leader_and_isr_changes(
     one that was shut down uncleanly, and so leaves ISRs and ELRs.
     """
     gone = tuple(broker_id for broker_id in (removed, lost_data) if broker_id is not None)
-    leadership = Leadership(state, env, also=added, without=gone)
+    leadership = PartitionElections(state, env, also=added, without=gone)
     partitions = state.partitions
     records: Records = []
     for row in rows:
         topic = partitions.topic_at(row)
         partition = partitions.get(row)
-        wish = Wish(
+        target = PartitionTarget(
             election=leadership.election(topic) if election is None else election,
             isr=[replica for replica in partition.isr if replica not in gone],
             unclean_shutdown=() if lost_data is None else (lost_data,),
         )
-        change = leadership.change(topic, partitions.partition_id_at(row), wish)
+        change = leadership.change(topic, partitions.partition_id_at(row), target)
         if change is not None:
             records.append(change)
     return records

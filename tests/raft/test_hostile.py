@@ -59,86 +59,86 @@ LOG = log(20, (1, 0), (3, 8), snapshots=(snapshot(0, 0), snapshot(5, 1), snapsho
 class Peer:
     """Says anything that the schemas allow, with numbers near those that matter."""
 
-    def __init__(self, luck: Random, bench: Bench) -> None:
-        self.luck = luck
+    def __init__(self, rng: Random, bench: Bench) -> None:
+        self.rng = rng
         self.bench = bench
 
     def epoch(self) -> int:
-        near = self.bench.replica.epoch + self.luck.choice([-1, 0, 0, 0, 0, 0, 0, 0, 1])
-        return self.luck.choice(EPOCHS) if self.luck.random() < 0.1 else near
+        near = self.bench.replica.epoch + self.rng.choice([-1, 0, 0, 0, 0, 0, 0, 0, 1])
+        return self.rng.choice(EPOCHS) if self.rng.random() < 0.1 else near
 
     def offset(self) -> int:
         ends = self.bench.replica.log
-        return self.luck.choice([ends.end, ends.end, ends.committed, ends.end - 1, self.luck.choice(OFFSETS)])
+        return self.rng.choice([ends.end, ends.end, ends.committed, ends.end - 1, self.rng.choice(OFFSETS)])
 
     def id(self) -> int:
-        return self.luck.choice(IDS) if self.luck.random() < 0.2 else self.luck.choice([1, 2, 3])
+        return self.rng.choice(IDS) if self.rng.random() < 0.2 else self.rng.choice([1, 2, 3])
 
     def leader(self) -> int:
         known = self.bench.role.leader_id
-        return self.id() if known is None or self.luck.random() < 0.1 else known
+        return self.id() if known is None or self.rng.random() < 0.1 else known
 
     def key(self) -> ReplicaKey:
-        return ReplicaKey(self.id(), self.luck.choice([bytes(16), directory(1), directory(9)]))
+        return ReplicaKey(self.id(), self.rng.choice([bytes(16), directory(1), directory(9)]))
 
     def snapshot(self) -> SnapshotId:
         following = getattr(self.bench.role, "following", None)
-        if following is not None and following.download is not None and self.luck.random() < 0.8:
+        if following is not None and following.download is not None and self.rng.random() < 0.8:
             return SnapshotId(*following.download.id)
-        return SnapshotId(min(self.offset() + self.luck.choice([0, 5]), INT64), max(self.epoch() - 1, -1))
+        return SnapshotId(min(self.offset() + self.rng.choice([0, 5]), INT64), max(self.epoch() - 1, -1))
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        names = self.luck.sample(["CONTROLLER", "OTHER", "", "controller"], self.luck.randint(0, 3))
-        return tuple(Endpoint(name, self.luck.choice(["", "h"]), self.luck.choice([0, 1, 65535])) for name in names)
+        names = self.rng.sample(["CONTROLLER", "OTHER", "", "controller"], self.rng.randint(0, 3))
+        return tuple(Endpoint(name, self.rng.choice(["", "h"]), self.rng.choice([0, 1, 65535])) for name in names)
 
     def records(self) -> bytes:
         end, epoch = self.bench.replica.log.end, self.bench.replica.log.last_epoch
-        good = batch(max(end, 0), max(epoch, 0), self.luck.randint(1, 3))
+        good = batch(max(end, 0), max(epoch, 0), self.rng.randint(1, 3))
         spoiled = bytearray(good)
-        spoiled[self.luck.randrange(len(good))] ^= 1 << self.luck.randrange(8)
-        return self.luck.choice(
-            [b"", good, bytes(spoiled), good[: self.luck.randrange(len(good))], self.luck.randbytes(99)]
+        spoiled[self.rng.randrange(len(good))] ^= 1 << self.rng.randrange(8)
+        return self.rng.choice(
+            [b"", good, bytes(spoiled), good[: self.rng.randrange(len(good))], self.rng.randbytes(99)]
         )
 
     def request(self) -> Any:
-        cluster_id = self.luck.choice([None, None, None, None, "other"])
-        wait = self.luck.choice([0, 500, -1, INT32])
-        return self.luck.choice([
+        cluster_id = self.rng.choice([None, None, None, None, "other"])
+        wait = self.rng.choice([0, 500, -1, INT32])
+        return self.rng.choice([
             lambda: vote_request(
                 self.epoch(), 0, candidate_key=self.key(), last_offset=self.offset(),
                 last_epoch=self.bench.replica.log.last_epoch,
-                pre_vote=self.luck.random() < 0.5, voter=self.key(), cluster_id=cluster_id,
+                pre_vote=self.rng.random() < 0.5, voter=self.key(), cluster_id=cluster_id,
             ),
             lambda: begin_request(self.epoch(), self.id(), voter=self.key(), endpoints=self.endpoints()),
-            lambda: end_request(self.epoch(), self.id(), tuple(self.key() for _ in range(self.luck.randint(0, 4)))),
+            lambda: end_request(self.epoch(), self.id(), tuple(self.key() for _ in range(self.rng.randint(0, 4)))),
             lambda: fetch_request(
                 self.epoch(), self.id(), self.offset(), self.epoch(), max_wait_ms=wait, high_watermark=self.offset(),
-                directory_id=self.key().directory_id, max_bytes=self.luck.choice([-1, 0, 100, INT32]),
+                directory_id=self.key().directory_id, max_bytes=self.rng.choice([-1, 0, 100, INT32]),
             ),
             lambda: fetch_snapshot_request(self.epoch(), self.id(), self.snapshot(), self.offset(), max_bytes=wait),
-            lambda: describe_request(self.luck.choice(["__cluster_metadata", "x"]), self.luck.choice([0, 1])),
+            lambda: describe_request(self.rng.choice(["__cluster_metadata", "x"]), self.rng.choice([0, 1])),
             lambda: FetchRequest(max_wait_ms=0, min_bytes=0, topics=()),
             lambda: FetchSnapshotRequest(topics=()),
             lambda: DescribeQuorumRequest(topics=()),
         ])()  # fmt: skip
 
     def response(self) -> Any:
-        error = self.luck.choice(ERRORS) if self.luck.random() < 0.15 else 0
-        node = self.luck.choice([None, 2, 3])
-        granted = self.luck.random() < 0.5
-        return self.luck.choice([
+        error = self.rng.choice(ERRORS) if self.rng.random() < 0.15 else 0
+        node = self.rng.choice([None, 2, 3])
+        granted = self.rng.random() < 0.5
+        return self.rng.choice([
             lambda: vote_response(self.epoch(), granted=granted, leader=self.leader(), error=error, node=node),
             lambda: begin_response(self.epoch(), leader=self.leader(), error=error, node=node),
             lambda: end_response(self.epoch(), leader=self.leader(), error=error, node=node),
             lambda: fetch_response(
                 self.epoch(), self.leader(), records=self.records(), high_watermark=self.offset(), error=error,
                 node=node,
-                diverging=self.luck.choice([None, None, None, (self.epoch(), self.offset())]),
-                snapshot_id=self.luck.choice([None, None, self.snapshot()]),
+                diverging=self.rng.choice([None, None, None, (self.epoch(), self.offset())]),
+                snapshot_id=self.rng.choice([None, None, self.snapshot()]),
             ),
             lambda: fetch_snapshot_response(
-                self.epoch(), self.leader(), self.snapshot(), size=self.luck.choice([3, 3, 6, 6, 0, INT64]),
-                position=self.luck.choice([0, 0, 0, 3, 3, INT64]), data=self.luck.randbytes(3), error=error, node=node,
+                self.epoch(), self.leader(), self.snapshot(), size=self.rng.choice([3, 3, 6, 6, 0, INT64]),
+                position=self.rng.choice([0, 0, 0, 3, 3, INT64]), data=self.rng.randbytes(3), error=error, node=node,
             ),
             lambda: VoteResponse(error_code=error, topics=()),
             lambda: BeginQuorumEpochResponse(error_code=error, topics=()),
@@ -149,7 +149,7 @@ class Peer:
 
     def event(self) -> Any:
         sends = self.bench.sends()
-        if sends and self.luck.random() < 0.5:
+        if sends and self.rng.random() < 0.5:
             send = sends[-1]
             answer = self.response()
             for _ in range(60):  # mostly, an answer of the right kind
@@ -158,16 +158,16 @@ class Peer:
                 answer = self.response()
             return Answered(send.peer, send.number, answer)
         request = self.request()
-        number = self.luck.randint(1, 3)
-        return self.luck.choice([
-            Requested(Source(self.luck.randint(1, 4), 0), request, self.luck.randint(0, latest(request)), "CONTROLLER"),
-            Requested(Source(self.luck.randint(1, 4), 0), request, latest(request), "X"),
-            Requested(Source(self.luck.randint(1, 4), 0), request, latest(request), ""),
-            Disconnected(self.luck.randint(1, 4)),
-            Failed(self.luck.choice(IDS), number, self.luck.choice(list(Error))),
-            Refused(self.luck.choice(IDS)),
+        number = self.rng.randint(1, 3)
+        return self.rng.choice([
+            Requested(Source(self.rng.randint(1, 4), 0), request, self.rng.randint(0, latest(request)), "CONTROLLER"),
+            Requested(Source(self.rng.randint(1, 4), 0), request, latest(request), "X"),
+            Requested(Source(self.rng.randint(1, 4), 0), request, latest(request), ""),
+            Disconnected(self.rng.randint(1, 4)),
+            Failed(self.rng.choice(IDS), number, self.rng.choice(list(Error))),
+            Refused(self.rng.choice(IDS)),
             PartWritten(self.bench.replica.parts),
-            SnapshotStored(self.bench.replica.parts, 3, refused=self.luck.random() < 0.3),
+            SnapshotStored(self.bench.replica.parts, 3, refused=self.rng.random() < 0.3),
             Ticked(),
         ])  # fmt: skip
 
@@ -192,7 +192,7 @@ def test_nothing_that_peers_say_kills_a_replica(role: str, seed: int) -> None:
         before = (replica.epoch, replica.role.leader_id, replica.role.voted, replica.log.committed, replica.told)
 
         effects = bench.tell(peer.event())
-        bench.now += peer.luck.choice([0, 0, 0, 1, 10, 30, 300])
+        bench.now += peer.rng.choice([0, 0, 0, 1, 10, 30, 300])
 
         for effect in effects:
             message = effect.request if hasattr(effect, "endpoint") else getattr(effect, "response", None)
@@ -211,9 +211,9 @@ def test_nothing_that_peers_say_kills_a_replica(role: str, seed: int) -> None:
 
 
 def test_each_request_is_answered_once() -> None:
-    luck = Random(5)
+    rng = Random(5)
     bench = active(epoch=5, recovered=LOG)
-    peer = Peer(luck, bench)
+    peer = Peer(rng, bench)
     for number in range(300):
         request = peer.request()
         source = Source(1000 + number, number)

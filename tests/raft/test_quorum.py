@@ -14,7 +14,7 @@ def lively(world: World, ms: int, every_ms: int = 6) -> None:
     """Whoever leads appends a record every few milliseconds."""
     end = world.now + ms
     while world.now < end:
-        world.run(world.luck.randint(1, every_ms))
+        world.run(world.rng.randint(1, every_ms))
         for node in world.nodes.values():
             if node.is_up and node.led is not None:
                 node.propose(b"%d" % world.steps)
@@ -259,28 +259,28 @@ def test_a_life_full_of_accidents_ends_well(seed: int) -> None:
 
     The world checks after each step; here, that all is well when the accidents end. A seed that fails can be run alone.
     """
-    luck = Random(seed)
+    rng = Random(seed)
     rules = Rules(
-        link_ms=luck.choice([(1, 1), (1, 5), (1, 50), (1, 400)]),
-        save_ms=luck.choice([(1, 1), (1, 20), (1, 300)]),
-        flush_ms=luck.choice([(1, 1), (1, 20), (1, 300)]),
-        loss=luck.choice([0, 0, 0.01, 0.1]),
-        refuses=luck.random() < 0.7,
-        snapshot_every=luck.choice([0, 10, 30]),
+        link_ms=rng.choice([(1, 1), (1, 5), (1, 50), (1, 400)]),
+        save_ms=rng.choice([(1, 1), (1, 20), (1, 300)]),
+        flush_ms=rng.choice([(1, 1), (1, 20), (1, 300)]),
+        loss=rng.choice([0, 0, 0.01, 0.1]),
+        refuses=rng.random() < 0.7,
+        snapshot_every=rng.choice([0, 10, 30]),
     )
     world = World(
-        luck.choice([3, 3, 5]),
+        rng.choice([3, 3, 5]),
         seed=seed,
         rules=rules,
-        observers=luck.choice([0, 0, 1]),
-        retention_bytes_max=luck.choice([1000, 10**8]),
+        observers=rng.choice([0, 0, 1]),
+        retention_bytes_max=rng.choice([1000, 10**8]),
         clean_interval_ms=1000,
-        fetch_snapshot_bytes_max=luck.choice([20, 1 << 20]),
-        append_linger_ms=luck.choice([0, 5]),
+        fetch_snapshot_bytes_max=rng.choice([20, 1 << 20]),
+        append_linger_ms=rng.choice([0, 5]),
     ).boot()
     while world.now < 15_000:
-        world.run(luck.choice([1, 5, 20, 100, 500]))
-        accident(world, luck)
+        world.run(rng.choice([1, 5, 20, 100, 500]))
+        accident(world, rng)
     world.heal()
     rules.loss = 0
     world.boot(*(each for each, node in world.nodes.items() if not node.is_up))
@@ -296,27 +296,27 @@ def test_a_life_full_of_accidents_ends_well(seed: int) -> None:
     world.run_until(is_well, limit_ms=100_000)
 
 
-def accident(world: World, luck: Random) -> None:
+def accident(world: World, rng: Random) -> None:
     """Something happens; mostly, records are appended."""
-    chance = luck.random()
+    chance = rng.random()
     if chance < 0.05:
-        node = luck.choice(list(world.nodes.values()))
+        node = rng.choice(list(world.nodes.values()))
         if node.is_up:
             world.crash(node.id)
     elif chance < 0.15:
-        world.boot(*(each for each, node in world.nodes.items() if not node.is_up and luck.random() < 0.7))
+        world.boot(*(each for each, node in world.nodes.items() if not node.is_up and rng.random() < 0.7))
     elif chance < 0.19:
-        world.cut(luck.choice(list(world.nodes)))
+        world.cut(rng.choice(list(world.nodes)))
     elif chance < 0.21:
-        world.cuts.add(tuple(luck.sample(list(world.nodes), 2)))  # type: ignore[arg-type]
+        world.cuts.add(tuple(rng.sample(list(world.nodes), 2)))  # type: ignore[arg-type]
     elif chance < 0.28:
         world.heal()
     elif chance < 0.30 and world.leader is not None:
         world.leader.step(Resign(world.leader.replica.epoch))
     else:
         for node in world.nodes.values():
-            for _ in range(luck.choice([1, 1, 3, 10])):
+            for _ in range(rng.choice([1, 1, 3, 10])):
                 if node.is_up and node.led is not None:
                     node.propose(b"%d.%d" % (node.id, world.steps))
-            if node.is_up and node.led is not None and luck.random() < 0.5:
+            if node.is_up and node.led is not None and rng.random() < 0.5:
                 node.ask()

@@ -82,8 +82,8 @@ class Node:
         self.was_told = -1
         recovered = self._recover()
         config = RaftConfig(CLUSTER, **{"endpoints": (endpoint(self.id),), **self.world.config})
-        luck = Random(f"{self.world.seed}:{self.id}:{self.lives}")
-        self.replica = Replica(config, key(self.id), self.world.voters, recovered, luck)
+        rng = Random(f"{self.world.seed}:{self.id}:{self.lives}")
+        self.replica = Replica(config, key(self.id), self.world.voters, recovered, rng)
         self.take(start(self.replica, self.world.now))
 
     def _recover(self) -> Recovered:
@@ -301,7 +301,7 @@ class World:
         self, count: int = 3, *, seed: int = 1, rules: Rules | None = None, observers: int = 0, **config: Any
     ) -> None:
         self.seed = seed
-        self.luck = Random(seed)
+        self.rng = Random(seed)
         self.rules = rules or Rules()
         self.config = config
         self.voters = static_voters(*range(1, count + 1))
@@ -329,7 +329,7 @@ class World:
         heappush(self._queue, (self.now + ms, self._order, act))
 
     def between(self, ms: tuple[int, int]) -> int:
-        return self.luck.randint(*ms)
+        return self.rng.randint(*ms)
 
     def run(self, ms: int) -> None:
         end = self.now + ms
@@ -404,7 +404,7 @@ class World:
             self.at(self.between(self.rules.link_ms), lambda: self._arrive(connection, send.peer, kind, version, data))
 
     def _passes(self, source: int, target: int) -> bool:
-        return (source, target) not in self.cuts and self.luck.random() >= self.rules.loss
+        return (source, target) not in self.cuts and self.rng.random() >= self.rules.loss
 
     def _arrive(self, connection: int, target: int, kind: type, version: int, data: bytes) -> None:
         if connection not in self._waiting:

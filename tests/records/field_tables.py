@@ -230,39 +230,39 @@ def decode(table: Table, version: int, data: bytes) -> dict[str, Any]:
     return value
 
 
-def generate(table: Table, version: int, luck: Random) -> dict[str, Any]:
+def generate(table: Table, version: int, rng: Random) -> dict[str, Any]:
     """A message with values of every kind: null, empty, short, and long enough for lengths of two bytes."""
-    return _struct(table.fields, version, luck)
+    return _struct(table.fields, version, rng)
 
 
-def _struct(fields: list[Row], version: int, luck: Random) -> dict[str, Any]:
-    return {row.name: _value(row, version, luck) for row in fields if within(version, row.versions)}
+def _struct(fields: list[Row], version: int, rng: Random) -> dict[str, Any]:
+    return {row.name: _value(row, version, rng) for row in fields if within(version, row.versions)}
 
 
-def _value(row: Row, version: int, luck: Random) -> Any:
-    if within(version, row.nullable) and luck.random() < 0.2:
+def _value(row: Row, version: int, rng: Random) -> Any:
+    if within(version, row.nullable) and rng.random() < 0.2:
         return None
-    if within(version, row.tagged) and luck.random() < 0.3:
+    if within(version, row.tagged) and rng.random() < 0.3:
         return row.default(version)
     if not row.is_array:
-        return _element(row, version, luck)
-    many = 150 if row.type in INTEGERS and luck.random() < 0.1 else 3
-    return [_element(row, version, luck) for _ in range(luck.randint(0, many))]
+        return _element(row, version, rng)
+    many = 150 if row.type in INTEGERS and rng.random() < 0.1 else 3
+    return [_element(row, version, rng) for _ in range(rng.randint(0, many))]
 
 
-def _element(row: Row, version: int, luck: Random) -> Any:
+def _element(row: Row, version: int, rng: Random) -> Any:
     if row.is_struct:
-        return _struct(row.fields, version, luck)
+        return _struct(row.fields, version, rng)
     if row.type in INTEGERS:
         bits, signed = INTEGERS[row.type]
-        value = luck.choice((0, 1, (1 << bits - 1) - 1, luck.getrandbits(bits - 1)))
-        return ~value if signed and luck.random() < 0.3 else value
+        value = rng.choice((0, 1, (1 << bits - 1) - 1, rng.getrandbits(bits - 1)))
+        return ~value if signed and rng.random() < 0.3 else value
     if row.type == "bool":
-        return luck.random() < 0.5
+        return rng.random() < 0.5
     if row.type == "float64":
-        return luck.choice((0.0, -1.5, luck.uniform(-1e9, 1e9), float("inf")))
+        return rng.choice((0.0, -1.5, rng.uniform(-1e9, 1e9), float("inf")))
     if row.type == "uuid":
-        return luck.randbytes(16)
+        return rng.randbytes(16)
     if row.type == "string":
-        return luck.choice(("", "a", "päyments", "日本", "k" * luck.randint(120, 300)))
-    return luck.randbytes(luck.choice((0, 1, 20, 200)))
+        return rng.choice(("", "a", "päyments", "日本", "k" * rng.randint(120, 300)))
+    return rng.randbytes(rng.choice((0, 1, 20, 200)))

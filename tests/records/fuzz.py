@@ -131,12 +131,12 @@ def corpus() -> list[Subject]:
                 found.append(("frame", encode_record(decode(cls, version, data), version), frame_reader))
             if len(found) % 8 == 0:
                 found.append(("json", text.encode(), json_reader(cls, version)))
-    luck = Random(1)
+    rng = Random(1)
     for name, versions in WITHOUT_STOCK_BYTES.items():
         for version in versions:
             fields_table = table_of(name, version)
             assert fields_table
-            data = field_tables.encode(fields_table, version, field_tables.generate(fields_table, version, luck))
+            data = field_tables.encode(fields_table, version, field_tables.generate(fields_table, version, rng))
             found.append(("message", data, message_reader(class_named(name), version)))
     for path in [*files("*.log"), *files("*.checkpoint")]:
         data = path.read_bytes()
@@ -165,29 +165,29 @@ def compressed() -> list[Subject]:
     ] * 8
 
 
-def mutated(data: bytes, luck: Random, others: list[Subject]) -> bytes:
+def mutated(data: bytes, rng: Random, others: list[Subject]) -> bytes:
     """The bytes with one to four changes: bits, nasty lengths, cuts, repeats, pieces of other messages."""
     out = bytearray(data)
-    for _ in range(luck.choice((1, 1, 2, 4))):
-        place = luck.randrange(len(out) + 1)
-        what = luck.randrange(7)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        place = rng.randrange(len(out) + 1)
+        what = rng.randrange(7)
         if what == 0 and out:
-            out[place % len(out)] ^= 1 << luck.randrange(8)
+            out[place % len(out)] ^= 1 << rng.randrange(8)
         elif what == 1:
-            nasty = luck.choice(NASTY)
+            nasty = rng.choice(NASTY)
             out[place : place + len(nasty)] = nasty
         elif what == 2:
-            out[place:place] = luck.choice(NASTY)
+            out[place:place] = rng.choice(NASTY)
         elif what == 3:
             del out[place:]
         elif what == 4:
-            del out[place : place + luck.randint(1, 8)]
+            del out[place : place + rng.randint(1, 8)]
         elif what == 5:
-            out[place:place] = out[place : place + luck.randint(1, 40)]
+            out[place:place] = out[place : place + rng.randint(1, 40)]
         else:
-            other = luck.choice(others)[1]
-            start = luck.randrange(len(other) + 1)
-            out[place : place + luck.randint(0, 20)] = other[start : start + luck.randint(1, 60)]
+            other = rng.choice(others)[1]
+            start = rng.randrange(len(other) + 1)
+            out[place : place + rng.randint(0, 20)] = other[start : start + rng.randint(1, 60)]
     return bytes(out[:20_000])
 
 
@@ -206,7 +206,7 @@ def fuzz(count: int, seed: int) -> tuple[Counter[str], int]:
     Raises whatever a reader raised beside its own error.
     """
     subjects = corpus()
-    luck = Random(seed)
+    rng = Random(seed)
     outcome: Counter[str] = Counter()
     for _, data, read in subjects:  # makes every decoder, the careful ones too
         for whole in (data, data[:-1]):
@@ -214,8 +214,8 @@ def fuzz(count: int, seed: int) -> tuple[Counter[str], int]:
     gc.collect()
     before = peak = resident_kib()
     for number in range(count):
-        kind, data, read = luck.choice(subjects)
-        _read(read, mutated(data, luck, subjects), outcome, kind)
+        kind, data, read = rng.choice(subjects)
+        _read(read, mutated(data, rng, subjects), outcome, kind)
         if number % 1000 == 0:
             peak = max(peak, resident_kib())
     return outcome, max(peak, resident_kib()) - before

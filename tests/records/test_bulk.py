@@ -80,20 +80,20 @@ def changes(draw: st.DrawFn) -> tuple[list[Any], int]:
     names = draw(st.sets(st.sampled_from([*LISTS, "leader", "leader_recovery_state", "directories"])))
     names = {name for name in names if SINCE.get(name, 0) <= version}
     sizes = {name: draw(st.sampled_from([0, 1, 3, 31, 32])) for name in sorted(names)}
-    luck = Random(draw(st.integers()))
+    rng = Random(draw(st.integers()))
     records = []
     for _ in range(draw(st.sampled_from([1, 2, 70]))):
         fields: dict[str, Any] = {}
         for name in sorted(names):
             if name == "leader":
-                fields[name] = luck.choice((-1, 0, 2**31 - 1))
+                fields[name] = rng.choice((-1, 0, 2**31 - 1))
             elif name == "leader_recovery_state":
-                fields[name] = luck.choice((0, 1, 127))
+                fields[name] = rng.choice((0, 1, 127))
             elif name == "directories":
-                fields[name] = tuple(luck.choice(IDS) for _ in range(sizes[name]))
+                fields[name] = tuple(rng.choice(IDS) for _ in range(sizes[name]))
             else:
-                fields[name] = tuple(luck.randrange(-1, 2**31) for _ in range(sizes[name]))
-        records.append(PartitionChangeRecord(partition_id=luck.randrange(2**31), topic_id=luck.choice(IDS), **fields))
+                fields[name] = tuple(rng.randrange(-1, 2**31) for _ in range(sizes[name]))
+        records.append(PartitionChangeRecord(partition_id=rng.randrange(2**31), topic_id=rng.choice(IDS), **fields))
     return records, version
 
 
@@ -214,28 +214,28 @@ def test_old_partitions_have_no_directories() -> None:
         partitions(0, topic_ids, [0], **one, leader_recovery_state=[0])
 
 
-def some_record(luck: Random) -> tuple[Any, int]:
-    version, topic_id = luck.randrange(3), luck.choice(IDS)
-    kind = luck.choice("cctpppp11111111")
-    some = tuple(luck.randrange(9) for _ in range(luck.randrange(4)))
+def some_record(rng: Random) -> tuple[Any, int]:
+    version, topic_id = rng.randrange(3), rng.choice(IDS)
+    kind = rng.choice("cctpppp11111111")
+    some = tuple(rng.randrange(9) for _ in range(rng.randrange(4)))
     if kind == "c":
-        return luck.choice(
+        return rng.choice(
             [
                 ConfigRecord(resource_type=2, resource_name="x", name="y", value="z"),
                 RemoveTopicRecord(topic_id=topic_id),
             ]
         ), 0
     if kind == "t":
-        return TopicRecord(name=luck.choice(("a", "bcd", "t" * 130, "ä")), topic_id=topic_id), 0
-    fields: dict[str, Any] = {"partition_id": luck.randrange(300), "topic_id": topic_id, "isr": some}
-    if version >= 2 and luck.random() < 0.3:
+        return TopicRecord(name=rng.choice(("a", "bcd", "t" * 130, "ä")), topic_id=topic_id), 0
+    fields: dict[str, Any] = {"partition_id": rng.randrange(300), "topic_id": topic_id, "isr": some}
+    if version >= 2 and rng.random() < 0.3:
         fields["eligible_leader_replicas"] = some
     if kind == "p":
-        fields.update(removing_replicas=(), adding_replicas=(), replicas=some, leader=luck.randrange(-1, 5))
-        fields["leader_recovery_state"] = luck.choice((0, 0, 0, 1))
+        fields.update(removing_replicas=(), adding_replicas=(), replicas=some, leader=rng.randrange(-1, 5))
+        fields["leader_recovery_state"] = rng.choice((0, 0, 0, 1))
         return PartitionRecord(**fields), version
-    if luck.random() < 0.5:
-        fields["leader"] = luck.randrange(-2, 5)
+    if rng.random() < 0.5:
+        fields["leader"] = rng.randrange(-2, 5)
     return PartitionChangeRecord(**fields), version
 
 
@@ -248,13 +248,13 @@ def key_of(record: Any) -> object:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_order_of_a_scan_gives_what_the_order_of_the_log_gives(seed: int) -> None:
     """Topics before what comes behind them, one partition's records in order, all others where they stand."""
-    luck = Random(seed)
+    rng = Random(seed)
     records: list[tuple[Any, int]] = []
     while len(records) < 400:
-        record, version = some_record(luck)
-        for _ in range(luck.choice((1, 1, 30, 90))):
+        record, version = some_record(rng)
+        for _ in range(rng.choice((1, 1, 30, 90))):
             if key_of(record) is not None:
-                record = replace(record, partition_id=luck.randrange(luck.choice((300, 10**6))))
+                record = replace(record, partition_id=rng.randrange(rng.choice((300, 10**6))))
             records.append((record, version))
     values = [encode_record(*drawn) for drawn in records]
     data = build_batch(values, base_offset=50, leader_epoch=1, timestamp_ms=5)

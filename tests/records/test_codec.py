@@ -121,14 +121,14 @@ def test_a_version_that_there_is_not_is_refused_both_ways() -> None:
 
 def test_fast_and_careful_decoding_accept_the_same_bytes() -> None:
     """Bytes of stock, and those with one changed: the careful decoder must find a fault where the fast one did."""
-    luck = Random(5)
+    rng = Random(5)
     for name, version, _, data in wire_rows("wire.tsv")[::3]:
         schema = schema_of(class_named(name))
         fast, careful = make_decoder(schema, version), make_decoder(schema, version, careful=True)
         for _ in range(4):
             changed = bytearray(data)
             if changed:
-                changed[luck.randrange(len(changed))] = luck.choice((0, 1, 2, 127, 128, 255))
+                changed[rng.randrange(len(changed))] = rng.choice((0, 1, 2, 127, 128, 255))
             outcomes = []
             for run, extra in ((fast, ()), (careful, (["", 0],))):
                 try:

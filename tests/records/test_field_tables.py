@@ -55,9 +55,9 @@ def _ours(field: Any, value: Any) -> Any:
 def check(name: str, version: int) -> None:
     table, cls = table_of(name, version), class_named(name)
     assert table is not None, f"no table knows {name} v{version}"
-    luck = Random(f"{name} {version}")
+    rng = Random(f"{name} {version}")
     for _ in range(VALUES):
-        fields = field_tables.generate(table, version, luck)
+        fields = field_tables.generate(table, version, rng)
         data = field_tables.encode(table, version, fields)
         message = as_message(cls, fields)
 

@@ -37,10 +37,10 @@ def test_mutated_bytes_end_in_the_one_error_and_take_no_memory() -> None:
 
 
 def test_the_fuzzer_changes_what_it_is_given() -> None:
-    luck, others = Random(3), fuzz.compressed()
+    rng, others = Random(3), fuzz.compressed()
     data = bytes(range(50))
 
-    changed = [fuzz.mutated(data, luck, others) for _ in range(200)]
+    changed = [fuzz.mutated(data, rng, others) for _ in range(200)]
 
     assert len(set(changed)) > 150
 

@@ -53,7 +53,7 @@ SHARED = [
 ]
 
 
-def tamed(fields: list[Row], value: dict[str, Any], luck: Random) -> dict[str, Any]:
+def tamed(fields: list[Row], value: dict[str, Any], rng: Random) -> dict[str, Any]:
     """The same message with error codes and times that kio can hold."""
     for row in fields:
         if row.name not in value or value[row.name] is None:
@@ -61,11 +61,11 @@ def tamed(fields: list[Row], value: dict[str, Any], luck: Random) -> dict[str, A
         if row.is_struct:
             inner = value[row.name] if row.is_array else [value[row.name]]
             for item in inner:
-                tamed(row.fields, item, luck)
+                tamed(row.fields, item, rng)
         elif row.name.lower().endswith("errorcode"):
-            value[row.name] = luck.choice(CODES)
+            value[row.name] = rng.choice(CODES)
         elif row.name.endswith("Ms") or "timestamp" in row.name.lower():
-            value[row.name] = luck.choice((0, 1, 1000, 2**31 - 1))
+            value[row.name] = rng.choice((0, 1, 1000, 2**31 - 1))
     return value
 
 
@@ -75,9 +75,9 @@ def test_kio_reads_and_writes_our_bytes(name: str) -> None:
         cls, table = kio_class(name, version), table_of(name, version)
         assert cls
         assert table
-        luck = Random(f"kio {name} {version}")
+        rng = Random(f"kio {name} {version}")
         for _ in range(VALUES):
-            fields = tamed(table.fields, field_tables.generate(table, version, luck), luck)
+            fields = tamed(table.fields, field_tables.generate(table, version, rng), rng)
             ours = encode(as_message(class_named(name), fields), version)
 
             entity, size = entity_reader(cls)(ours, 0)

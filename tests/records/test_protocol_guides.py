@@ -221,37 +221,37 @@ def test_the_guide_of_09_is_ours_by_other_names(name: str, versions: list[int], 
         assert_alike(unfolded(parsed(text)), unfolded(ours(old_class(name), version)))
 
 
-def old_bytes(fields: list[Field], luck: Random, path: str = "") -> bytes:
+def old_bytes(fields: list[Field], rng: Random, path: str = "") -> bytes:
     """Bytes by the grammar of 0.9, made without our codec."""
     out = b""
     for name, around, inner in fields:
-        count = luck.randint(0, 3) if around else 1
+        count = rng.randint(0, 3) if around else 1
         if around:
             out += struct.pack(">i", count)
         for _ in range(count):
-            out += old_bytes(inner, luck, name) if isinstance(inner, list) else old_value(name, inner, luck)
+            out += old_bytes(inner, rng, name) if isinstance(inner, list) else old_value(name, inner, rng)
     return out
 
 
-def old_value(name: str, type_: str, luck: Random) -> bytes:
+def old_value(name: str, type_: str, rng: Random) -> bytes:
     if type_ == "?":
         type_ = {"topics": "STRING", "group_ids": "STRING", "offsets": "INT64"}.get(name, "INT32")
     if name == "delete_partitions":
-        return luck.choice((b"\0", b"\1"))
+        return rng.choice((b"\0", b"\1"))
     if type_.startswith("INT"):
-        return luck.randbytes(int(type_[3:]) // 8)
+        return rng.randbytes(int(type_[3:]) // 8)
     if type_ == "STRING":
         return struct.pack(">h", 3) + b"abc"
     assert type_ == "BYTES", type_
-    return struct.pack(">i", 4) + luck.randbytes(4)
+    return struct.pack(">i", 4) + rng.randbytes(4)
 
 
 @rows_of("0.9")
 def test_every_row_of_the_old_protocol_decodes(name: str, versions: list[int], text: str) -> None:
     for version in versions:
-        luck = Random(f"{name} {version}")
+        rng = Random(f"{name} {version}")
         for _ in range(20):
-            data = old_bytes(parsed(text), luck)
+            data = old_bytes(parsed(text), rng)
 
             assert encode(decode(old_class(name), version, data), version) == data
 

@@ -66,9 +66,9 @@ def test_the_first_hundred_uuids_are_reserved() -> None:
 
 
 def test_a_random_uuid_is_of_version_4_and_can_stand_as_an_argument() -> None:
-    luck = Random(1)
+    rng = Random(1)
 
-    drawn = [random_uuid(luck.getrandbits) for _ in range(500)]
+    drawn = [random_uuid(rng.getrandbits) for _ in range(500)]
 
     assert {(value[6] >> 4, value[8] >> 6) for value in drawn} == {(4, 2)}
     assert not any(uuid_text(value).startswith("-") or is_reserved(value) for value in drawn)

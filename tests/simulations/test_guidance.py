@@ -61,11 +61,11 @@ def test_the_same_root_guides_the_same_way() -> None:
 
 
 def test_a_changed_plan_is_one_of_the_same_cluster() -> None:
-    luck = Random(5)
+    rng = Random(5)
     for seed in range(1, 200):
         plan = draw(seed)
 
-        other = changed(luck, plan, draw(1000 + seed))
+        other = changed(rng, plan, draw(1000 + seed))
 
         assert (other.voters, other.observers, other.config, other.calm) == (
             plan.voters, plan.observers, plan.config, plan.calm,

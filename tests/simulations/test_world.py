@@ -73,6 +73,6 @@ def test_streams_of_other_names_do_not_hang_together() -> None:
 
 
 def test_between_has_both_ends() -> None:
-    luck = stream(1)
+    rng = stream(1)
 
-    assert {between(luck, 3, 5) for _ in range(100)} == {3, 4, 5}
+    assert {between(rng, 3, 5) for _ in range(100)} == {3, 4, 5}

@@ -101,7 +101,7 @@ class Reading:
             missing += column[:end] != NOBODY
         for column in columns.isr:
             missing -= column[:end] != NOBODY
-        for row in np.flatnonzero(columns.rares.of_kind(IS_WIDE)[columns.rare[:end]]).tolist():
+        for row in np.flatnonzero(columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[:end]]).tolist():
             partition = columns.get(row)
             missing[row] = len(partition.isr) < len(partition.replicas)
         rows: Rows = np.flatnonzero((missing > 0) & (columns.topic[:end] != NO_TOPIC))

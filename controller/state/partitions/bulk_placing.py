@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.state.partitions.bulk_uncommon_fields import RARE, write_rare
+from controller.state.partitions.bulk_uncommon_fields import UNCOMMON, write_uncommon
 from controller.state.partitions.columns import MIGRATING, NOBODY, POSITIONS_MAX
 from controller.state.partitions.topics import NO_ROW, Topic
 from controller.state.partitions.uncommon_fields import COMMON
@@ -127,7 +127,7 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
     assert isr is not None
     for name in ("leader", "leader_epoch", "partition_epoch"):
         getattr(columns, name)[rows] = getattr(found, name)
-    columns.rare[rows] = COMMON
+    columns.uncommon[rows] = COMMON
     if directories is not None and directories.shape[1]:
         numbers = columns.directory_ids.numbers_of(directories)
     else:
@@ -135,10 +135,12 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
     for matrix, positions in ((replicas, columns.replicas), (isr, columns.isr), (numbers, columns.directories)):
         for position, column in enumerate(positions):
             column[rows] = matrix[:, position] if position < matrix.shape[1] else NOBODY
-    rare = {name: getattr(found, name) for name in RARE}
-    rare = {name: column for name, column in rare.items() if column is not None and (column.ndim == 1 or column.size)}
-    if rare:
-        write_rare(columns, rows, rare)
+    uncommon = {name: getattr(found, name) for name in UNCOMMON}
+    uncommon = {
+        name: column for name, column in uncommon.items() if column is not None and (column.ndim == 1 or column.size)
+    }
+    if uncommon:
+        write_uncommon(columns, rows, uncommon)
 
 
 def settle(partitions: Partitions) -> None:

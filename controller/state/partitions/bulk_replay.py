@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from controller.state.partitions.bulk_changes import PartitionChanges
-from controller.state.partitions.bulk_uncommon_fields import RARE, write_rare
+from controller.state.partitions.bulk_uncommon_fields import UNCOMMON, write_uncommon
 from controller.state.partitions.bulk_undo import RowSet, former_of
 from controller.state.partitions.columns import NOBODY
 from controller.state.partitions.election_counts import count_elections
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.state.state import State
 
 # What changes of the common sort say. Others are replayed one by one.
-_BY_COLUMN = {"leader", "isr", *RARE}
+_BY_COLUMN = {"leader", "isr", *UNCOMMON}
 
 
 def replay_changes(state: State, changes: PartitionChanges, base_offset: int) -> None:
@@ -47,13 +47,13 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
         if not len(group):
             return
     rows, fields = group.rows, group.fields
-    writes_rare = any(name in fields for name in RARE)
+    writes_uncommon = any(name in fields for name in UNCOMMON)
     state.begin_record(last_offset)
     count_elections(state, group)
     if state.undo.recording:
         names = ["partition_epoch"]
         names += ["leader", "leader_epoch"] if "leader" in fields else []
-        names += ["rare"] if writes_rare else []
+        names += ["uncommon"] if writes_uncommon else []
         former = former_of(columns, rows, names, isr="isr" in fields)
         state.undo.note(state.partitions.bulk, RowSet(rows), former)
     # Epochs wrap, as they do in Java; so do numpy's.
@@ -65,8 +65,8 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
         isr = fields["isr"]
         for position, column in enumerate(columns.isr):
             column[rows] = isr[:, position] if position < isr.shape[1] else NOBODY
-    if writes_rare:
-        write_rare(columns, rows, fields)
+    if writes_uncommon:
+        write_uncommon(columns, rows, fields)
     state.partitions.version += 1
     state.end_offset = last_offset + 1
 
@@ -74,7 +74,7 @@ def replay_group(state: State, group: Group, base_offset: int) -> None:
 def _by_column(columns: Columns, group: Group) -> NDArray[np.bool_]:
     """Which of the changes can be written by columns."""
     fields = group.fields
-    found: NDArray[np.bool_] = ~columns.rares.of_kind(IS_WIDE)[columns.rare[group.rows]]
+    found: NDArray[np.bool_] = ~columns.uncommon_values.of_kind(IS_WIDE)[columns.uncommon[group.rows]]
     isr = fields.get("isr")
     recovery_state = fields.get("leader_recovery_state")
     if not fields.keys() <= _BY_COLUMN or (isr is not None and isr.shape[1] > columns.positions):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from controller.state.partitions.uncommon_fields import Rare
+from controller.state.partitions.uncommon_fields import UncommonFields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from controller.state.partitions.partitions import Rows
 
 # The fields of records, by their names there, that are kept in `Columns.rare`.
-RARE = (
+UNCOMMON = (
     "eligible_leader_replicas", "last_known_elr", "leader_recovery_state", "removing_replicas", "adding_replicas",
 )  # fmt: skip
 
 
-def write_rare(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
+def write_uncommon(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
     """Write what few partitions have, as far as `fields` carry it. None of the rows is wide."""
-    given = {name: fields[name] for name in RARE if name in fields}
-    former = columns.rare[rows]
+    given = {name: fields[name] for name in UNCOMMON if name in fields}
+    former = columns.uncommon[rows]
     sorts, first = distinct([former, *(position for column in given.values() for position in _positions(column))])
     numbers = np.empty(len(first), np.int32)
     for sort, number in enumerate(first.tolist()):
         said = {name: column[number].tolist() for name, column in given.items()}
-        numbers[sort] = columns.rares.number(_changed(columns.rares.values[former[number]], said))
-    columns.rare[rows] = numbers[sorts]
+        numbers[sort] = columns.uncommon_values.number(_changed(columns.uncommon_values.values[former[number]], said))
+    columns.uncommon[rows] = numbers[sorts]
 
 
 def distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -48,13 +48,13 @@ def _positions(column: NDArray[Any]) -> list[NDArray[Any]]:
     return [column] if column.ndim == 1 else list(column.T)
 
 
-def _changed(former: Rare, said: dict[str, Any]) -> Rare:
+def _changed(former: UncommonFields, said: dict[str, Any]) -> UncommonFields:
     """What a row has after a record that says this."""
 
     def lists(name: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(said[name]) if name in said else otherwise
 
-    return Rare(
+    return UncommonFields(
         lists("removing_replicas", former.removing),
         lists("adding_replicas", former.adding),
         lists("eligible_leader_replicas", former.elr),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from controller.state.partitions.partition import Partition
-from controller.state.partitions.uncommon_fields import COMMON, Rare, RareTable
+from controller.state.partitions.uncommon_fields import COMMON, UncommonFields, UncommonFieldsTable
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 if TYPE_CHECKING:
@@ -77,20 +77,21 @@ class Columns:
 
     __slots__ = (
         "_cells", "_directory_cells", "_isr_cells", "_replica_cells", "capacity", "directories", "directory_ids", "end",
-        "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "rare", "rares", "replicas", "topic",
+        "isr", "leader", "leader_epoch", "partition_epoch", "partition_id", "replicas", "topic", "uncommon",
+        "uncommon_values",
     )  # fmt: skip
 
     def __init__(self, positions: int = 3) -> None:
         self.end = 0
         self.capacity = 0
         self.directory_ids = DirectoryIds()
-        self.rares = RareTable()
+        self.uncommon_values = UncommonFieldsTable()
         self.topic = _column()
         self.partition_id = _column()
         self.leader = _column()
         self.leader_epoch = _column()
         self.partition_epoch = _column()
-        self.rare = _column()
+        self.uncommon = _column()
         self.replicas = [_column() for _ in range(positions)]
         self.isr = [_column() for _ in range(positions)]
         self.directories = [_column() for _ in range(positions)]
@@ -105,14 +106,14 @@ class Columns:
 
     def get(self, row: int) -> Partition:
         """The partition in a row."""
-        leader, leader_epoch, partition_epoch, rare = self._cells
+        leader, leader_epoch, partition_epoch, uncommon = self._cells
         replicas = _listed([cell[row] for cell in self._replica_cells])
         isr = _listed([cell[row] for cell in self._isr_cells])
         ids = self.directory_ids.ids
         directories = tuple([ids[cell[row]] for cell in self._directory_cells[: len(replicas)]])
-        if rare[row] == COMMON:
+        if uncommon[row] == COMMON:
             return Partition(replicas, isr, leader[row], leader_epoch[row], partition_epoch[row], directories)
-        has = self.rares.values[rare[row]]
+        has = self.uncommon_values.values[uncommon[row]]
         if has.lists is not None:
             replicas, isr, directories = has.lists
         return Partition(
@@ -122,7 +123,7 @@ class Columns:
 
     def set(self, row: int, partition: Partition) -> None:
         """Write a partition to a row that is below `end`."""
-        leader, leader_epoch, partition_epoch, rare = self._cells
+        leader, leader_epoch, partition_epoch, uncommon = self._cells
         leader[row] = partition.leader
         leader_epoch[row] = partition.leader_epoch
         partition_epoch[row] = partition.partition_epoch
@@ -140,13 +141,13 @@ class Columns:
         number = COMMON
         if is_wide or partition[6:] != _COMMON:
             lists = (replicas, isr, partition.directories) if is_wide else None
-            number = self.rares.number(Rare(*partition[6:], lists))
-        rare[row] = number
+            number = self.uncommon_values.number(UncommonFields(*partition[6:], lists))
+        uncommon[row] = number
 
     def change(self, row: int, old: Partition, new: Partition) -> None:
         """Write what of `new` is another thing than in `old`, which is in the row."""
-        leader, leader_epoch, partition_epoch, rare = self._cells
-        stays_common = rare[row] == COMMON and new[6:] == _COMMON
+        leader, leader_epoch, partition_epoch, uncommon = self._cells
+        stays_common = uncommon[row] == COMMON and new[6:] == _COMMON
         has_same_replicas = new.replicas is old.replicas and new.directories is old.directories
         isr_fits = len(new.isr) <= self.positions and min(new.isr, default=0) >= 0
         if not (stays_common and has_same_replicas and isr_fits):
@@ -160,8 +161,10 @@ class Columns:
 
     def clear_out(self) -> None:
         """Drop rare values that no row has any more, where there are many. No number of theirs is kept elsewhere."""
-        if len(self.rares) >= self.rares.crowded_at:
-            self.rares, self.rare[: self.end] = self.rares.without_unused(self.rare[: self.end])
+        if len(self.uncommon_values) >= self.uncommon_values.crowded_at:
+            self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.without_unused(
+                self.uncommon[: self.end]
+            )
 
     def append(self, count: int) -> int:
         """Make room for `count` more rows at the end and return the first."""
@@ -181,7 +184,7 @@ class Columns:
         """Keep these rows alone, in this order, as the first ones."""
         self.end = len(order)
         for column in (
-            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch, self.rare,
+            self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch, self.uncommon,
             *self.replicas, *self.isr, *self.directories,
         ):  # fmt: skip
             column[: self.end] = column[order]
@@ -191,8 +194,8 @@ class Columns:
         other = Columns.__new__(Columns)
         other.end = other.capacity = self.end
         other.directory_ids = self.directory_ids
-        other.rares = self.rares
-        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "rare"):
+        other.uncommon_values = self.uncommon_values
+        for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch", "uncommon"):
             setattr(other, name, getattr(self, name)[: self.end].copy())
         for name in ("replicas", "isr", "directories"):
             setattr(other, name, [column[: self.end].copy() for column in getattr(self, name)])
@@ -206,7 +209,7 @@ class Columns:
         self.leader = _grown(self.leader, capacity)
         self.leader_epoch = _grown(self.leader_epoch, capacity)
         self.partition_epoch = _grown(self.partition_epoch, capacity)
-        self.rare = _grown(self.rare, capacity)
+        self.uncommon = _grown(self.uncommon, capacity)
         for columns in (self.replicas, self.isr, self.directories):
             for position, column in enumerate(columns):
                 columns[position] = _grown(column, capacity)
@@ -215,13 +218,13 @@ class Columns:
 
     def take_cells(self) -> None:
         """Scalar access goes by memoryviews: twice as fast as by arrays, and it gives ints of Python."""
-        self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.rare.data)
+        self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.uncommon.data)
         self._replica_cells = [column.data for column in self.replicas]
         self._isr_cells = [column.data for column in self.isr]
         self._directory_cells = [column.data for column in self.directories]
 
 
-_COMMON = Rare()[:5]
+_COMMON = UncommonFields()[:5]
 
 
 def _keys(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -40,10 +40,10 @@ def count_elections(state: State, group: Group) -> None:
     if leader is None:
         return
     columns = state.partitions.columns
-    numbers = columns.rare[group.rows]
+    numbers = columns.uncommon[group.rows]
     count = 0
     for number in np.unique(numbers).tolist():
-        elr = columns.rares.values[number].elr if number != COMMON else ()
+        elr = columns.uncommon_values.values[number].elr if number != COMMON else ()
         if elr:
             count += int(np.isin(leader[numbers == number], elr).sum())
     _add(state, ELR, count)

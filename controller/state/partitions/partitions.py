@@ -146,7 +146,7 @@ class Partitions(Undoable):
 
     def in_elr(self, broker_id: int) -> Rows:
         """The partitions that have the broker among their eligible leader replicas."""
-        return self._rare(self.columns.rares.where(lambda rare: broker_id in rare.elr))
+        return self._rare(self.columns.uncommon_values.where(lambda uncommon: broker_id in uncommon.elr))
 
     def with_elr(self) -> Rows:
         """The partitions that have eligible leader replicas or a last known leader."""
@@ -179,13 +179,13 @@ class Partitions(Undoable):
         return living
 
     def _of_kind(self, kind: int) -> Rows:
-        return self._rare(self.columns.rares.of_kind(kind))
+        return self._rare(self.columns.uncommon_values.of_kind(kind))
 
     def _rare(self, is_wanted: NDArray[np.bool_]) -> Rows:
         """The partitions with rare values of certain numbers."""
         if not is_wanted.any():
             return _NO_ROWS
-        return self._living(np.flatnonzero(is_wanted[self.columns.rare[: self.columns.end]]))
+        return self._living(np.flatnonzero(is_wanted[self.columns.uncommon[: self.columns.end]]))
 
     def _listing(self, lists: list[Any], member: int, contains: Callable[[Partition], bool]) -> Rows:
         end = self.columns.end
@@ -316,13 +316,13 @@ class Partitions(Undoable):
             self._release(gone)
 
     def _release(self, gone: Topic | int) -> None:
-        rare = self.columns.rare
+        uncommon = self.columns.uncommon
         if isinstance(gone, int):
-            rare[gone] = COMMON
+            uncommon[gone] = COMMON
             self._free_rows.append(gone)
             return
         rows = rows_of(gone)
-        rare[rows] = COMMON
+        uncommon[rows] = COMMON
         # The last row first, so that they are taken again in ascending order.
         self._free_rows.extend(rows[::-1].tolist())
         self.topics[gone.index] = None

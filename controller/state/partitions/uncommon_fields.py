@@ -28,7 +28,7 @@ COMMON = 0
 _CROWD_MIN = 4096
 
 
-class Rare(NamedTuple):
+class UncommonFields(NamedTuple):
     """What few partitions have. lists: replicas, ISR and directories in whole, of a partition that is wide."""
 
     removing: tuple[int, ...] = ()
@@ -48,13 +48,13 @@ class Rare(NamedTuple):
         )
 
 
-class RareTable:
+class UncommonFieldsTable:
     """The distinct values, numbered. A number stays, so long as the table is not replaced by a smaller one."""
 
     __slots__ = ("_kinds", "crowded_at", "numbers", "values")
 
     def __init__(self) -> None:
-        self.values = [Rare()]
+        self.values = [UncommonFields()]
         self.numbers = {self.values[COMMON]: COMMON}
         self.crowded_at = _CROWD_MIN
         self._kinds: NDArray[np.uint8] = np.zeros(1, np.uint8)
@@ -62,7 +62,7 @@ class RareTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def number(self, value: Rare) -> int:
+    def number(self, value: UncommonFields) -> int:
         """The number of a value, a new one where it has none yet."""
         number = self.numbers.get(value)
         if number is None:
@@ -83,14 +83,14 @@ class RareTable:
         found: NDArray[np.bool_] = (self.kinds() & kind) != 0
         return found
 
-    def where(self, holds: Callable[[Rare], bool]) -> NDArray[np.bool_]:
+    def where(self, holds: Callable[[UncommonFields], bool]) -> NDArray[np.bool_]:
         """By number, whether something holds of a value."""
         return np.array([holds(value) for value in self.values], np.bool_)
 
-    def without_unused(self, column: Int32s) -> tuple[RareTable, Int32s]:
+    def without_unused(self, column: Int32s) -> tuple[UncommonFieldsTable, Int32s]:
         """A table of those values alone that a column of numbers has, and that column in its numbers."""
         used, renumbered = np.unique(np.append(column, COMMON), return_inverse=True)
-        table = RareTable()
+        table = UncommonFieldsTable()
         for number in used[1:].tolist():
             table.number(self.values[number])
         table.crowded_at = max(_CROWD_MIN, 2 * len(table))

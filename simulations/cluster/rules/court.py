@@ -19,8 +19,8 @@ from simulations.cluster.answering import READS
 from simulations.cluster.image import NOBODY, Image
 from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
-from simulations.cluster.rules.luck import Placing
 from simulations.cluster.rules.mirror import Mirror
+from simulations.cluster.rules.rng import Placing
 from simulations.cluster.rules.table import RULES
 from simulations.cluster.watch import ClusterWatch
 from simulations.releases import levels_of

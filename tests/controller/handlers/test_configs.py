@@ -347,9 +347,9 @@ def test_only_the_broker_itself_can_say_which_more_of_its_directories_to_cordon(
     found = state()
     if current is not None:
         replay(found, config(BROKER, "1", "cordoned.log.dirs", current))
-    wish = resource(BROKER, "1", ("cordoned.log.dirs", SET, value))
+    target = resource(BROKER, "1", ("cordoned.log.dirs", SET, value))
 
-    directly, forwarded = incremental(found, wish), incremental(found, wish, forwarded=True)
+    directly, forwarded = incremental(found, target), incremental(found, target, forwarded=True)
 
     refused = (
         Error.INVALID_CONFIG,

@@ -196,11 +196,11 @@ def test_with_eligible_replicas_min_insync_replicas_becomes_one_for_all_nodes() 
         config(BROKER, "11", "num.io.threads", "3"),
     )
     two = env({"min.insync.replicas": "2"})
-    wish = ("eligible.leader.replicas.version", 1)
+    target = ("eligible.leader.replicas.version", 1)
 
-    first = update(found, wish, at=two)
+    first = update(found, target, at=two)
     replay(found, *records(first))
-    again = update(found, wish, at=two)
+    again = update(found, target, at=two)
 
     assert records(first) == [
         config(BROKER, "", "min.insync.replicas", "2"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.partition_change import Election, Rules, Wish, in_hash_order, partition_change
+from controller.rules.partition_change import Election, PartitionTarget, Rules, in_hash_order, partition_change
 from controller.rules.reassignment import reassigned, reverted
 from controller.state.partitions.partition import Partition, merged
 from records.metadata.topics import PartitionChangeRecord
@@ -39,9 +39,9 @@ def rules(version=2, *, live=lambda broker: broker != 3, min_isr=2, elr=None, le
     )
 
 
-def change(before, rules, **wish):
+def change(before, rules, **target):
     """The fields that the record sets, None where there is none."""
-    built = partition_change(before, TOPIC, 7, rules, Wish(**wish))
+    built = partition_change(before, TOPIC, 7, rules, PartitionTarget(**target))
     if built is None:
         return None
     record, _ = built
@@ -53,7 +53,7 @@ def change(before, rules, **wish):
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 @pytest.mark.parametrize(
-    ("before", "live", "wish", "leader"),
+    ("before", "live", "target", "leader"),
     [
         (FOO, {1, 2}, {"election": PREFERRED}, 2),
         (FOO, {1, 2}, {}, None),
@@ -67,15 +67,15 @@ def change(before, rules, **wish):
         (BAZ, {1, 2, 3}, {"election": UNCLEAN}, None),
     ],
 )
-def test_an_election_prefers_who_loses_nothing(version, before, live, wish, leader):
-    fields = change(before, rules(version, live=live.__contains__), **wish)
+def test_an_election_prefers_who_loses_nothing(version, before, live, target, leader):
+    fields = change(before, rules(version, live=live.__contains__), **target)
 
     assert (fields or {}).get("leader") == leader
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 @pytest.mark.parametrize(
-    ("before", "live", "wish"),
+    ("before", "live", "target"),
     [
         (FOO, {1, 2}, {}),
         (FOO, {1, 2}, {"election": UNCLEAN}),
@@ -84,13 +84,13 @@ def test_an_election_prefers_who_loses_nothing(version, before, live, wish, lead
         (BAZ, {1, 2, 3}, {"election": PREFERRED}),
     ],
 )
-def test_no_record_is_written_where_nothing_changes(version, before, live, wish):
-    assert change(before, rules(version, live=live.__contains__), **wish) is None
+def test_no_record_is_written_where_nothing_changes(version, before, live, target):
+    assert change(before, rules(version, live=live.__contains__), **target) is None
 
 
 @pytest.mark.parametrize(("version", "level"), [(0, 15), (1, 17), (1, 22), (2, 23), (2, 30)])
 def test_the_version_of_the_record_follows_the_metadata_version(version, level):
-    record = partition_change(FOO, TOPIC, 7, rules(level=level, elr=False), Wish(isr=(2, 1)))
+    record = partition_change(FOO, TOPIC, 7, rules(level=level, elr=False), PartitionTarget(isr=(2, 1)))
 
     assert record == (PartitionChangeRecord(partition_id=7, topic_id=TOPIC, isr=(2, 1)), version)
 
@@ -375,11 +375,12 @@ def test_whatever_is_wished_the_partition_stays_sound(replicas, live, data, elr,
     eligible = [r for r in replicas if r not in isr and data.draw(st.booleans())] if elr and len(isr) < 2 else []
     directories = (MIGRATING_DIRECTORY,) * len(replicas)
     before = partition(replicas, isr, leader, directories=directories, elr=tuple(eligible))
-    target = data.draw(st.lists(st.sampled_from(replicas), unique=True))
+    # AlterPartition refuses an empty ISR before the builder sees it.
+    target = data.draw(st.lists(st.sampled_from(replicas), unique=True, min_size=1))
     election = data.draw(st.sampled_from(list(Election)))
     asked = rules(level=level, elr=elr, live=live.__contains__)
 
-    built = partition_change(before, TOPIC, 0, asked, Wish(isr=target, election=election))
+    built = partition_change(before, TOPIC, 0, asked, PartitionTarget(isr=target, election=election))
 
     after = before if built is None else merged(before, built[0])
     assert after.leader == -1 or (after.leader in after.isr and after.leader in live)

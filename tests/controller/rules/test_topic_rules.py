@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.rules.partition_elections import Leadership
+from controller.rules.partition_elections import PartitionElections
 from controller.rules.topic_rules import topic_rules
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import PartitionRecord, TopicRecord
@@ -49,7 +49,7 @@ def test_for_each_row_the_rules_are_those_of_its_topic(configs):
 
     min_isr, unclean = topic_rules(state, nearby, rows)
 
-    leadership = Leadership(state, nearby)
+    leadership = PartitionElections(state, nearby)
     topics = [state.partitions.topic_at(row) for row in rows.tolist()]
     assert min_isr.tolist() == [leadership.min_isr(topic) for topic in topics]
     assert unclean.tolist() == [leadership.allows_unclean(topic) for topic in topics]

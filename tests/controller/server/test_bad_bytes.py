@@ -21,16 +21,16 @@ GROWTH_KIB_MAX = 50 * 1024
 
 
 def test_bad_bytes_leave_the_node_serving_and_its_memory_as_it_was(tmp_path: Path) -> None:
-    luck = Random(3)
+    rng = Random(3)
     port = free_port()
     with running(tmp_path, port) as process:
         assert is_served(port)
         before = resident_kib(process)
 
-        send_all(port, [luck.randbytes(luck.randrange(1, 4000)) for _ in range(200)])
+        send_all(port, [rng.randbytes(rng.randrange(1, 4000)) for _ in range(200)])
         send_all(port, [size.to_bytes(4, "big", signed=True) + bytes(64) for size in huge_sizes()])
-        send_all(port, [framed(header(luck) + luck.randbytes(luck.randrange(200))) for _ in range(500)])
-        send_all(port, [framed(header(luck) + b"\xff" * 64) for _ in range(200)])
+        send_all(port, [framed(header(rng) + rng.randbytes(rng.randrange(200))) for _ in range(500)])
+        send_all(port, [framed(header(rng) + b"\xff" * 64) for _ in range(200)])
         with half_frames(port, 100):
             assert is_served(port)
         grown = resident_kib(process) - before
@@ -79,10 +79,10 @@ def framed(body: bytes) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
-def header(luck: Random) -> bytes:
+def header(rng: Random) -> bytes:
     """The header of a request of some API, in a version that may or may not exist."""
-    key = luck.choice([*APIS, 999])
-    return b"".join(number.to_bytes(2, "big") for number in (key, luck.randrange(20))) + bytes(4) + b"\xff\xff"
+    key = rng.choice([*APIS, 999])
+    return b"".join(number.to_bytes(2, "big") for number in (key, rng.randrange(20))) + bytes(4) + b"\xff\xff"
 
 
 def send_all(port: int, messages: list[bytes]) -> None:

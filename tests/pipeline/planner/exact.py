@@ -13,20 +13,18 @@ if TYPE_CHECKING:
     import random
 
 
-def some_cluster(luck: random.Random) -> tuple[Cluster, list[int]]:
+def some_cluster(rng: random.Random) -> tuple[Cluster, list[int]]:
     """A small cluster as luck has it, crooked on purpose, and brokers to drain."""
-    brokers = [
-        Broker(number, f"rack-{luck.randrange(luck.choice((1, 2, 3, 4)))}") for number in range(luck.randint(2, 8))
-    ]
-    drained = luck.sample(range(len(brokers)), luck.choice((0, 0, 1)))
+    brokers = [Broker(number, f"rack-{rng.randrange(rng.choice((1, 2, 3, 4)))}") for number in range(rng.randint(2, 8))]
+    drained = rng.sample(range(len(brokers)), rng.choice((0, 0, 1)))
     factor_max = min(4, len(brokers) - len(drained))
-    favoured = luck.sample(range(len(brokers)), luck.randint(factor_max, len(brokers)))
-    mixed = luck.random() < 0.4
-    factor = luck.randint(1, factor_max)
+    favoured = rng.sample(range(len(brokers)), rng.randint(factor_max, len(brokers)))
+    mixed = rng.random() < 0.4
+    factor = rng.randint(1, factor_max)
     partitions = []
-    for number in range(luck.randint(1, 14)):
-        size = luck.randint(1, factor_max) if mixed else factor
-        partitions.append(("t", number, luck.sample(favoured, size)))
+    for number in range(rng.randint(1, 14)):
+        size = rng.randint(1, factor_max) if mixed else factor
+        partitions.append(("t", number, rng.sample(favoured, size)))
     return cluster_of(brokers, partitions), drained
 
 

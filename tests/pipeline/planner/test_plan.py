@@ -79,9 +79,9 @@ def test_no_outcome_under_the_rule_of_the_racks_is_more_even() -> None:
     assert wrong == []
 
 
-def crooked(partitions: int, brokers: int, racks: int, new: int, luck: np.random.Generator) -> Cluster:
+def crooked(partitions: int, brokers: int, racks: int, new: int, rng: np.random.Generator) -> Cluster:
     """Replicas laid without a thought for racks, on all but the new brokers."""
-    replicas = luck.integers(0, brokers - 2, (partitions, 3), dtype=np.int32)
+    replicas = rng.integers(0, brokers - 2, (partitions, 3), dtype=np.int32)
     replicas.sort(axis=1)
     replicas += np.arange(3, dtype=np.int32)  # three numbers that differ
     each = np.arange(partitions)

@@ -239,15 +239,15 @@ def test_bad_bytes_close_their_connection_with_a_note_and_no_other(loop: Loop, d
 
 def test_random_bytes_do_not_stop_the_server(loop: Loop) -> None:
     async def test() -> None:
-        luck = random.Random(11)
+        rng = random.Random(11)
         async with Serving() as serving:
             for _ in range(60):
                 client = await Bare.to(serving.port)
-                data = luck.randbytes(luck.randint(1, 300))
-                if luck.random() < 0.5:
+                data = rng.randbytes(rng.randint(1, 300))
+                if rng.random() < 0.5:
                     data = (
                         len(data).to_bytes(4, "big")
-                        + luck.choice(sorted(serving.server._versions)).to_bytes(2, "big")
+                        + rng.choice(sorted(serving.server._versions)).to_bytes(2, "big")
                         + data
                     )
                 await client.write(data)

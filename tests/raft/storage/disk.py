@@ -152,18 +152,18 @@ class Disk:
         self.remove(path)
         self.close(handle)
 
-    def after_crash(self, luck: Random) -> Disk:
+    def after_crash(self, rng: Random) -> Disk:
         """A disk on which everything synced is there, and of the rest what luck has let through."""
         found = Disk()
         found.directories = set(self.directories)
         names = dict(self.durable)
         # A journal brings the changes of names to the disk in order, so a number of the first ones.
-        for entry in self.pending[: luck.randint(0, len(self.pending))]:
+        for entry in self.pending[: rng.randint(0, len(self.pending))]:
             _settle(names, entry)
         contents: dict[int, bytes] = {}
         for path, inode in names.items():
             if id(inode) not in contents:
-                contents[id(inode)] = _survivor(inode, luck)
+                contents[id(inode)] = _survivor(inode, rng)
             data = contents[id(inode)]
             copy = Inode(bytearray(data), data, [], inode.read_only)
             found.files[path] = found.durable[path] = copy
@@ -187,19 +187,19 @@ class Disk:
             raise self.failure
 
 
-def _survivor(inode: Inode, luck: Random) -> bytes:
+def _survivor(inode: Inode, rng: Random) -> bytes:
     """The bytes of a file after a crash: its first writes, and of the next ones the first bytes, or some sectors."""
     data = bytearray(inode.synced)
-    whole = luck.randint(0, len(inode.writes))
+    whole = rng.randint(0, len(inode.writes))
     for position, written in inode.writes[:whole]:
         _apply(data, position, written)
     rest = inode.writes[whole:]
     if not rest or rest[0][0] < 0:
         return bytes(data)
-    kind = luck.choice(("none", "first bytes", "sectors", "sectors of all"))
+    kind = rng.choice(("none", "first bytes", "sectors", "sectors of all"))
     if kind == "first bytes":
         position, written = rest[0]
-        _write(data, position, written[: luck.randint(0, len(written))])
+        _write(data, position, written[: rng.randint(0, len(written))])
     elif kind != "none":
         # Pages go to the disk in any order: the file has its new size, and zeros where a sector did not arrive.
         newer = bytearray(data)
@@ -209,7 +209,7 @@ def _survivor(inode: Inode, luck: Random) -> bytes:
             _apply(newer, position, written)
         _resize(data, max(len(data), len(newer)))
         for start in range(0, len(newer), SECTOR):
-            if luck.random() < 0.5:
+            if rng.random() < 0.5:
                 data[start : start + SECTOR] = newer[start : start + SECTOR]
     return bytes(data)
 

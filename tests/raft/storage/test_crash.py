@@ -78,7 +78,7 @@ class Life:
     """A random life of a replica's storage, and what it was told to be on disk."""
 
     def __init__(self, disk: Disk, seed: int) -> None:
-        self.luck = Random(seed)
+        self.rng = Random(seed)
         self.disk = disk
         self.executor = Later()
         self.epoch = 1
@@ -117,7 +117,7 @@ class Life:
             self.download, self.clean, self.tick,
         ]  # fmt: skip
         for _ in range(steps):
-            self.luck.choice(moves)()
+            self.rng.choice(moves)()
         self.storage.close()
 
     @property
@@ -131,9 +131,9 @@ class Life:
     def append(self) -> None:
         end = self.now.end
         made = []
-        for _ in range(self.luck.choice((1, 1, 1, 3))):
-            count = self.luck.choice((1, 1, 4))
-            data = batch(end, count=count, epoch=self.epoch, size=self.luck.choice((20, 300, 1500)))
+        for _ in range(self.rng.choice((1, 1, 1, 3))):
+            count = self.rng.choice((1, 1, 4))
+            data = batch(end, count=count, epoch=self.epoch, size=self.rng.choice((20, 300, 1500)))
             made.append((end, data))
             end += count
         self.number += 1
@@ -148,17 +148,17 @@ class Life:
     def commit(self) -> None:
         # A follower learns of it from the leader, and may have to flush yet what a majority holds.
         ends = [self.states[self.flushed].end, self.now.end]
-        self.high_watermark = max(self.high_watermark, self.luck.choice(ends))
+        self.high_watermark = max(self.high_watermark, self.rng.choice(ends))
         self.perform(HighWatermark(self.high_watermark))
 
     def elect(self) -> None:
         self.epoch += 1
         self.saves += 1
-        vote = ReplicaKey(self.luck.randint(1, 3), bytes(15) + b"\7") if self.luck.random() < 0.5 else None
-        leader = self.luck.choice((None, 1, 2))
+        vote = ReplicaKey(self.rng.randint(1, 3), bytes(15) + b"\7") if self.rng.random() < 0.5 else None
+        leader = self.rng.choice((None, 1, 2))
         self.elections.append(Election(self.epoch, leader, vote))
         self.perform(SaveElection(self.saves, self.epoch, leader, vote, 1, ()))
-        if self.luck.random() < 0.5:
+        if self.rng.random() < 0.5:
             self.number += 1
             end = self.now.end
             data = leader_change(end, self.epoch)
@@ -168,7 +168,7 @@ class Life:
 
     def truncate(self) -> None:
         cuts = [base for base, _ in self.now.batches if base >= self.high_watermark] + [self.now.end]
-        end = self.luck.choice(cuts)
+        end = self.rng.choice(cuts)
         if end < self.high_watermark:
             return
         self.number += 1
@@ -195,7 +195,7 @@ class Life:
         return SnapshotId(end, int.from_bytes(last[-1][12:16], "big"))
 
     def download(self) -> None:
-        end = self.now.end + self.luck.randint(1, 50)
+        end = self.now.end + self.rng.randint(1, 50)
         self.epoch += 1
         snapshot = SnapshotId(end, self.epoch)
         source = SnapshotBytes(self.epoch, 7)
@@ -231,7 +231,7 @@ class Life:
 
     def tick(self) -> None:
         assert self.storage is not None
-        self.storage.tick(self.luck.randint(0, 200_000))
+        self.storage.tick(self.rng.randint(0, 200_000))
 
     def check(self, disk: Disk) -> None:
         """What a start on `disk` finds is what may be there."""
@@ -297,7 +297,7 @@ def _small_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_start_after_any_crash_finds_what_was_promised(seed: int) -> None:
     first = new_life(seed)
     first.run(60)
-    luck = Random(seed)
+    rng = Random(seed)
 
     for crash_at in range(2, len(first.disk.operations) + 1):
         life = new_life(seed)
@@ -305,7 +305,7 @@ def test_a_start_after_any_crash_finds_what_was_promised(seed: int) -> None:
         with pytest.raises(Crashed):
             life.run(60)
 
-        life.check(life.disk.after_crash(luck))
+        life.check(life.disk.after_crash(rng))
 
         assert life.failures == []
 
@@ -335,7 +335,7 @@ def test_what_a_start_finds_is_on_disk(seed: int) -> None:
 def test_after_a_failed_operation_nothing_more_is_told(seed: int) -> None:
     first = new_life(seed)
     first.run(60)
-    luck = Random(seed)
+    rng = Random(seed)
 
     for fail_at in range(OPENING_OPERATIONS + 1, len(first.disk.operations) + 1):
         life = new_life(seed)
@@ -348,7 +348,7 @@ def test_after_a_failed_operation_nothing_more_is_told(seed: int) -> None:
         assert [str(failure.error) for failure in life.failures] == [str(life.disk.failure)]
         assert (life.flushed, life.saved, life.stored) == told
         life.failures.clear()
-        life.check(life.disk.after_crash(luck))
+        life.check(life.disk.after_crash(rng))
 
 
 def test_a_directory_that_cannot_be_opened_is_one_clear_error() -> None:

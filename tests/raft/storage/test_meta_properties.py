@@ -163,8 +163,8 @@ def test_a_new_directory_id_is_a_fresh_one_that_no_tool_takes_for_an_option() ->
     found = new_directory_id(lambda _: drawn.pop(0), {"a": MetaProperties(1, "x", 1, ID_1), "b": None})
 
     assert found == bytes([0xFC]) + bytes(15)
-    luck = random.Random(1)
-    texts = [uuid_text(new_directory_id(luck.getrandbits, {})) for _ in range(300)]
+    rng = random.Random(1)
+    texts = [uuid_text(new_directory_id(rng.getrandbits, {})) for _ in range(300)]
     assert not any(text.startswith("-") for text in texts)
 
 

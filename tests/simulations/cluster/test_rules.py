@@ -19,7 +19,7 @@ from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
 from simulations.cluster.image import Broker, Image, Partition
-from simulations.cluster.rules import configs, elections, luck, nodes, partitions, topics, written
+from simulations.cluster.rules import configs, elections, nodes, partitions, rng, topics, written
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
 from simulations.violation import Violation
@@ -277,7 +277,7 @@ def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:
 
 
 def test_one_broker_does_not_lead_the_first_partition_of_every_topic() -> None:
-    placing = luck.Placing()
+    placing = rng.Placing()
     wanted = CreateTopicsRequest.CreatableTopic(
         name="new", num_partitions=1, replication_factor=1, assignments=(), configs=()
     )

@@ -15,9 +15,9 @@ Topic = VoteResponse.TopicData
 def test_a_vote_that_was_not_given_is_given_by_no_confusion() -> None:
     part = Topic.PartitionData(partition_index=0, error_code=0, leader_id=-1, leader_epoch=3, vote_granted=False)
     told = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
-    luck = Random(1)
+    rng = Random(1)
 
-    answers = [confused(luck, told) for _ in range(300)]
+    answers = [confused(rng, told) for _ in range(300)]
 
     parts = [each.topics[0].partitions[0] for each in answers if each.topics]
     assert not any(each.vote_granted for each in parts)

@@ -102,23 +102,23 @@ def test_many_that_were_never_answered_are_decided():
         assert verdict.is_ok, f"{seed}: {verdict}"
 
 
-def lost_history(luck):
+def lost_history(rng):
     """What 150 requests about one topic are told by a server that does a third of those whose answer is lost."""
     api, state = ControllerApi(), None
     operations = []
     for moment in range(0, 300, 2):
-        asked = luck.choice(
+        asked = rng.choice(
             (
-                ("create", "t", luck.randrange(1, 4), (("k", str(moment)),)),
+                ("create", "t", rng.randrange(1, 4), (("k", str(moment)),)),
                 ("delete", "t", None),
-                ("grow", "t", luck.randrange(2, 8)),
+                ("grow", "t", rng.randrange(2, 8)),
                 ("configure", "t", (("k", str(moment)),)),
                 ("read", "t"),
             )
         )
-        if luck.random() < 2 / 3:
+        if rng.random() < 2 / 3:
             operations.append(operation("a", asked, UNKNOWN, moment, None))
-            state = api.step(state, asked, UNKNOWN) if luck.random() < 1 / 3 else state
+            state = api.step(state, asked, UNKNOWN) if rng.random() < 1 / 3 else state
             continue
         told = next(
             told
@@ -136,11 +136,11 @@ def fits(api, state, asked, told):
 
 
 def test_the_search_agrees_with_trying_all_orders():
-    luck = Random(11)
+    rng = Random(11)
     found = {True: 0, False: 0}
 
     for _ in range(6000):
-        history = random_history(luck)
+        history = random_history(rng)
 
         verdict = check(Register(0), history)
         expected = by_all_orders(Register(0), history)

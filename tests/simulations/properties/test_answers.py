@@ -83,8 +83,8 @@ def test_a_stranger_who_waits_for_ever_is_seen() -> None:
 
 def test_strangers_ask_all_kinds_of_things() -> None:
     run = lived()
-    luck = Random(1)
+    rng = Random(1)
 
-    kinds = {type(draw(luck, leader(run))) for _ in range(100)}
+    kinds = {type(draw(rng, leader(run))) for _ in range(100)}
 
     assert kinds == set(VERSIONS)

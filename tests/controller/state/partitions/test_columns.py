@@ -85,7 +85,7 @@ def test_a_partition_takes_at_most_64_bytes():
     columns.append(10_000)
 
     arrays = [getattr(columns, name) for name in ("topic", "partition_id", "leader", "leader_epoch", "partition_epoch")]
-    arrays += [columns.rare, *columns.replicas, *columns.isr, *columns.directories]
+    arrays += [columns.uncommon, *columns.replicas, *columns.isr, *columns.directories]
     assert sum(array.nbytes for array in arrays) == columns.bytes_per_row() * columns.capacity
     assert columns.bytes_per_row() <= 64
 
@@ -127,15 +127,15 @@ def test_rare_values_out_of_use_are_dropped_once_they_are_many():
     columns = columns_of(PARTITIONS)
     for broker in range(10_000):
         columns.set(1, partition(elr=(broker,)))
-    before = len(columns.rares)
+    before = len(columns.uncommon_values)
 
     columns.clear_out()
 
     assert before > 10_000
-    assert len(columns.rares) < 20
+    assert len(columns.uncommon_values) < 20
     assert columns.get(1) == partition(elr=(9999,))
     assert columns.get(10) == PARTITIONS[10]
-    assert columns.rare[0] == COMMON
+    assert columns.uncommon[0] == COMMON
 
 
 def test_directories_have_numbers_those_with_a_meaning_the_first():

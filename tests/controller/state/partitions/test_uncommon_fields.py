@@ -10,22 +10,22 @@ from controller.state.partitions.uncommon_fields import (
     IS_RECOVERING,
     IS_WIDE,
     REASSIGNING,
-    Rare,
-    RareTable,
+    UncommonFields,
+    UncommonFieldsTable,
 )
 
 
 @pytest.mark.parametrize(
     ("value", "kinds"),
     [
-        (Rare(), 0),
-        (Rare(elr=(1,)), HAS_ELR),
-        (Rare(last_known_elr=(1,)), HAS_ELR),
-        (Rare(adding=(1,)), REASSIGNING),
-        (Rare(removing=(1,)), REASSIGNING),
-        (Rare(recovery_state=RECOVERING), IS_RECOVERING),
-        (Rare(lists=((), (), ())), IS_WIDE),
-        (Rare(adding=(1,), elr=(2,)), REASSIGNING | HAS_ELR),
+        (UncommonFields(), 0),
+        (UncommonFields(elr=(1,)), HAS_ELR),
+        (UncommonFields(last_known_elr=(1,)), HAS_ELR),
+        (UncommonFields(adding=(1,)), REASSIGNING),
+        (UncommonFields(removing=(1,)), REASSIGNING),
+        (UncommonFields(recovery_state=RECOVERING), IS_RECOVERING),
+        (UncommonFields(lists=((), (), ())), IS_WIDE),
+        (UncommonFields(adding=(1,), elr=(2,)), REASSIGNING | HAS_ELR),
     ],
 )
 def test_a_value_tells_what_is_rare_in_it(value, kinds):
@@ -33,28 +33,35 @@ def test_a_value_tells_what_is_rare_in_it(value, kinds):
 
 
 def test_equal_values_have_one_number_and_nothing_rare_has_the_first():
-    table = RareTable()
+    table = UncommonFieldsTable()
 
-    numbers = [table.number(value) for value in (Rare(elr=(1,)), Rare(), Rare(elr=(2,)), Rare(elr=(1,)))]
+    numbers = [
+        table.number(value)
+        for value in (UncommonFields(elr=(1,)), UncommonFields(), UncommonFields(elr=(2,)), UncommonFields(elr=(1,)))
+    ]
 
     assert numbers == [1, COMMON, 2, 1]
-    assert [table.values[number] for number in numbers[:3]] == [Rare(elr=(1,)), Rare(), Rare(elr=(2,))]
+    assert [table.values[number] for number in numbers[:3]] == [
+        UncommonFields(elr=(1,)),
+        UncommonFields(),
+        UncommonFields(elr=(2,)),
+    ]
 
 
 def test_kinds_are_known_of_values_that_came_later_too():
-    table = RareTable()
+    table = UncommonFieldsTable()
     before = table.of_kind(HAS_ELR).tolist()
-    table.number(Rare(adding=(1,)))
-    table.number(Rare(elr=(5,)))
+    table.number(UncommonFields(adding=(1,)))
+    table.number(UncommonFields(elr=(5,)))
 
     assert (before, table.of_kind(HAS_ELR).tolist()) == ([False], [False, False, True])
-    assert table.where(lambda rare: 5 in rare.elr).tolist() == [False, False, True]
+    assert table.where(lambda uncommon: 5 in uncommon.elr).tolist() == [False, False, True]
 
 
 def test_what_no_row_has_any_more_is_dropped_and_the_rest_renumbered():
-    table = RareTable()
+    table = UncommonFieldsTable()
     for broker in range(10):
-        table.number(Rare(elr=(broker,)))
+        table.number(UncommonFields(elr=(broker,)))
     column = np.array([0, 7, 3, 0, 7], np.int32)
 
     smaller, renumbered = table.without_unused(column)

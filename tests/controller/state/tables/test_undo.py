@@ -15,12 +15,12 @@ def test_whatever_is_taken_back_leaves_what_the_committed_records_make(seed):
     committed = 0
 
     for _ in range(150):
-        luck = random.random()
-        if luck < 0.8:
+        rng = random.random()
+        if rng < 0.8:
             record = next_record(random, state)
             state.replay(record, len(log))
             log.append(record)
-        elif luck < 0.92:
+        elif rng < 0.92:
             committed = random.randint(committed, len(log))
             state.commit(committed)
         else:
@@ -45,13 +45,13 @@ def test_a_key_is_uncommitted_from_its_change_to_the_commit_of_that(seed):
     committed = 0
     for _ in range(150):
         before = dict(state.configs)
-        luck = random.random()
-        if luck < 0.8:
+        rng = random.random()
+        if rng < 0.8:
             state.replay(next_record(random, state, transactions=False), len(log))
             log.append(None)
             changed = [key for key in {**before, **state.configs} if before.get(key) != state.configs.get(key)]
             changes += [(len(log) - 1, key) for key in changed]
-        elif luck < 0.9:
+        elif rng < 0.9:
             committed = random.randint(committed, len(log))
             state.commit(committed)
         else:
