@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from records.schema import schema_of
-from simulations.messages import ANSWERS, KINDS
+from simulations.world.messages import ANSWERS, KINDS
 
 if TYPE_CHECKING:
     from collections import Counter

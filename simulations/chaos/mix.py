@@ -8,14 +8,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.chaos.quorum import NODES
-from simulations.plans import Fault, Load, Plan
-from simulations.runs import Run
+from simulations.levels.raft_run import Run
+from simulations.plans.plan import Fault, Load, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from simulations.chaos.nemesis import Befallen
-    from simulations.connections import Connection, Frame
+    from simulations.world.connections import Connection, Frame
 
 # What the nemesis does between two cuts of a node that flaps, and how often.
 FLAP_MS, FLAP_TIMES = 300, 5

@@ -15,7 +15,7 @@ from records.messages.quorum import DescribeQuorumRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from records.messages.reassignments import (
 from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.admin_configs import configs
 from simulations.histories.controller_requests import told_of_created, topic_to_create
-from simulations.streams import between
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable

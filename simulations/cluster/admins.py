@@ -8,8 +8,8 @@ from simulations.cluster import admin_configs, admin_mistakes, admin_nodes, admi
 from simulations.cluster.client import Client
 from simulations.histories.controller_requests import request_of, told_by
 from simulations.histories.operations import UNKNOWN
-from simulations.streams import between
-from simulations.world import MS
+from simulations.world.streams import between
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

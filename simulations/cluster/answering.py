@@ -14,7 +14,7 @@ from records.errors import Error
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import DescribeConfigsRequest
 from records.messages.reassignments import ListPartitionReassignmentsRequest
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulations.cluster.driver import ControllerProcess
     from simulations.cluster.history import ClusterHistory
     from simulations.cluster.judge import Judge
-    from simulations.ledger import Ledger
+    from simulations.world.ledger import Ledger
 
     Looks = Callable[[Any, Any], list[int]]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from records.errors import Error
 from records.schema import is_struct, schema_of
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

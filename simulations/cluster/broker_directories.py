@@ -9,7 +9,7 @@ from records.messages.partitions import AssignReplicasToDirsRequest
 from records.uuids import UNASSIGNED_DIRECTORY
 from simulations.cluster.client import Client, is_elsewhere
 from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
-from simulations.streams import between
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from simulations.cluster.brokers import BrokerProcess

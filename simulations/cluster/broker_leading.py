@@ -8,7 +8,7 @@ from records.errors import Error
 from records.messages.partitions import AlterPartitionRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from simulations.cluster.client import is_elsewhere
-from simulations.streams import between
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from simulations.cluster.brokers import BrokerProcess

@@ -11,8 +11,8 @@ from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.uuids import METADATA_TOPIC_ID
 from simulations.cluster.client import BACKOFF_MS
 from simulations.cluster.image import Image, Settling, batches_of, decoded
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from simulations.cluster.brokers import BrokerProcess

@@ -16,8 +16,8 @@ from simulations.cluster.broker_log import LogReader
 from simulations.cluster.client import BACKOFF_MS, Client, is_elsewhere
 from simulations.cluster.image import Image
 from simulations.cluster.judge_members import CORDONED_SINCE, METADATA_VERSION
-from simulations.releases import NEWEST, levels_of
-from simulations.world import MS
+from simulations.world.releases import NEWEST, levels_of
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from records.messages.brokers import BrokerHeartbeatResponse

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 from raft.effects import Send
 from raft.inputs import Answered, Failed
 from records.errors import Error
-from simulations.clocks import NodeClock
-from simulations.node import endpoint
-from simulations.releases import NEWEST
-from simulations.world import MS
+from simulations.world.clocks import NodeClock
+from simulations.world.node import endpoint
+from simulations.world.releases import NEWEST
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.channels import Channel
-    from simulations.connections import Connection, Frame, Network
-    from simulations.world import World
+    from simulations.world.channels import Channel
+    from simulations.world.connections import Connection, Frame, Network
+    from simulations.world.world import World
 
     Done = Callable[[Any], None]
 

@@ -31,14 +31,14 @@ from raft.network.requests import Incoming
 from raft.replica import Replica
 from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
-from simulations.channels import Channel
-from simulations.cluster.clerk_values import NODE_LOGGERS
+from simulations.cluster.fuzz_values import NODE_LOGGERS
 from simulations.cluster.loop import SimLoop
-from simulations.files import Dead
-from simulations.process import DIRECTORY, DISK_TROUBLE, Process
-from simulations.releases import levels_of
-from simulations.violation import Violation
-from simulations.world import SECOND
+from simulations.world.channels import Channel
+from simulations.world.files import Dead
+from simulations.world.process import DIRECTORY, DISK_TROUBLE, Process
+from simulations.world.releases import levels_of
+from simulations.world.violation import Violation
+from simulations.world.world import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from raft.effects import Send
     from raft.inputs import Input
     from simulations.cluster.watch import ClusterWatch
-    from simulations.connections import Connection, Frame
-    from simulations.node import Node
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.node import Node
 
 SHUTDOWN_US = 4 * SECOND
 # So few sorts of rare partitions are many, in place of thousands, that those out of use are looked for in small worlds.
@@ -253,7 +253,7 @@ class WatchedDriver(Driver):
         if isinstance(error, Violation):
             raise error
         if not isinstance(error, DISK_TROUBLE):
-            from simulations.runs import describe_error
+            from simulations.levels.raft_run import describe_error
 
             raise Violation("ASSERT", f"node {self._process.node.id}: {describe_error(error)}") from error
         self._error = error

@@ -8,9 +8,9 @@ from simulations.cluster import upkeep
 from simulations.cluster.upkeep import one_broker
 from simulations.cluster.wire import NAMES
 from simulations.faults.table import FaultKind, pick
-from simulations.plans import Fault
-from simulations.streams import between
-from simulations.world import MS
+from simulations.plans.plan import Fault
+from simulations.world.streams import between
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simulations.cluster.brokers import BrokerMachine
     from simulations.cluster.plan import ClusterPlan
     from simulations.cluster.run import ClusterRun
-    from simulations.process import Process
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from controller.state.partitions.bulk_batches import load_batch
 from controller.state.state import State
 from simulations.cluster.reference import Reference, is_same, state_digest
-from simulations.history import History
+from simulations.world.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from records.batch import Batch
-    from simulations.chains import Chains
+    from simulations.world.chains import Chains
 
 
 class ClusterHistory(History):

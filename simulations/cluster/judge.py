@@ -24,7 +24,7 @@ from records.metadata.topics import PartitionChangeRecord, PartitionRecord, Remo
 from simulations.cluster import judge_members
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
 from simulations.cluster.judge_members import BROKER, ELR, MIN_ISR, TOPIC, UNCLEAN
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

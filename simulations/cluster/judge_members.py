@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.image import NOBODY, UNCHANGED, decoded, levels_of
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.world import MS, SECOND
+from simulations.world.world import MS, SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.process import Process
+    from simulations.world.process import Process
 
 # From another thread's word to the loop that takes it.
 HANDOFF_US = 20

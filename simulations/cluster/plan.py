@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.features.levels import LATEST_PRODUCTION, METADATA_VERSION
-from simulations import swarm
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.cluster.judge_members import MIN_ISR
 from simulations.faults.table import KINDS, Scale, pick
-from simulations.plans import Calm, Fault, Load, Plan
-from simulations.releases import NEWEST, levels_of
-from simulations.streams import between, stream
+from simulations.plans import swarm
+from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.world.releases import NEWEST, levels_of
+from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:
     from random import Random

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.closeup import tell_operations, tell_records
 from simulations.cluster import brokers, faults
 from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
-from simulations.cluster.calm import ClusterCalm
-from simulations.cluster.clerks import Clerk
 from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
-from simulations.cluster.duties import Duties
+from simulations.cluster.fuzz_clients import Clerk
 from simulations.cluster.image import decoded
 from simulations.cluster.inherited import inherited
-from simulations.cluster.rules.court import Court, HeldWatch
+from simulations.cluster.periodic_work import Duties
+from simulations.cluster.recovery_phase import ClusterCalm
+from simulations.cluster.rules.api_oracle import Court, HeldWatch
 from simulations.cluster.wire import ClusterNetwork
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.operations import Recorder
-from simulations.links import Latency
-from simulations.releases import NEWEST
-from simulations.runs import CLUSTER, Run
-from simulations.streams import between
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.levels.raft_run import CLUSTER, Run
+from simulations.running.closeup import tell_operations, tell_records
+from simulations.world.links import Latency
+from simulations.world.releases import NEWEST
+from simulations.world.streams import between
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
-    from simulations.closeup import Told
     from simulations.cluster.plan import ClusterPlan
-    from simulations.node import Node
-    from simulations.outcome import Outcome
-    from simulations.plans import Fault
-    from simulations.process import Process
+    from simulations.plans.plan import Fault
+    from simulations.running.closeup import Told
+    from simulations.running.outcome import Outcome
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 # Brokers and admin clients begin within so many ms.
 BEGIN_WITHIN_MS = 200

@@ -12,8 +12,8 @@ from simulations.faults.table import pick
 from simulations.faults.targets import find
 from simulations.histories.controller_requests import request_of, told_by
 from simulations.histories.operations import UNKNOWN
-from simulations.releases import NEWEST, RELEASES, levels_of
-from simulations.streams import between
+from simulations.world.releases import NEWEST, RELEASES, levels_of
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.plan import ClusterPlan
     from simulations.cluster.run import ClusterRun
-    from simulations.process import Process
+    from simulations.world.process import Process
 
     Args = dict[str, Any]
 

@@ -33,10 +33,10 @@ from simulations.cluster.answering import Answering
 from simulations.cluster.history import ClusterHistory
 from simulations.cluster.judge import Judge
 from simulations.cluster.reference import is_same, state_digest
-from simulations.messages import NAMES
-from simulations.trace import DEED, MESSAGE
-from simulations.violation import Violation
-from simulations.watch import Watch
+from simulations.levels.raft_watch import Watch
+from simulations.world.messages import NAMES
+from simulations.world.trace import DEED, MESSAGE
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from raft.inputs import Requested, Source
     from simulations.cluster.client import Client
     from simulations.cluster.driver import ControllerProcess
-    from simulations.connections import Connection, Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.trace import Trace
-    from simulations.world import World
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.trace import Trace
+    from simulations.world.world import World
 
 TOPIC = 2
 UNCLEAN = 1

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS, Kind
 from records.registry import response_class
-from simulations import messages
-from simulations.connections import Network
-from simulations.messages import ANSWERS, KINDS
-from simulations.releases import common_controller_versions, common_versions
+from simulations.world import messages
+from simulations.world.connections import Network
+from simulations.world.messages import ANSWERS, KINDS
+from simulations.world.releases import common_controller_versions, common_versions
 
 if TYPE_CHECKING:
-    from simulations.connections import Connection
-    from simulations.messages import Gist
+    from simulations.world.connections import Connection
+    from simulations.world.messages import Gist
 
 # Names of these messages, requests and answers, for faults to choose from.
 NAMES: list[str] = []

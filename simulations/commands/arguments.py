@@ -20,7 +20,7 @@ def seeds(text: str) -> range:
 
 def add_level(parser: argparse.ArgumentParser) -> None:
     """--level"""
-    from simulations.levels import MODULES
+    from simulations.levels.table import MODULES
 
     parser.add_argument("--level", default="raft", choices=sorted(MODULES), help="what is simulated (raft)")
 

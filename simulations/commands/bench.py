@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
-from simulations.workers import Task, rows
+from simulations.running.workers import Task, rows
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulations.plans import Plan
+    from simulations.plans.plan import Plan
 
 SAYS = "measure messages and simulated seconds per second of CPU"
 TIMES = 5
@@ -82,7 +82,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def measure(what: Measure, times: int) -> Speed:
     """Live so many worlds through, one after the other in one process; the first is not counted."""
-    from simulations.levels import load
+    from simulations.levels.table import load
 
     level = load(what.level)
     tasks = [Task((), what.level, plans=(level.show(_plan(what, seed)),)) for seed in range(times + 1)]
@@ -99,7 +99,7 @@ def measure(what: Measure, times: int) -> Speed:
 def _plan(what: Measure, seed: int) -> Plan:
     """A world without a fault. All but `cluster-busy` are at Kafka's own time-outs and intervals."""
     from simulations.cluster.plan import ClusterPlan
-    from simulations.plans import Calm, Load, Plan
+    from simulations.plans.plan import Calm, Load, Plan
 
     calm = Calm([1, 2, 3])
     if what.level == "raft":

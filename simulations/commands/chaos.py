@@ -108,7 +108,8 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
 
 def _judge(quorum: Quorum, history: History, observer: Observer) -> list[str]:
     """What is wrong with what is left, when all has ended."""
-    from simulations.chaos import sayings, verdict
+    from simulations.chaos import log_events as sayings
+    from simulations.chaos import verdict
 
     observations = [*observer.observations, *sayings.observations(quorum.directory)]
     return [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import add_jobs
 from simulations.commands.progress import Progress
-from simulations.workers import Task, rows
+from simulations.running.workers import Task, rows
 
 if TYPE_CHECKING:
     import argparse

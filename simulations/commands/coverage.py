@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import add_crew, crew_of
-from simulations.workers import Task, chunks
+from simulations.running.workers import Task, chunks
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from simulations.coverage.worlds import Worlds
-    from simulations.levels import Level
-    from simulations.workers import Row
+    from simulations.levels.table import Level
+    from simulations.running.workers import Row
 
 SAYS = "tell what the worlds of some seeds come to: faults, what roles make of messages, how they follow, moments"
 CHUNK = 10
@@ -34,9 +34,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where every world was well, every kind of fault struck, and nothing impossible was seen."""
-    from simulations.coverage.rare import tasks_of
+    from simulations.coverage.uncommon import tasks_of
     from simulations.coverage.worlds import Worlds
-    from simulations.levels import load
+    from simulations.levels.table import load
 
     levels = {name: load(name) for name in (args.level, args.also) if name}
     tasks = [task for name in levels for task in chunks(args.seeds, CHUNK, name)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simulations.commands import gate
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
-from simulations.workers import Task
+from simulations.running.workers import Task
 
 if TYPE_CHECKING:
     import argparse
@@ -197,7 +197,7 @@ def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew
 
 
 def _witness_task(witness: Witness) -> Task:
-    from simulations.levels import load
+    from simulations.levels.table import load
     from simulations.mutants.table import MUTANTS
     from simulations.mutants.witnesses import plan_of
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simulations.commands.arguments import positive
-from simulations.workers import guard
+from simulations.running.workers import guard
 
 if TYPE_CHECKING:
     import argparse
@@ -58,9 +58,9 @@ def _counts(mutant_id: str, args: argparse.Namespace, how: str) -> Sequence[int]
 
 def _hunt(mutant_id: str, time: int, most: int, *, guided: bool) -> int:
     """How many worlds it took; one more than `most` where none of them did."""
-    from simulations.guidance import Guide
-    from simulations.levels import load
+    from simulations.levels.table import load
     from simulations.mutants.table import find
+    from simulations.running.guidance import Guide
 
     level = load(find(mutant_id).level, mutant_id if time == 0 else "")
     guard()

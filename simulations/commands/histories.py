@@ -32,11 +32,11 @@ def execute(args: argparse.Namespace) -> int:
 
 def _worlds(chosen: Iterable[int]) -> int:
     """What each world's clients were told, judged as its calm judges it, with the time that takes."""
-    from simulations.cluster.calm import BUDGET
+    from simulations.cluster.recovery_phase import BUDGET
     from simulations.cluster.run import ClusterRun
-    from simulations.controller_level import draw
     from simulations.histories.controller_api import ControllerApi
     from simulations.histories.linearizable import check
+    from simulations.levels.controllers import draw
 
     numbers = list(chosen)
     progress = Progress(len(numbers), "clusters")

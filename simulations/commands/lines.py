@@ -13,7 +13,7 @@ from simulations.commands.progress import Progress
 if TYPE_CHECKING:
     import argparse
 
-    from simulations.lines import Reached
+    from simulations.running.lines import Reached
 
 SAYS = "tell which lines of production code the worlds of some seeds run, and which they never do"
 TARGET = 0.92
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where the share that ran is what it should be."""
-    from simulations.lines import lived, reached
+    from simulations.running.lines import lived, reached
 
     tasks = []
     for level, share in SHARES.items():

@@ -13,9 +13,9 @@ from simulations.commands.arguments import add_level
 if TYPE_CHECKING:
     import argparse
 
-    from simulations.levels import Level
-    from simulations.outcome import Outcome
-    from simulations.trace import Entry
+    from simulations.levels.table import Level
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
 
 SAYS = "live one world through, and tell what came of it"
 STORY = 60
@@ -39,8 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where every property held."""
-    from simulations.levels import load
-    from simulations.story import tell
+    from simulations.levels.table import load
+    from simulations.running.story import tell
 
     text = args.plan.read_text() if args.plan is not None else None
     original = ""

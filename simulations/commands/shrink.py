@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import add_level, positive, seeds
 from simulations.corpus import Entry, find, write
-from simulations.workers import guard
+from simulations.running.workers import guard
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulations.levels import Level
-    from simulations.outcome import Outcome
+    from simulations.levels.table import Level
+    from simulations.running.outcome import Outcome
 
 SAYS = "make a plan that breaks a property as small as can be"
 
@@ -43,15 +43,15 @@ def execute(args: argparse.Namespace) -> int:
         from simulations.commands.sizes import report
 
         return report()
-    from simulations.levels import load
-    from simulations.shrinking import Shrinker
+    from simulations.levels.table import load
+    from simulations.running.shrinking import Shrinker
 
     before = None if args.entry is None else find(args.entry)
     text = args.plan.read_text() if args.plan is not None else None
     if before is not None:
         text, args.level, args.mutant = before.plan, before.level, before.mutant_id
     level = load(args.level, args.mutant)
-    from simulations.tiny import tiny  # not before the mutant is in place
+    from simulations.plans.small_schedules import tiny  # not before the mutant is in place
 
     guard()
     found = _first(level, args, text)

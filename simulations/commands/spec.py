@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.commands.arguments import positive, seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import Crew, add_crew, crew_of
-from simulations.workers import Task
+from simulations.running.workers import Task
 
 if TYPE_CHECKING:
     import argparse
@@ -43,8 +43,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _worlds(args: argparse.Namespace) -> int:
-    from simulations.raft_level import draw
-    from simulations.runs import Run
+    from simulations.levels.raft import draw
+    from simulations.levels.raft_run import Run
     from simulations.spec.pairs import feasible
     from simulations.spec.validator import Validator
 

@@ -11,13 +11,13 @@ from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 from simulations.commands.run import command
 from simulations.fleet.crew import Crew, add_crew, crew_of
-from simulations.workers import Row, Task, chunks
+from simulations.running.workers import Row, Task, chunks
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from simulations.outcome import Outcome
+    from simulations.running.outcome import Outcome
 
 SAYS = "live many worlds through"
 CHUNK = 10

@@ -24,14 +24,14 @@ from records.messages.elections import (
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from simulations.coverage.table import ASKS, ERRORS, LATE, MALFORMED, OTHER, Cell, answer_to
-from simulations.messages import KINDS
 from simulations.spec.forms import is_of_log
+from simulations.world.messages import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.roles import Role
-    from simulations.process import Process
+    from simulations.world.process import Process
 
 _REQUESTS = frozenset((
     VoteRequest, BeginQuorumEpochRequest, EndQuorumEpochRequest, FetchRequest, FetchSnapshotRequest,

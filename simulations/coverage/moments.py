@@ -16,14 +16,14 @@ from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from simulations.coverage.cells import told as says
 from simulations.spec.forms import is_of_log
-from simulations.trace import DISK
+from simulations.world.trace import DISK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.trace import Entry
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.trace import Entry
 
 
 class Life:

@@ -12,7 +12,7 @@ from simulations.spec.values import CANDIDATE, PROSPECTIVE, RESIGNED, UNATTACHED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.process import Process
+    from simulations.world.process import Process
 
 Path = tuple[str, str, str]
 """A role, the one after it, and the one after that. A role follows itself where its epoch, leader or vote is new."""

@@ -11,9 +11,9 @@ from simulations.coverage.moves import Moves
 from simulations.spec import pairs
 
 if TYPE_CHECKING:
-    from simulations.ledger import Ledger
-    from simulations.process import Process
     from simulations.spec.validator import Validator
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 CELL, MOVE, ACTIONS, MOMENT = "cell", "roles", "actions", "moment"
 """Of what something is that is counted: what a role made of a message, three roles in a row, two actions in a row, a

@@ -10,7 +10,7 @@ from simulations.coverage.seen import everything
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulations.outcome import Outcome
+    from simulations.running.outcome import Outcome
 
 # What goes wrong with software and levels, of those that are counted.
 CHANGES = {"release", "broker_release", "controller_release", "level_up", "level_down"}

@@ -8,8 +8,8 @@ from raft.inputs import WallClock
 from simulations.faults.targets import find
 
 if TYPE_CHECKING:
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 

@@ -11,15 +11,15 @@ from records.codec import decode, encode
 from records.errors import Error
 from records.messages.fetch import FetchResponse
 from records.schema import replace
-from simulations.messages import ANSWERS, KINDS
+from simulations.world.messages import ANSWERS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.connections import Connection, Frame
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 

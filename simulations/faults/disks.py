@@ -14,16 +14,16 @@ from raft.log_view import BOOTSTRAP
 from raft.roles import Follower, Leader
 from raft.storage.names import CHECKPOINT, LOG, QUORUM_STATE, snapshot_name
 from raft.storage.scan import CRC_AT
-from simulations.chains import parts
 from simulations.faults.targets import find
-from simulations.node import DiskFault
-from simulations.process import DIRECTORY
-from simulations.world import MS
+from simulations.world.chains import parts
+from simulations.world.node import DiskFault
+from simulations.world.process import DIRECTORY
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.node import Node
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 

@@ -8,16 +8,16 @@ from records.codec import decode, encode
 from records.messages.elections import VoteRequest
 from records.schema import replace
 from simulations.faults.targets import between, find, rest
-from simulations.links import Latency
-from simulations.messages import NAMES
-from simulations.node import endpoint
-from simulations.triggers import Pending
-from simulations.world import MS
+from simulations.world.links import Latency
+from simulations.world.messages import NAMES
+from simulations.world.node import endpoint
+from simulations.world.triggers import Pending
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.connections import Connection, Frame
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 Ways = list[tuple[int, int]]

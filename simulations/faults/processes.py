@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from raft.inputs import Resign
 from simulations.faults.targets import find
-from simulations.files import Dead
-from simulations.releases import RELEASES
-from simulations.world import MS
+from simulations.world.files import Dead
+from simulations.world.releases import RELEASES
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.node import Node
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 

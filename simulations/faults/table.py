@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simulations.faults import clocks, confusion, disks, network, processes
-from simulations.messages import NAMES
-from simulations.plans import Fault
-from simulations.streams import between
+from simulations.plans.plan import Fault
+from simulations.world.messages import NAMES
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 T = TypeVar("T")

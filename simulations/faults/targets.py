@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from raft.roles import Candidate, Leader
 
 if TYPE_CHECKING:
-    from simulations.node import Node
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 Whom = int | str
 

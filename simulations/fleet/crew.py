@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations import workers
-from simulations.workers import Row, Task
+from simulations.running import workers
+from simulations.running.workers import Row, Task
 
 if TYPE_CHECKING:
     import argparse

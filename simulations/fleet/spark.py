@@ -1,7 +1,7 @@
 """Tasks over Spark: each partition has some of them done by a process of its own, and writes its part of the table.
 
-That process is started afresh by Spark's worker, as `simulations.workers` does it everywhere: a mutant has a process of
-its own, a worker that dies loses a row and not the job, and what a seed may take is guarded. Machines of a cluster need
+That process is started afresh by Spark's worker, as `simulations.running.workers` does everywhere: a mutant has a
+process of its own, a worker that dies loses a row and not the job, and what a seed may take is guarded. Machines of a cluster need
 this package installed, of the same commit.
 """
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands.progress import Progress
 from simulations.fleet.table import batch_of, revision, rows_of, schema
-from simulations.workers import rows as rows_here
+from simulations.running.workers import rows as rows_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from simulations.workers import Row, Task
+    from simulations.running.workers import Row, Task
 
 # Of each core: enough that none waits long for the last, few enough that starting a process does not count.
 PARTS_PER_CORE = 8

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from simulations.outcome import Outcome
-from simulations.workers import Row, Task
+from simulations.running.outcome import Outcome
+from simulations.running.workers import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

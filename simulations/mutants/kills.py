@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simulations.outcome import Outcome
+    from simulations.running.outcome import Outcome
 
 FILE = Path(__file__).with_name("kills.json")
 

@@ -15,19 +15,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulations.levels import load
+from simulations.levels.table import load
 from simulations.mutants.generic import as_mutant, source_of
 from simulations.mutants.grafts import Imported
 from simulations.mutants.reach import Probe
-from simulations.workers import Task, guard, perform, rows
-from simulations.world import TooBusy
+from simulations.running.workers import Task, guard, perform, rows
+from simulations.world.world import TooBusy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from simulations.mutants.generic import Ordinary
-    from simulations.outcome import Outcome
-    from simulations.workers import Row
+    from simulations.running.outcome import Outcome
+    from simulations.running.workers import Row
 
 KILLED, SURVIVED, NOT_REACHED = "killed", "survived", "not reached"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from simulations.workers import Task, perform
+from simulations.running.workers import Task, perform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulations import swarm
 from simulations.cluster import plan as cluster
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.faults.table import KINDS, Scale
-from simulations.plans import Fault
-from simulations.streams import between, stream
+from simulations.plans import swarm
+from simulations.plans.plan import Fault
+from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from simulations.trace import ASKED, DEED, OPERATION, RECORDS, STEP
+from simulations.world.trace import ASKED, DEED, OPERATION, RECORDS, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simulations.trace import Entry
+    from simulations.world.trace import Entry
 
 # A lane has so many rows for operations of one time; what finds no room is drawn in the last.
 ROWS_MAX = 4

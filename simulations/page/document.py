@@ -12,13 +12,13 @@ from simulations.page.drawing import MESSAGES, ROLES, Drawing
 from simulations.page.scene import fold, newest
 from simulations.page.schedule import schedules
 from simulations.page.style import SCRIPT, STYLE
-from simulations.story import tell
+from simulations.running.story import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulations.outcome import Outcome
-    from simulations.trace import Entry
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
 
 LINES_MAX = 6000
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulations.trace import ARRIVAL, CUT, DEED, DISK, FAULT, LIFE, MESSAGE, NOTE, RECORDS, STEP, SYNC
+from simulations.world.trace import ARRIVAL, CUT, DEED, DISK, FAULT, LIFE, MESSAGE, NOTE, RECORDS, STEP, SYNC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simulations.trace import Entry
+    from simulations.world.trace import Entry
 
 # Beyond so many messages nobody sees anything; only the newest are drawn.
 MESSAGES_MAX = 3000

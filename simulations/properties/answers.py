@@ -15,17 +15,17 @@ from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.uuids import ZERO_UUID
-from simulations.node import endpoint
-from simulations.properties.told import Told, expected
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.properties.notified import Told, expected
+from simulations.world.node import endpoint
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from raft.inputs import Requested, Source
-    from simulations.connections import Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.world import World
+    from simulations.world.connections import Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.world import World
 
 # A timer is in whole milliseconds, and a step may wait for the one before it.
 LATE_MS = 5

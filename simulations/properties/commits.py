@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from raft import effects as do
 from raft.roles import Leader
 from records.messages.fetch import FetchRequest
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.inputs import Requested
     from raft.roles import Role
-    from simulations.connections import Connection, Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.register import Replay, State
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.register import Replay, State
 
 
 class Commits:

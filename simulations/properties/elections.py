@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.roles import Candidate, Follower, Leader, Prospective
 from records.messages.elections import VoteRequest
-from simulations.messages import NAMES, own_epoch, said_leader
-from simulations.violation import Violation
+from simulations.world.messages import NAMES, own_epoch, said_leader
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.inputs import Answered, Requested
     from raft.roles import Role
-    from simulations.connections import Connection, Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 
 class Elections:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
-    from simulations.connections import Connection, Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 
 class Identity:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.inputs import Flushed
 from raft.roles import Leader
-from simulations.chains import ChainedLog, parts
-from simulations.violation import Violation
+from simulations.world.chains import ChainedLog, parts
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from raft.recovered import Recovered
     from raft.roles import Role
-    from simulations.ledger import Ledger
-    from simulations.process import Process
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 
 class Logs:

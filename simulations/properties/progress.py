@@ -1,7 +1,8 @@
 """Progress: leaders without followers step down, nobody runs in circles, every request is answered.
 
 L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop),
-L13 (a leader tells all voters). L01, L02, L04 and L07 are of the calm at the end of a run: `simulations/calm.py`.
+L13 (a leader tells all voters). L01, L02, L04 and L07 are checked in the recovery phase at the end of a run:
+`simulations/levels/recovery_phase.py`.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
-from simulations.properties.told import expected
-from simulations.violation import Violation
-from simulations.world import MS, SECOND
+from simulations.properties.notified import expected
+from simulations.world.violation import Violation
+from simulations.world.world import MS, SECOND
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
     from raft.roles import Role
     from records.messages.fetch import FetchRequest
-    from simulations.connections import Frame
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.world import World
+    from simulations.world.connections import Frame
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.world import World
 
 # A leader that is cut off may notice a moment late: its timer is in whole milliseconds.
 SLACK_MS = 5

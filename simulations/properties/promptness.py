@@ -13,17 +13,17 @@ from raft.inputs import Answered, Saved, ShutDown
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.errors import Error
 from records.messages.elections import VoteRequest
-from simulations.properties.duties import HELD
+from simulations.properties.periodic_work import HELD
 from simulations.spec.forms import is_of_log
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from raft.roles import Role
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.properties.duties import Duties
-    from simulations.world import World
+    from simulations.properties.periodic_work import Duties
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.world import World
 
 # A step may wait for the one before it, or for the disk; then it is looked at again.
 AT_ONCE_US = 5 * MS

@@ -14,15 +14,15 @@ from raft import effects as do
 from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
 from raft.log_view import BOOTSTRAP
 from raft.storage.errors import DiskFailed
-from simulations.chains import EMPTY
-from simulations.violation import Violation
+from simulations.world.chains import EMPTY
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.recovered import Recovered
-    from simulations.ledger import Ledger
-    from simulations.node import Node
-    from simulations.process import Process
+    from simulations.world.ledger import Ledger
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 # What the system says of a disk that fails.
 FAULTS = {errno.EIO, errno.ENOSPC, errno.EROFS}

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.roles import Candidate, Follower, Leader, Resigned
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.roles import Role
-    from simulations.ledger import Ledger
-    from simulations.process import Process
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 SAME, UP, ONE_UP, NOT_DOWN = range(4)
 

@@ -15,8 +15,8 @@ from raft.storage.names import snapshot_name
 from records.batch import CorruptBatch, batches, records_of
 from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
 from records.messages.fetch_snapshot import FetchSnapshotRequest
-from simulations.process import DIRECTORY
-from simulations.violation import Violation
+from simulations.world.process import DIRECTORY
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.recovered import Recovered
     from records.batch import Batch
-    from simulations.ledger import Ledger
-    from simulations.process import Process
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
 
 
 class Snapshots:

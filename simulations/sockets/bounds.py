@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raft.network import channel, connection, server
 from simulations.sockets.frames import is_nonsense
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from simulations.sockets.loop import Opening

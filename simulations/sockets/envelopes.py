@@ -19,7 +19,7 @@ from records.messages.quorum import DescribeQuorumResponse
 from records.registry import request_class, response_class
 from records.wire import DecodeError
 from simulations.cluster.answers import errors_of
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulations.faults.table import pick
-from simulations.node import endpoint
-from simulations.plans import Fault
+from simulations.plans.plan import Fault
 from simulations.sockets import letters
-from simulations.sockets.strangers import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
-from simulations.streams import between
+from simulations.sockets.rogue_clients import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
+from simulations.world.node import endpoint
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.process import Process
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.run import SocketRun
+    from simulations.world.process import Process
 
 Args = dict[str, Any]
 # With less under way what is very large takes long.

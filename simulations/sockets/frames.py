@@ -10,8 +10,8 @@ from records.codec import decode_prefix
 from records.headers import RequestHeader, request_header_version
 from records.registry import request_class
 from records.wire import DecodeError
-from simulations.connections import Frame
-from simulations.messages import KINDS
+from simulations.world.connections import Frame
+from simulations.world.messages import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

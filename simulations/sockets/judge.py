@@ -20,7 +20,7 @@ from records.schema import schema_of
 from records.wire import EncodeError
 from simulations.sockets.envelopes import judge_answer, judge_large
 from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense, is_unsupported
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from raft.effects import Send

@@ -18,11 +18,11 @@ from records.messages.topics import CreateTopicsRequest, DeleteTopicsRequest
 from records.schema import schema_of
 from records.wire import EncodeError
 from simulations.sockets.envelopes import CLOSED
-from simulations.sockets.strangers import framed, request_bytes
-from simulations.streams import between
+from simulations.sockets.rogue_clients import framed, request_bytes
+from simulations.world.streams import between
 
 if TYPE_CHECKING:
-    from simulations.sockets.strangers import Manner, Visit
+    from simulations.sockets.rogue_clients import Manner, Visit
 
 ADDRESSES = (
     bytes((10, 0, 0, 9)), bytes(10) + b"\xff\xff" + bytes((10, 0, 0, 9)), bytes(15) + b"\1",

@@ -18,10 +18,10 @@ from simulations.sockets.transport import SimTransport
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from simulations.process import Process
     from simulations.sockets.channels import ChannelLoop
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.tcp import TcpConnection
+    from simulations.world.process import Process
 
 # How often a name has several addresses, each of which refuses.
 TWO_ADDRESSES = 0.2

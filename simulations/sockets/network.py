@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulations.cluster.wire import ClusterNetwork
-from simulations.links import Pipe
 from simulations.sockets.channels import SocketChannels
 from simulations.sockets.forwarding import ForwardedChannels, is_forwarding
 from simulations.sockets.frames import Tap
 from simulations.sockets.tcp import End, TcpConnection
+from simulations.world.links import Pipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.connections import Connection, Frame
-    from simulations.links import Latency
-    from simulations.process import Process
     from simulations.sockets.judge import WireJudge
     from simulations.sockets.loop import Opening
-    from simulations.world import World
+    from simulations.world.connections import Connection, Frame
+    from simulations.world.links import Latency
+    from simulations.world.process import Process
+    from simulations.world.world import World
 
 # How writes come apart: as they are, at a frame of Ethernet's, anywhere now and then, in crumbs.
 SEGMENTS = ("whole", "mtu", "torn", "crumbs")

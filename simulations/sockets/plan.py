@@ -10,7 +10,7 @@ from simulations.cluster.plan import draw as draw_cluster
 from simulations.faults.table import pick
 from simulations.sockets.faults import draw_fault, draw_letters
 from simulations.sockets.network import SEGMENTS
-from simulations.streams import between, stream
+from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:
     from random import Random

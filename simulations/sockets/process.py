@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from raft.inputs import Input, Source
     from raft.network.requests import Incoming
-    from simulations.node import Node
     from simulations.sockets.frames import Asked
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.tcp import TcpConnection
+    from simulations.world.node import Node
 
     Tell = Callable[[Input, Asked | None], None]
 

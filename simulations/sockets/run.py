@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
-from simulations.cluster.rules.court import HeldWatch
+from simulations.cluster.rules.api_oracle import HeldWatch
 from simulations.cluster.run import ClusterRun
-from simulations.links import Latency
 from simulations.sockets import bounds, faults
 from simulations.sockets.envelopes import is_from, read
 from simulations.sockets.judge import WireJudge
 from simulations.sockets.network import SocketNetwork
 from simulations.sockets.process import SocketProcess
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.world.links import Latency
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.voters import VoterSet
     from simulations.cluster.driver import ControllerProcess
-    from simulations.node import Node
-    from simulations.plans import Fault
-    from simulations.process import Process
+    from simulations.plans.plan import Fault
     from simulations.sockets.plan import SocketPlan
-    from simulations.sockets.strangers import Stranger
+    from simulations.sockets.rogue_clients import Stranger
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 LOOK_MS = 20
 

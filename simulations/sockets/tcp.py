@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simulations.connections import Connection
+from simulations.world.connections import Connection
 
 if TYPE_CHECKING:
-    from simulations.links import Pipe
-    from simulations.process import Process
     from simulations.sockets.frames import Asked, Tap
     from simulations.sockets.loop import Opening
     from simulations.sockets.network import SocketNetwork
+    from simulations.world.links import Pipe
+    from simulations.world.process import Process
 
 # What a process takes at once.
 READ_BYTES = 64 << 10

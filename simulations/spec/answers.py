@@ -10,11 +10,11 @@ from records.errors import Error
 from records.messages.elections import BeginQuorumEpochResponse, EndQuorumEpochResponse, VoteResponse
 from records.messages.fetch import FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotResponse
-from simulations.chains import parts
 from simulations.spec import disks, replication
 from simulations.spec.elections import UNAVAILABLE, handle_vote_response, learn_from_answer
 from simulations.spec.forms import is_of_log
 from simulations.spec.values import FOLLOWER, Node
+from simulations.world.chains import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

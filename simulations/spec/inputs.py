@@ -20,12 +20,12 @@ from raft.inputs import (
     SnapshotStored,
     SnapshotTaken,
 )  # fmt: skip
-from simulations.messages import ANSWERS as MESSAGES
 from simulations.spec import disks
 from simulations.spec.answers import ANSWERS
 from simulations.spec.elections import UNAVAILABLE
 from simulations.spec.requests import REQUESTS
 from simulations.spec.values import LEADER, Node
+from simulations.world.messages import ANSWERS as MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft import effects as do
-from simulations.messages import KINDS
 from simulations.spec import disks, replication
 from simulations.spec.elections import NOT_LEADER, need
 from simulations.spec.track import Sent, election_of
@@ -26,6 +25,7 @@ from simulations.spec.values import (
     Node,
     NotAllowed,
 )  # fmt: skip
+from simulations.world.messages import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from raft.inputs import Source
     from raft.replica import Replica
-    from simulations.process import Process
     from simulations.spec.values import Rules
+    from simulations.world.process import Process
 
 
 class Seen(NamedTuple):

@@ -18,15 +18,15 @@ from simulations.spec.outputs import EFFECTS
 from simulations.spec.paths import Moment, Step, check_time, path
 from simulations.spec.track import Seen, Track, election_of, expected, see
 from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Log, Node, NotAllowed, Rules
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.recovered import Recovered
-    from simulations.ledger import Ledger
-    from simulations.process import Process
-    from simulations.world import World
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.world import World
 
 _NO_PRE_VOTES = int(Error.UNSUPPORTED_VERSION)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.roles import Leader
-from simulations.connections import Frame
-from simulations.plans import Load, Plan
-from simulations.runs import Run
-from simulations.world import MS
+from simulations.levels.raft_run import Run
+from simulations.plans.plan import Load, Plan
+from simulations.world.connections import Frame
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.connections import Connection
-    from simulations.node import Node
-    from simulations.process import Process
+    from simulations.world.connections import Connection
+    from simulations.world.node import Node
+    from simulations.world.process import Process
 
 
 def lived(ms: int = 600, **of_plan: Any) -> Run:

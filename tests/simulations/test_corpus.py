@@ -10,8 +10,8 @@ from simulations.commands.corpus import replay, write_pages
 from simulations.corpus import Entry, entries, find, read, write
 from simulations.corpus.table import README, Seen, read_seen, render
 from simulations.mutants.table import MUTANTS
-from simulations.plans import from_json, to_json
-from simulations.swarm import draw
+from simulations.plans.plan import from_json, to_json
+from simulations.plans.swarm import draw
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.levels import load
+from simulations.levels.table import load
 
 
 @pytest.mark.parametrize(

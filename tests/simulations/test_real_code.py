@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from simulations.lines import LEFT_OUT
+from simulations.running.lines import LEFT_OUT
 
 ROOT = Path(__file__).resolve().parents[2]
 

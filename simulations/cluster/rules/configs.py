@@ -8,7 +8,7 @@ from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
-from simulations.cluster.clerk_values import (
+from simulations.cluster.fuzz_values import (
     APPEND,
     BROKER,
     CLIENT_METRICS,

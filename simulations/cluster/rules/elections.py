@@ -23,7 +23,7 @@ from simulations.cluster.judge_members import (
     is_active,
 )  # fmt: skip
 from simulations.cluster.rules.case import first_directory
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -15,7 +15,7 @@ from simulations.cluster.judge_members import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
 from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

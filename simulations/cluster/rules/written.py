@@ -10,7 +10,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBro
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
 from simulations.cluster.image import decoded
 from simulations.cluster.judge_members import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ import pytest
 
 from simulations.fleet.exhaustive import search_parts
 from simulations.fleet.spark import rows as rows_of_fleet
+from simulations.running.workers import Task, rows
 from simulations.spec.model import Scope
 from simulations.spec.search import search
-from simulations.workers import Task, rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from records.messages.brokers import BrokerHeartbeatRequest, BrokerHeartbeatResp
 from records.messages.cluster import DescribeClusterRequest, DescribeClusterResponse
 from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.answering import Answering
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 SOURCE = Source(7, 1)
 CREATE = CreateTopicsRequest(topics=(), timeout_ms=1)

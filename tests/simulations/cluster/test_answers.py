@@ -7,7 +7,7 @@ import pytest
 from records.errors import Error
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
 from simulations.cluster.answers import judge
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 Wanted = CreateTopicsRequest.CreatableTopic
 Told = CreateTopicsResponse.CreatableTopicResult

@@ -18,7 +18,7 @@ from records.metadata.topics import (
 )
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.judge import Judge
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 A, B = b"a" * 16, b"b" * 16
 ELR = "eligible.leader.replicas.version"

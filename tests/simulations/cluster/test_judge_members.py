@@ -16,7 +16,7 @@ from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.judge import Judge
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 T = b"t" * 16
 D1, D2, D3 = b"1" * 16, b"2" * 16, b"3" * 16

@@ -22,7 +22,7 @@ from simulations.cluster.image import Broker, Image, Partition
 from simulations.cluster.rules import configs, elections, nodes, partitions, rng, topics, written
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 TOPIC = b"t" * 16
 LEVEL = {"metadata.version": 12}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from simulations import raft_level
 from simulations.cluster import upkeep
 from simulations.cluster.admins import ASKS
 from simulations.cluster.faults import BROKER_KINDS
-from simulations.controller_level import FAULTS, draw, play, read, show
+from simulations.levels import raft as raft_level
+from simulations.levels.controllers import FAULTS, draw, play, read, show
 
 
 @pytest.mark.parametrize("seed", range(1, 9))

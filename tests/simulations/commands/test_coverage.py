@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands import coverage
 from simulations.commands.main import main
-from simulations.coverage import rare
+from simulations.coverage import uncommon as rare
 from simulations.coverage.seen import everything
-from simulations.outcome import Outcome
-from simulations.workers import Row, Task
+from simulations.running.outcome import Outcome
+from simulations.running.workers import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

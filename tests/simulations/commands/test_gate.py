@@ -8,8 +8,8 @@ import pytest
 
 from simulations.commands import gate
 from simulations.mutants.table import MUTANTS
-from simulations.outcome import Outcome
-from simulations.workers import Row, Task
+from simulations.running.outcome import Outcome
+from simulations.running.workers import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,8 +11,8 @@ from simulations.commands import sweep
 from simulations.commands.determinism import Place, first_difference
 from simulations.commands.main import main
 from simulations.commands.sweep import Goal
-from simulations.plans import from_json
-from simulations.swarm import draw
+from simulations.plans.plan import from_json
+from simulations.plans.swarm import draw
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from simulations import raft_level
 from simulations.cluster.plan import ClusterPlan
 from simulations.coverage.worlds import Worlds
-from simulations.outcome import Outcome
-from simulations.plans import Calm, Fault, Load, Plan
+from simulations.levels import raft as raft_level
+from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.running.outcome import Outcome
 
 
 def test_a_world_is_counted_as_it_was() -> None:

@@ -9,7 +9,7 @@ import pytest
 from simulations.mutants import alone
 from simulations.mutants.table import MUTANTS
 from simulations.properties.ids import PROPERTIES
-from simulations.workers import Task, rows
+from simulations.running.workers import Task, rows
 
 if TYPE_CHECKING:
     from pathlib import Path

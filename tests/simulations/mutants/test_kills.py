@@ -12,7 +12,7 @@ from simulations.mutants.kills import Kill
 from simulations.mutants.scores import Score, by_fault, by_property, score
 from simulations.mutants.table import MUTANTS
 from simulations.mutants.witnesses import WITNESSES
-from simulations.outcome import Outcome
+from simulations.running.outcome import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from simulations.mutants import apis, clusters, controllers, disks, elections, p
 from simulations.mutants.hook import install, mutated
 from simulations.mutants.row import Edit, Mutant
 from simulations.mutants.table import MUTANTS, SURVIVORS, find
-from simulations.workers import Task, rows
+from simulations.running.workers import Task, rows
 
 ROOT = Path(__file__).resolve().parents[3]
 

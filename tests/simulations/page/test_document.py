@@ -8,16 +8,16 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from simulations.levels.raft import FIELDS, play, show
 from simulations.page.clients import operations
 from simulations.page.document import page
 from simulations.page.scene import fold, newest
-from simulations.plans import Calm, Fault, Load, Plan
-from simulations.raft_level import FIELDS, play, show
-from simulations.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
+from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.world.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
 
 if TYPE_CHECKING:
-    from simulations.outcome import Outcome
-    from simulations.trace import Entry
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
 
 PLAN = Plan(
     1, chaos_ms=4000, load=Load(every_ms=100), calm=Calm(skipped=True),

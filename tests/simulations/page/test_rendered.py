@@ -8,7 +8,7 @@ import pytest
 
 from simulations import corpus
 from simulations.commands.run import write_page
-from simulations.levels import load
+from simulations.levels.table import load
 from tests.deploy.browser import Browser, browser, found_browser
 
 if TYPE_CHECKING:

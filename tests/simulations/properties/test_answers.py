@@ -12,14 +12,14 @@ from raft.inputs import Requested, Source
 from records.errors import Error
 from records.messages.quorum import DescribeQuorumRequest
 from records.schema import replace
-from simulations.plans import Load
-from simulations.strangers import VERSIONS, draw
-from simulations.violation import Violation
+from simulations.plans.plan import Load
+from simulations.world.rogue_clients import VERSIONS, draw
+from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 if TYPE_CHECKING:
-    from simulations.process import Process
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
+    from simulations.world.process import Process
 
 SOURCE = Source(-7, 7)
 

@@ -8,9 +8,9 @@ import pytest
 
 from raft.effects import HighWatermark, Send
 from records.messages.fetch import FetchRequest
-from simulations.plans import Load
-from simulations.register import Replay
-from simulations.violation import Violation
+from simulations.plans.plan import Load
+from simulations.world.register import Replay
+from simulations.world.violation import Violation
 from tests.simulations.building import connection_to, followers, frame, leader, leave_unreplicated, live, lived
 
 

@@ -10,7 +10,7 @@ from raft.config import ReplicaKey
 from raft.effects import SaveElection
 from raft.inputs import Requested, Source
 from records.messages.elections import VoteRequest
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 from tests.simulations.building import connection_to, followers, frame, leader, lived
 
 

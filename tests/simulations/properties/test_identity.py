@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 from tests.simulations.building import connection_to, followers, frame, lived
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from raft.effects import Append, SaveEpochs, Truncate
 from records.batch import build_batch
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 

@@ -9,12 +9,12 @@ import pytest
 from raft.effects import Send
 from raft.roles import NEVER, Leader
 from simulations.properties.progress import STEPS_MAX
-from simulations.violation import Violation
-from simulations.world import SECOND
+from simulations.world.violation import Violation
+from simulations.world.world import SECOND
 from tests.simulations.building import connection_to, followers, frame, leader, live, lived
 
 if TYPE_CHECKING:
-    from simulations.runs import Run
+    from simulations.levels.raft_run import Run
 
 
 def cut_off(run: Run, node_id: int) -> None:

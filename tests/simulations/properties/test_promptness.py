@@ -10,9 +10,9 @@ from raft.roles import Resigned, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchResponse
 from records.uuids import METADATA_TOPIC_ID
-from simulations.node import endpoint
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.world.node import endpoint
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 from tests.simulations.building import followers, leader, live, lived
 
 Answer = FetchResponse.FetchableTopicResponse

@@ -7,8 +7,8 @@ import errno
 import pytest
 
 from raft.storage.errors import CorruptSnapshot, DiskFailed, StorageError
-from simulations.process import DIRECTORY
-from simulations.violation import Violation
+from simulations.world.process import DIRECTORY
+from simulations.world.violation import Violation
 from tests.simulations.building import followers, lived
 
 

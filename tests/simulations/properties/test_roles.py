@@ -8,7 +8,7 @@ import pytest
 
 from raft.roles import NEXT, Leader
 from simulations.properties.roles import TRANSITIONS
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 

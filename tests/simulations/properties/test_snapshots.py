@@ -6,10 +6,10 @@ import pytest
 
 from raft.effects import AdvanceLogStart, DeleteSnapshot
 from raft.inputs import SnapshotTaken
-from simulations.plans import Load
-from simulations.process import DIRECTORY
-from simulations.register import State
-from simulations.violation import Violation
+from simulations.plans.plan import Load
+from simulations.world.process import DIRECTORY
+from simulations.world.register import State
+from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 

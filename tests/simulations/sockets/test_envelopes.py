@@ -18,7 +18,7 @@ from records.messages.reassignments import ListPartitionReassignmentsRequest, Li
 from records.schema import replace
 from simulations.sockets.envelopes import CLOSED, is_from, judge_answer, judge_large, printed, read
 from simulations.sockets.letters import _WRONGS, ADDRESSES
-from simulations.violation import Violation
+from simulations.world.violation import Violation
 
 HEADER = RequestHeader(request_api_key=46, request_api_version=0, correlation_id=7, client_id="a client")
 REQUEST = ListPartitionReassignmentsRequest(topics=None, timeout_ms=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.node_level import draw, play, read, show
+from simulations.levels.nodes import draw, play, read, show
 
 
 @pytest.mark.parametrize("seed", [2, 5, 18])

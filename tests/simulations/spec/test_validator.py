@@ -12,15 +12,15 @@ import raft.vote
 from raft import effects as do
 from raft.replica import Replica
 from records.messages.fetch import FetchResponse
-from simulations.plans import Calm, Fault, Load, Plan
-from simulations.runs import Run
+from simulations.levels.raft_run import Run
+from simulations.plans.plan import Calm, Fault, Load, Plan
 from simulations.spec import replication
 from simulations.spec.outputs import _answers_fetch
 from simulations.spec.pairs import ACTIONS, feasible
 from simulations.spec.replication import Fetched
 from simulations.spec.values import LEADER, Disk, Log, Node, NotAllowed
-from simulations.violation import Violation
-from simulations.world import MS
+from simulations.world.violation import Violation
+from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

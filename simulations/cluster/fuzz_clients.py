@@ -1,0 +1,77 @@
+"""Clerks: clients that ask for all there is, rightly and wrongly, of topics that nobody else knows.
+
+Histories say nothing of them: each of their requests is judged by itself, as everybody's are (`rules`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster import fuzz_brokers as clerk_brokers
+from simulations.cluster import fuzz_configs as clerk_configs
+from simulations.cluster import fuzz_topics as clerk_topics
+from simulations.cluster.client import Client
+from simulations.world.releases import OLD_CLIENT
+from simulations.world.streams import between
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulations.cluster.image import Image
+    from simulations.cluster.run import ClusterRun
+
+FIRST_ID = 401
+# How often one asks whoever it is, and not who it takes for the active controller.
+ANYBODY = 0.15
+
+ASKS: tuple[Callable[[Clerk], Any], ...] = (*clerk_topics.ASKS, *clerk_configs.ASKS, *clerk_brokers.ASKS)
+
+
+class Clerk:
+    """One of them. image: the committed metadata, as who makes a request needs it to be wrong by just a little."""
+
+    def __init__(self, run: ClusterRun, number: int) -> None:
+        self.run = run
+        self.rng = run.stream("clerk", number)
+        self.client = Client(run.world, run.network, self.rng, FIRST_ID + number, run.plan.voter_ids)
+        if number:
+            self.client.release = OLD_CLIENT
+        self._is_over = False
+        self._later()
+
+    @property
+    def image(self) -> Image:
+        return self.run.watch.judge.image
+
+    def stop(self) -> None:
+        """It asks nothing more."""
+        self._is_over = True
+
+    def _later(self) -> None:
+        self.run.world.after(between(self.rng, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
+
+    def _act(self) -> None:
+        if self._is_over:
+            return
+        request = self.one_of(ASKS)(self)
+        server = self.one_of(self.run.plan.voter_ids) if self.happens(ANYBODY) else 0
+        self.client.ask(request, self._done, clerk_topics.TIMEOUT_MS, server)
+
+    def _done(self, response: Any) -> None:
+        if response is None or self.run.watch.is_from_standby(self.client):
+            self.client.look_elsewhere()
+        self._later()
+
+    # Luck
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        return choices[int(self.rng.random() * len(choices))]
+
+    def happens(self, share: float) -> bool:
+        """In this share of the cases."""
+        return self.rng.random() < share
+
+    def some(self, least: int, most: int, draw: Callable[[Clerk], Any]) -> tuple[Any, ...]:
+        """So many things that are drawn one after the other."""
+        return tuple(draw(self) for _ in range(between(self.rng, least, most)))

@@ -1,0 +1,173 @@
+"""The calm behind the faults of a cluster: all comes back, and must come to rest where the log says.
+
+L01 elect, L02 commit, L08 brokers are let in, L09 metadata converges, L10 reassignments come to their end and who can
+lead does, C01 all states are equal, C05 what clients were told can be explained.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.roles import Leader
+from records.uuids import UNASSIGNED_DIRECTORY
+from simulations.cluster.image import NOBODY
+from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.histories.controller_api import ControllerApi
+from simulations.histories.linearizable import check
+from simulations.world.violation import Violation
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.cluster.driver import ControllerProcess
+    from simulations.cluster.run import ClusterRun
+
+CONNECT_MS = 10_000
+SETTLE_MS = 20_000
+LOOK_MS = 50
+# How long admin clients go on in the calm.
+BUSY_MS = 400
+# Configurations of one part of a history; far more than any of these needs.
+BUDGET = 300_000
+
+
+class ClusterCalm:
+    """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that. undecided: how
+    often a part of the history was given up.
+    """
+
+    def __init__(self, run: ClusterRun) -> None:
+        self._run = run
+        self.elected_ms = self.committed_ms = self.caught_up_ms = -1
+        self.undecided = 0
+
+    def live_through(self) -> None:
+        """Raises Violation where the cluster does not get on, or what was said cannot be explained."""
+        run = self._run
+        for node in run.nodes.values():
+            node.switch_on()
+            node.start_after(0)
+        run.world.run(run.world.now + MS)
+        self._explain_history()  # before the bounds: what is wrong already is told first
+        config = next(iter(run.nodes.values())).config
+        bound_ms = CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
+        self.elected_ms = self._wait("L01", "no active controller", lambda: self._active() is not None, bound_ms)
+        end = run.ledger.history.end
+        self.committed_ms = self._wait("L02", "nothing is committed", lambda: run.ledger.history.end > end, SETTLE_MS)
+        run.world.run(run.world.now + BUSY_MS * MS, run.events_max)
+        for admin in run.admins:
+            admin.stop()
+        for clerk in run.clerks:
+            clerk.stop()
+        settle_ms = SETTLE_MS + CONNECT_MS + 4 * run.plan.session_ms
+        self._wait("L08", "not all brokers are let in", self._all_are_in, settle_ms)
+        self._wait("L10", "not all partitions are at rest", self._all_at_rest, settle_ms)
+        end = run.ledger.history.end
+        self.caught_up_ms = self._wait("L09", "not all have read the log", lambda: self._all_have(end), settle_ms)
+        self._all_are_equal()
+        self._explain_history()
+
+    def _active(self) -> ControllerProcess | None:
+        """The controller that leads in the highest epoch, if it has claimed that."""
+        leaders = [each for each in self._run.ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
+        newest = max(leaders, key=lambda each: each.replica.epoch, default=None)
+        if newest is None or newest.machine.leads is None:
+            return None
+        return newest  # type: ignore[return-value]
+
+    def _all_are_in(self) -> bool:
+        run = self._run
+        image = run.watch.judge.image
+        for machine in run.brokers:
+            found = image.brokers.get(machine.id)
+            process = machine.current
+            if process is None or found is None or found.fenced or found.leaving or found.epoch != process.epoch:
+                return False
+        return True
+
+    def _all_at_rest(self) -> bool:
+        """Two slips of stock's are kept, as its bytes are (see FINDINGS): a broker both added and removed is never
+        done, and one that is eligible without a replica keeps others from leading. Of brokers that clerks registered
+        and no process is, nothing comes.
+        """
+        image = self._run.watch.judge.image
+        there = {machine.id for machine in self._run.brokers}
+        properties = self._run.plan.properties
+        is_balanced = properties.get("leader.imbalance.check.interval.seconds") == "1"
+        is_balanced &= properties.get("auto.leader.rebalance.enable") != "false"
+        is_known = self._run.plan.directories > 1 and image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
+        for found in image.partitions.values():
+            may_lead = found.replicas[:1] if is_balanced and found.replicas[0] in there else found.replicas
+            if is_known and UNASSIGNED_DIRECTORY in found.directories:
+                return False
+            if found.leader == NOBODY:
+                if there & (set(found.isr) | (set(found.elr) & set(found.replicas))):
+                    return False
+            elif found.adding or found.removing:
+                if not set(found.adding) & set(found.removing) and set(found.adding) <= there:
+                    return False
+            elif there & set(found.replicas) - set(found.isr) or found.leader not in may_lead:
+                return False
+        return True
+
+    def _all_have(self, end: int) -> bool:
+        run = self._run
+        return all(
+            node.process is not None and node.process.is_listening and node.process.machine.offset >= end
+            for node in run.nodes.values()
+            if not node.broken
+        ) and all(machine.current is not None and machine.current.image.end_offset >= end for machine in run.brokers)
+
+    def _all_are_equal(self) -> None:
+        """Every state is what the log comes to, and what a broker reads is what the judge does."""
+        run = self._run
+        for process in run.ledger.running():
+            run.watch.compare(process, "the calm")  # type: ignore[arg-type]
+        judged = run.watch.judge.image
+        for machine in run.brokers:
+            assert machine.current is not None, "all have read the log"
+            image = machine.current.image
+            if image.end_offset == judged.end_offset and not image.is_as(judged):
+                raise Violation("C01", f"what broker {machine.id} has read is not what the log up to there says")
+
+    def _explain_history(self) -> None:
+        verdict = check(ControllerApi(), self._run.recorder.operations, BUDGET)
+        if verdict.result == "violation":
+            raise Violation("C05", str(verdict))
+        self.undecided += verdict.result == "unknown"
+
+    def _wait(self, property_id: str, what: str, goal: Callable[[], bool], limit_ms: int) -> int:
+        world = self._run.world
+        begin = world.now
+        while not goal():
+            if world.now - begin > limit_ms * MS:
+                raise Violation(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
+            world.run(world.now + LOOK_MS * MS, self._run.events_max)
+        return (world.now - begin) // MS
+
+    def _state(self) -> str:
+        """Where all are, for a person."""
+        run = self._run
+        rows = []
+        for node in run.nodes.values():
+            process = node.process
+            if process is None or not process.is_listening:
+                rows.append(f"node {node.id}: {node.broken or 'down'}")
+            else:
+                replica, machine = process.replica, process.machine
+                text = (
+                    f"node {node.id}: {type(replica.role).__name__} of epoch {replica.epoch}, log end {replica.log.end}"
+                )
+                rows.append(f"{text}, state {machine.offset}, active {machine.leads}")
+        image = run.watch.judge.image
+        for broker in run.brokers:
+            at = (
+                "down" if broker.current is None else f"epoch {broker.current.epoch}, {broker.current.image.end_offset}"
+            )
+            rows.append(f"broker {broker.id}: {at}, registered as {image.brokers.get(broker.id)}")
+        restless = [
+            f"{image.topics[key[0]]}-{key[1]}: {found}" for key, found in image.partitions.items()
+            if found.adding or found.removing or set(found.isr) != set(found.replicas) or found.leader == NOBODY
+        ]  # fmt: skip
+        return "; ".join(rows + restless[:3])

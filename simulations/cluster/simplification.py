@@ -1,0 +1,34 @@
+"""Plans of whole clusters that are plainer in one thing: fewer clients who ask less, then what raft's plans have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from simulations.plans import simplification as of_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.plans.plan import Plan
+
+
+def plainer(plan: ClusterPlan) -> Iterator[Plan]:
+    """What helps a reader most first."""
+    named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
+    for name, least in (("clerks", 0), ("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
+        for count in range(least, getattr(plan, name)):
+            fewer: dict[str, Any] = {name: count}
+            yield replace(plan, **fewer)
+    if len(plan.operations) > 1:
+        for operation in plan.operations:
+            yield replace(plan, operations=[each for each in plan.operations if each != operation])
+    yield from (each for each in of_any.plainer(plan) if not _is_more(each, plan))
+
+
+def _is_more(other: Plan, plan: ClusterPlan) -> bool:
+    """Whether a default would bring back what was left out."""
+    return any(
+        getattr(other, name) != getattr(plan, name) for name in ("clerks", "admins", "brokers", "topics", "operations")
+    )

@@ -1,0 +1,208 @@
+"""Plans of one aim each for whole clusters, which every fifth seed of this level has in place of one by luck.
+
+As at raft's level (`simulations.plans.targeted_plans`), each sets a cluster up so that what is rare is about to happen
+all the time, be it that brokers are gone for long while leaders change or that requests are cut between their batches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.plan import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S, ClusterPlan
+from simulations.cluster.upkeep import one_broker
+from simulations.faults.table import isolated, often, pick
+from simulations.plans.plan import Calm, Fault, Load
+from simulations.plans.targeted_plans import turn
+from simulations.world.streams import between, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+EVERY = 5
+"""Of so many seeds one has an aim; the aims take turns."""
+
+# So that who leads changes several times in a world.
+_QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff_max_ms": 100}
+
+
+def draw(seed: int) -> ClusterPlan | None:
+    """The plan of a seed; None where it has none of these."""
+    name = turn(seed, EVERY, AIMS)
+    return of(name, seed) if name else None
+
+
+def of(name: str, seed: int) -> ClusterPlan:
+    """The plan of an aim."""
+    rng = stream(seed, "cluster aim", name)
+    plan = ClusterPlan(seed, chaos_ms=between(rng, 2_500, 4_000))
+    plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
+    plan.pace = pick(rng, ([100, 300, 0.0, 0], [100, 400, 0.0, 0], [1_000, 8_000, 0.0, 0]))
+    plan.codec = rng.random() < 0.5
+    plan.journal = rng.random() < 0.5
+    plan.load = Load(every_ms=0)
+    plan.operations = ["create"]
+    plan.session_ms, plan.heartbeat_ms = 500, 100
+    AIMS[name](rng, plan)
+    plan.calm = Calm(list(plan.voter_ids))
+    return plan
+
+
+def _preferred(rng: Random, plan: ClusterPlan) -> None:
+    """Brokers come and go, and who led is to lead again, in sync or not."""
+    plan.admins, plan.topics = 3, 6
+    plan.lead_every_ms, plan.lag = pick(rng, (100, 250, 400)), pick(rng, (0.3, 0.6))
+    plan.properties[IMBALANCE_S] = "1"
+    if rng.random() < 0.4:
+        plan.operations += ["elect", "grow"]
+    plan.faults += often(rng, plan.chaos_ms, 800, lambda: Fault(
+        "broker_crash", {**one_broker(rng, plan), "down_ms": pick(rng, (300, 1_000, 1_000))},
+    ))  # fmt: skip
+
+
+def _registering(rng: Random, plan: ClusterPlan) -> None:
+    """Brokers hear nothing of it that they are registered, and ask again; some are replaced meanwhile."""
+    plan.voters = pick(rng, (1, 3))
+    plan.brokers = between(rng, 2, 4)
+    plan.faults.append(Fault("lose", {
+        "name": "BrokerRegistrationAnswer", "share": pick(rng, (0.5, 0.7)), "number": between(rng, 1, 99),
+        "for_ms": plan.chaos_ms,
+    }))  # fmt: skip
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_crash", {**one_broker(rng, plan), "down_ms": between(rng, 50, 900)},
+    ))  # fmt: skip
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_doubles", {**one_broker(rng, plan), "for_ms": between(rng, 50, 900)},
+    ))  # fmt: skip
+
+
+def _silent(rng: Random, plan: ClusterPlan) -> None:
+    """Brokers are gone for longer than anybody waits, and who has to notice may not lead for as long."""
+    plan.voters = pick(rng, (1, 3, 3))
+    plan.brokers = between(rng, 1, 3)
+    plan.chaos_ms = 5_500
+    at_ms = between(rng, 1_000, 2_000)
+    gap_ms = pick(rng, (0, 100))
+    if rng.random() < 0.5:
+        plan.faults.append(Fault("broker_crash", {**one_broker(rng, plan), "down_ms": 7_000}, at_ms=at_ms))
+    else:
+        plan.faults.append(Fault("brokers_crash", {"gap_ms": gap_ms, "down_ms": 7_000}, at_ms=at_ms))
+    if plan.voters > 1:
+        killed = {"whom": "leader", "down_ms": pick(rng, (20, 3_000))}
+        plan.faults.append(Fault("kill", killed, at_ms=at_ms + between(rng, 20, 700)))
+
+
+def _leaving(rng: Random, plan: ClusterPlan) -> None:
+    """Brokers ask to be let go, while the log grows by itself far from them, or while others stand still."""
+    plan.brokers, plan.admins, plan.topics = between(rng, 3, 4), between(rng, 1, 4), pick(rng, (4, 6))
+    plan.session_ms = 900
+    plan.lead_every_ms = pick(rng, (60, 250))
+    if rng.random() < 0.5:
+        plan.latency = [40_000, 40_500, 0.0, 0]
+        plan.properties[IDLE_MS] = "20"
+        plan.faults += [_left(rng, plan, plan.chaos_ms - between(rng, 300, 1_500)) for _ in range(2)]
+        return
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: _left(rng, plan))
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault(
+        "broker_pauses", {**one_broker(rng, plan), "for_ms": between(rng, 300, 900)},
+    ))  # fmt: skip
+
+
+def _left(rng: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
+    return Fault("broker_leaves", {**one_broker(rng, plan), "down_ms": 300}, at_ms=at_ms)
+
+
+def _in_batches(rng: Random, plan: ClusterPlan) -> None:
+    """Requests are transactions of several batches, and snapshots and answers fall in between."""
+    plan.admins, plan.brokers, plan.topics = between(rng, 3, 6), pick(rng, (1, 3)), pick(rng, (1, 2))
+    _small_batches(plan)
+    plan.operations = ["create", "delete", "read"]
+    plan.ask_every_ms = pick(rng, (10, 10, 40))
+    plan.properties[BETWEEN_SNAPSHOTS] = pick(rng, ("500", "500", "2000"))
+
+
+def _asked_between_batches(rng: Random, plan: ClusterPlan) -> None:
+    """Standbys are asked all the time, while they read a transaction batch by batch."""
+    plan.admins, plan.topics = between(rng, 4, 6), 1
+    _small_batches(plan)
+    plan.operations = ["create", "delete", *["read"] * 38]
+    plan.ask_every_ms = 10
+    plan.latency = pick(rng, ([4_000, 4_500, 0.0, 0], [500, 20_000, 0.0, 0]))
+
+
+def _cut_between_batches(rng: Random, plan: ClusterPlan) -> None:
+    """Requests are transactions of several batches, and leaders die between these."""
+    plan.admins, plan.topics = between(rng, 3, 5), pick(rng, (2, 6))
+    _small_batches(plan)
+    plan.operations = ["create", "delete"] + ["grow"] * (rng.random() < 0.3)
+    plan.ask_every_ms = pick(rng, (10, 20, 40))
+    plan.config |= _QUICK
+    plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault(
+        pick(rng, ("kill", "power")), {"whom": "struck", "down_ms": pick(rng, (20, 500))},
+        on=pick(rng, ("after:Append", "after:HighWatermark", "after:HighWatermark")), nth=between(rng, 1, 40),
+        role="Leader",
+    ))  # fmt: skip
+
+
+def _small_batches(plan: ClusterPlan) -> None:
+    plan.metadata_version = 20
+    plan.properties[BATCH_BYTES] = "430"
+    plan.config["fetch_bytes_max"] = 100
+
+
+def _eligible(rng: Random, plan: ClusterPlan) -> None:
+    """How many must be in sync goes up and down, and so who is eligible (KIP-966), while brokers fall behind."""
+    plan.voters = pick(rng, (1, 2, 3))
+    plan.brokers, plan.admins, plan.topics = between(rng, 2, 4), 3, 2
+    plan.operations = ["create", "configure", "configure"]
+    plan.lead_every_ms, plan.lag = 60, 0.3
+    plan.properties[MIN_ISR] = pick(rng, ("2", "3"))
+    if rng.random() < 0.7:
+        plan.faults += often(rng, plan.chaos_ms, 700, lambda: Fault(
+            "broker_crash", {**one_broker(rng, plan), "down_ms": between(rng, 100, 1_500)},
+        ))  # fmt: skip
+
+
+def _directories(rng: Random, plan: ClusterPlan) -> None:
+    """Log directories fail one by one, under leaders and those that should lead next."""
+    plan.voters = pick(rng, (1, 1, 3))
+    plan.brokers, plan.admins, plan.topics, plan.directories = pick(rng, (2, 2, 3)), 1, 3, 2
+    if rng.random() < 0.3:  # so that nothing else than a directory's word brings a heartbeat or a record
+        plan.heartbeat_ms, plan.fetch_wait_ms = 500, 1_000
+        plan.session_ms = 1_500
+        plan.properties[IDLE_MS] = "2000"
+    plan.faults += often(rng, plan.chaos_ms, 900, lambda: Fault("broker_disk", {
+        **one_broker(rng, plan), "directory": between(rng, 0, 1), "down_ms": pick(rng, (500, 1_500)),
+    }))  # fmt: skip
+    if rng.random() < 0.6:
+        plan.faults += often(rng, plan.chaos_ms, 1_200, lambda: Fault(
+            "broker_crash", {**one_broker(rng, plan), "down_ms": pick(rng, (300, 1_200))},
+        ))  # fmt: skip
+
+
+def _levels(rng: Random, plan: ClusterPlan) -> None:
+    """Levels go up and down, and are asked for, of leaders that do not know yet that they lead no more."""
+    plan.voters = pick(rng, (1, 3, 3))
+    plan.brokers, plan.admins, plan.topics = between(rng, 1, 3), between(rng, 2, 4), 1
+    plan.operations = [*["set_feature"] * 4, "see_versions", "see_versions", "create"]
+    plan.metadata_version = pick(rng, (13, 15, 15, 17, 20))
+    plan.ask_every_ms = pick(rng, (10, 40))
+    if plan.voters > 1:
+        plan.config |= _QUICK
+        plan.latency = pick(rng, ([500, 20_000, 0.0, 0], [4_000, 4_500, 0.0, 0]))
+        plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 300, 1_500))
+
+
+AIMS: dict[str, Callable[[Random, ClusterPlan], None]] = {
+    "preferred": _preferred,
+    "registering": _registering,
+    "silent": _silent,
+    "leaving": _leaving,
+    "in-batches": _in_batches,
+    "asked-between-batches": _asked_between_batches,
+    "cut-between-batches": _cut_between_batches,
+    "eligible": _eligible,
+    "directories": _directories,
+    "levels": _levels,
+}

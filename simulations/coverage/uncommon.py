@@ -1,0 +1,254 @@
+"""Plans for what luck seldom comes to: each theme keeps nodes long in a state in which few worlds are, and has all
+happen to them that may.
+
+They are no seeds of the swarm, and take nothing from its luck.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.faults.table import isolated, often
+from simulations.plans.plan import Calm, Fault, Load, Plan, to_json
+from simulations.running.workers import Task
+from simulations.world.streams import between, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from random import Random
+
+CHAOS_MS = 12_000
+PLANS_EACH = 5
+# The rarest of all asks for twice as many.
+PLANS_OF = {"held-up": 10}
+
+QUICK = {
+    "election_timeout_ms": 200, "fetch_timeout_ms": 400, "request_timeout_ms": 400, "fetch_wait_max_ms": 100,
+    "election_backoff_max_ms": 200, "first_election_timeout_ms": 30,
+}  # fmt: skip
+SNAPSHOTS = {
+    "fetch_snapshot_bytes_max": 100, "clean_interval_ms": 100, "retention_bytes_max": 500, "fetch_bytes_max": 400,
+}  # fmt: skip
+
+
+def _confused(rng: Random, plan: Plan) -> None:
+    """Every other answer is odd, while leaders come and go."""
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 40, "for_ms": CHAOS_MS}))
+    plan.faults += _often(rng, 250, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(rng, 1500, lambda: isolated(rng, "leader", 200, 900))
+    plan.faults += _often(rng, 1500, lambda: Fault("kill", {"whom": "follower", "down_ms": 600}))
+
+
+def _leaderless(rng: Random, plan: Plan) -> None:
+    """No majority is there for most of the time, and strangers ask those who wait, stand, and have resigned."""
+    plan.load.strangers_ms = 3
+    plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
+    plan.faults += _often(rng, 1_200, lambda: Fault("split", {"groups": [[1], [2], [3]], "for_ms": 900}))
+    plan.faults += _often(rng, 2_500, lambda: Fault("resign", {"whom": "leader"}))
+
+
+def _late(rng: Random, plan: Plan) -> None:
+    """Answers come when who asked has become something else, parts of snapshots among them."""
+    plan.late_answers = True
+    plan.latency = [500, 20_000, 0.05, 600_000]
+    plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
+    plan.faults += _often(rng, 300, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(rng, 1_500, lambda: isolated(rng, "leader", 100, 500))
+    plan.faults += _often(rng, 800, lambda: isolated(rng, "follower", 300, 900))
+    plan.faults += _often(rng, 1_200, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.faults += _often(rng, 100, lambda: Fault("hold", _held(rng)))
+
+
+def _held_up(rng: Random, plan: Plan) -> None:
+    """A part of a snapshot comes so late that who asked has led since, and resigned."""
+    plan.late_answers = True
+    plan.config["request_timeout_ms"] = 3_000
+    plan.config |= SNAPSHOTS
+    plan.releases = {2: "3.9"}
+    plan.faults += _often(rng, 200, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(rng, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    every_ms = 900 if rng.random() < 0.5 else 150
+    plan.faults += _often(rng, every_ms, lambda: Fault("hold", {
+        "name": "FetchSnapshotAnswer", "sender": 0, "for_ms": between(rng, 200, 2_500),
+    }))  # fmt: skip
+
+
+def _outdated(rng: Random, plan: Plan) -> None:
+    """One that knows no pre-votes is parted from its leader alone, and stands. Who gives it a vote that does not come
+    asks that leader, which knows nothing of it, for a pre-vote of a later epoch.
+    """
+    plan.voters, plan.releases = 3, {2: "3.9"}
+    plan.calm = Calm(plan.voter_ids)
+    plan.load = Load(every_ms=0)  # so that who asks is as good as its leader
+    plan.faults += _often(rng, 3_000, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(rng, 1_800, lambda: Fault("part", {
+        "whom": 2, "other": "leader", "direction": "both", "for_ms": between(rng, 700, 1_200),
+    }))  # fmt: skip
+    for voter in (1, 3):
+        plan.faults.append(Fault("drop", {
+            "name": "VoteAnswer", "sender": voter, "for_ms": CHAOS_MS, "share": 0.6, "number": voter,
+        }, at_ms=800))  # fmt: skip
+
+
+def _split(rng: Random, plan: Plan) -> None:
+    """Several stand at once, far from each other; and who won tells one what was meant for another."""
+    plan.voters = 3
+    plan.calm = Calm(plan.voter_ids)
+    plan.latency = [20_000, 5_000, 0.0, 0]
+    plan.releases = {2: "3.9"}
+    plan.faults += _often(rng, 700, lambda: Fault("everybody", {"how": "kill", "down_ms": [10, 10, 10]}))
+    for whom, other, third in ((1, 2, 3), (1, 3, 2), (3, 2, 1), (3, 1, 2)):
+        args = {"whom": whom, "other": other, "third": third, "for_ms": 300}
+        for fault in _often(rng, 700, lambda args=args: Fault("cross", args)):  # type: ignore[misc]
+            fault.on, fault.node, fault.role = "input:Saved", whom, "Leader"
+            plan.faults.append(fault)
+
+
+def _deaf(rng: Random, plan: Plan) -> None:
+    """Whoever leads writes on and is not heard, hears of the next epoch and not who leads it, and so asks around."""
+    plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 400, 800, "out"))
+    plan.faults += _often(rng, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 50, "for_ms": CHAOS_MS}))
+
+
+def _crossed(rng: Random, plan: Plan) -> None:
+    """Requests come to whom they were not meant for, or are of another cluster, in the midst of elections.
+
+    One that knows no pre-votes has the others stand without them.
+    """
+    plan.releases = {between(rng, 1, 3): "3.9"}
+    ways = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3), (3, 2, 1)]
+    for whom, other, third in ways:
+        args = {"whom": whom, "other": other, "third": third, "for_ms": between(rng, 50, 1_000)}
+        plan.faults += _often(rng, 1_500, lambda args=args: Fault("cross", args))  # type: ignore[misc]
+    for whom in plan.voter_ids:
+        for what in ("cluster", "voter"):
+            stray = {"whom": whom, "what": what, "for_ms": between(rng, 100, 600)}
+            plan.faults += _often(rng, 2_000, lambda stray=stray: Fault("stray", stray))  # type: ignore[misc]
+    plan.faults += _often(rng, 500, lambda: isolated(rng, "leader", 100, 900))
+    plan.faults += _often(rng, 900, lambda: Fault("resign", {"whom": "leader"}))
+
+
+def _leaving(rng: Random, plan: Plan) -> None:
+    """Leaders leave in good order, while followers fetch snapshots, and fall behind again."""
+    plan.faults += _often(rng, 900, lambda: Fault("shut_down", {"whom": "leader", "down_ms": between(rng, 1, 300)}))
+    plan.faults += _often(rng, 800, lambda: isolated(rng, "follower", 300, 900))
+    plan.faults += _often(rng, 600, lambda: Fault("reset", {"whom": "follower"}))
+    plan.faults += _often(rng, 2_000, lambda: Fault("slow", {
+        "whom": "leader", "direction": "out", "extra_ms": between(rng, 50, 250), "for_ms": 700,
+    }))  # fmt: skip
+
+
+def _handover(rng: Random, plan: Plan) -> None:
+    """A leader that was cut off is back before it knows, and hears first of the next one that this has resigned.
+
+    Who gave its vote finds its leader by asking, as that cannot tell.
+    """
+    if rng.random() < 0.5:
+        plan.faults += _often(rng, 2_500, lambda: Fault("succession", {"times": 3, "for_ms": 300}))
+    plan.faults += _often(rng, 1_500, lambda: Fault("churn", {
+        "direction": "both", "on_ms": between(rng, 350, 560), "off_ms": between(rng, 100, 400), "times": 2,
+    }))  # fmt: skip
+    plan.faults += _often(rng, 90, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 700}))
+    plan.faults += _often(rng, 120, lambda: Fault("resign", {"whom": "leader"}, on="input:Answered", role="Leader"))
+    plan.faults += _often(rng, 1_200, lambda: Fault(
+        "kill", {"whom": "struck", "down_ms": 700}, on="after:SaveElection", role="Candidate",
+    ))  # fmt: skip
+
+
+def _onlookers(rng: Random, plan: Plan) -> None:
+    """Who does not vote starts again and again, and knows of no address but those it was given."""
+    plan.observers, plan.kraft_version, plan.snapshot_every = 2, 1, 0
+    plan.load.every_ms = 150
+    plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": CHAOS_MS}))
+    plan.faults += _often(rng, 400, lambda: Fault("kill", {"whom": plan.ids[-1], "down_ms": between(rng, 1, 100)}))
+    plan.faults += _often(rng, 400, lambda: Fault("kill", {"whom": plan.ids[-2], "down_ms": between(rng, 1, 100)}))
+    plan.faults += _often(rng, 1_500, lambda: isolated(rng, "leader", 300, 900))
+
+
+def _rotten(rng: Random, plan: Plan) -> None:
+    """Snapshots rot where they are served from, while followers begin anew with them."""
+    plan.faults += _often(rng, 1_000, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.faults += _often(rng, 700, lambda: Fault("rot", {
+        "file": "snapshot", "whom": "leader", "place": between(rng, 0, 999), "bit": 3,
+    }))  # fmt: skip
+
+
+def _alone(rng: Random, plan: Plan) -> None:
+    """The only voter leaves while others wait for its answers; it is slow, and starts again."""
+    plan.voters, plan.observers = 1, 2
+    plan.calm = Calm([1])
+    plan.faults += _often(rng, 1_500, lambda: Fault("sluggish", {
+        "whom": 1, "step_us": between(rng, 2_000, 20_000), "for_ms": 900,
+    }))  # fmt: skip
+    plan.faults += _often(rng, 700, lambda: Fault("shut_down", {"whom": 1, "down_ms": between(rng, 1, 300)}))
+    plan.faults += _often(rng, 800, lambda: Fault("wipe", {"whom": 2, "down_ms": 50}))
+
+
+def _slow_disks(rng: Random, plan: Plan) -> None:
+    """All happens while elections, records and snapshots are being saved, and nodes come and go."""
+    plan.pace = [20_000, 150_000, 0.0, 0]
+    plan.config |= SNAPSHOTS
+    plan.faults += _often(rng, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
+    plan.load.strangers_ms = 4
+    plan.faults += _often(rng, 400, lambda: Fault("kill", {
+        "whom": between(rng, 1, plan.voters), "down_ms": between(rng, 1, 200),
+    }))  # fmt: skip
+    plan.faults += _often(rng, 900, lambda: Fault("resign", {"whom": "leader"}))
+    plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 100, 600))
+
+
+THEMES: dict[str, Callable[[Random, Plan], None]] = {
+    "confused": _confused,
+    "leaderless": _leaderless,
+    "late": _late,
+    "held-up": _held_up,
+    "outdated": _outdated,
+    "split": _split,
+    "deaf": _deaf,
+    "crossed": _crossed,
+    "leaving": _leaving,
+    "handover": _handover,
+    "onlookers": _onlookers,
+    "rotten": _rotten,
+    "alone": _alone,
+    "slow-disks": _slow_disks,
+}
+
+
+def plans() -> Iterator[tuple[str, Plan]]:
+    """All, with their names."""
+    for theme, draw in THEMES.items():
+        for number in range(1, PLANS_OF.get(theme, PLANS_EACH) + 1):
+            rng = stream(number, "rare", theme)
+            plan = Plan(number, voters=5 if number % 4 == 0 and theme != "crossed" else 3, chaos_ms=CHAOS_MS)
+            plan.config = {**QUICK, **(SNAPSHOTS if number % 2 else {})}
+            plan.snapshot_every, plan.snapshot_padding = 10, 300
+            plan.kraft_version = int(number % 3 == 0)
+            plan.load = Load(every_ms=20, asks=10, strangers_ms=10)
+            plan.calm = Calm(plan.voter_ids)
+            draw(rng, plan)
+            yield f"{theme} {number}", plan
+
+
+def tasks_of() -> list[Task]:
+    """To have all lived through, each by itself."""
+    return [Task((), plans=(to_json(plan),), names=(name,)) for name, plan in plans()]
+
+
+def _often(rng: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
+    """As often as that, for as long as such a plan lasts."""
+    return often(rng, CHAOS_MS, every_ms, fault)
+
+
+def _held(rng: Random) -> dict[str, object]:
+    names = (
+        "Vote",
+        "VoteAnswer",
+        "BeginAnswer",
+        "EndAnswer",
+        "FetchAnswer",
+        "FetchSnapshotAnswer",
+        "FetchSnapshotAnswer",
+    )
+    return {"name": names[int(rng.random() * len(names))], "sender": 0, "for_ms": between(rng, 50, 500)}

@@ -1,0 +1,41 @@
+"""The level of whole nodes, as `levels` asks for it: clusters whose every message is bytes on a simulated socket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.levels.raft import plainer
+from simulations.plans.plan import from_json
+from simulations.plans.plan import to_json as show
+from simulations.sockets.plan import SocketPlan, draw
+from simulations.sockets.run import SocketRun
+from simulations.world.messages import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.running.closeup import Told
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
+
+__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+
+FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
+
+
+def read(text: str) -> SocketPlan:
+    """A plan from its JSON; raises ValueError."""
+    plan: SocketPlan = from_json(text, SocketPlan)
+    return plan
+
+
+def play(
+    plan: SocketPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
+) -> tuple[Outcome, list[Entry]]:
+    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    run = SocketRun(plan, written)
+    run.watch.told = told
+    if counts:
+        run.keep_count()
+    outcome = run.execute()
+    return outcome, run.trace.recent()

@@ -1,0 +1,55 @@
+"""The level of raft alone, as `levels` asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.faults.table import KINDS
+from simulations.levels.raft_run import Run
+from simulations.plans import swarm
+from simulations.plans import targeted_plans as aims
+from simulations.plans.plan import from_json
+from simulations.plans.plan import to_json as show
+from simulations.plans.simplification import plainer
+from simulations.world.messages import FIELDS
+from simulations.world.triggers import STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.plans.plan import Plan
+    from simulations.running.closeup import Told
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
+
+__all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
+
+FAULTS = tuple(KINDS)
+
+
+def draw(seed: int) -> Plan:
+    """The plan of a seed: one with an aim, or of the swarm."""
+    return aims.draw(seed) or swarm.draw(seed)
+
+
+def read(text: str) -> Plan:
+    """The plan that a text says; raises ValueError where it is none, or names what is not there."""
+    plan: Plan = from_json(text)
+    for fault in plan.faults:
+        if fault.kind not in KINDS:
+            raise ValueError(f"no fault {fault.kind!r}; known are {', '.join(KINDS)}")
+        if fault.when and fault.when not in STATES:
+            raise ValueError(f"no state {fault.when!r}; known are {', '.join(STATES)}")
+    return plan
+
+
+def play(
+    plan: Plan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
+) -> tuple[Outcome, list[Entry]]:
+    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    run = Run(plan, written)
+    run.watch.told = told
+    if counts:
+        run.keep_count()
+    outcome = run.execute()
+    return outcome, run.trace.recent()

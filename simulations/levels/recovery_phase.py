@@ -1,0 +1,258 @@
+"""The calm after the faults: a core of the voters is well, and must elect, commit, catch up, and be left in peace.
+
+L01 elect within ELECT_MS, L02 commit, L04 no disruption, L05 every request is answered, L07 all catch up. The bounds
+are long beside what a run takes: what they catch never comes to an end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.roles import Leader, Prospective
+from simulations.faults.targets import between as ways_between
+from simulations.world.violation import Violation
+from simulations.world.world import MS
+
+if TYPE_CHECKING:
+    from simulations.levels.raft_run import Run
+    from simulations.world.node import Node
+    from simulations.world.process import Process
+
+# A connection attempt into a cut lasts for 10 s (socket.connection.setup.timeout.ms); then come elections.
+CONNECT_MS = 10_000
+COMMIT_MS = 5_000
+CATCH_UP_MS = 15_000
+LOOK_MS = 25
+
+# For how long the quorum must stay as it is, while those outside of its core come and go.
+PEACE_TIMEOUTS = 4
+
+WRITE_EVERY_MS = 100
+
+OF_CALM = {"L01", "L02", "L04", "L05", "L07"}
+
+
+class CalmPhase:
+    """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._core: list[Node] = []
+        self._tries = 0
+        self.elected_ms = self.committed_ms = self.caught_up_ms = -1
+
+    @property
+    def elect_within_ms(self) -> int:
+        """Until a leader must be there: those who wait for one that is gone, or for an answer, first have to notice;
+        and split votes repeat.
+        """
+        config = next(iter(self._run.nodes.values())).config
+        return CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
+
+    def live_through(self) -> None:
+        """Raises Violation where the core does not get on."""
+        while True:
+            try:
+                self._live_through()
+            except Violation as found:
+                # What had rotted may be read for the first time in the calm: then others are the core.
+                is_rotten = any(node.broken and node.id in self._run.ledger.damaged for node in self._core)
+                if found.property_id not in OF_CALM or not is_rotten:
+                    raise
+                self._tries += 1
+                self._run.network.links.heal_all()
+            else:
+                return
+
+    def _live_through(self) -> None:
+        run = self._run
+        self._core = self._choose_core()
+        for node in run.nodes.values():
+            if node in self._core or run.plan.calm.others == "join" or node.id not in run.ledger.voter_ids:
+                node.start_after(0)
+            elif run.plan.calm.others == "off":
+                node.stop()
+                node.kill()
+        self._set_apart()
+        run.clients.set_pace(WRITE_EVERY_MS)
+        begin = run.world.now
+        run.world.run(begin + MS)
+        if len(self._core) < run.ledger.majority:
+            run.world.run(begin + 2000 * MS)  # too many disks are beyond repair
+            return
+        self.elected_ms = self._wait("L01", "no leader", self._leader, self.elect_within_ms)
+        end = run.ledger.history.end
+        self.committed_ms = self._wait("L02", "nothing is committed", lambda: self._commits(end), COMMIT_MS)
+        end = run.ledger.history.end
+        self.caught_up_ms = self._wait("L07", "not all catch up", lambda: self._all_have(end), CATCH_UP_MS)
+        self._stay_in_peace()
+        self._is_answered()
+        self._is_confirmed()
+
+    def _choose_core(self) -> list[Node]:
+        """Of the plan's core those that can be well; where they are too few, others too."""
+        run = self._run
+        ids = [each for each in run.plan.calm.core if each in run.nodes]
+        ids += [voter_id for voter_id in run.ledger.voter_ids if voter_id not in ids]
+        for node_id in ids:
+            node = run.nodes[node_id]
+            if node_id in run.ledger.damaged and node.process is None and not node.broken:
+                node.switch_on()
+                node.start()  # whether it can start at all
+        sound = [
+            run.nodes[node_id] for node_id in ids if not run.nodes[node_id].broken and node_id not in run.ledger.gone
+        ]
+        size = max(len(run.plan.calm.core), run.ledger.majority)
+        if run.plan.calm.others == "join":
+            size = len(ids)  # whoever is well belongs to it, and may lead
+        return sorted(sound[:size], key=lambda node: node.id)
+
+    def _outsiders(self) -> list[int]:
+        return [voter_id for voter_id in self._run.ledger.voter_ids if self._run.nodes[voter_id] not in self._core]
+
+    def _set_apart(self) -> None:
+        run = self._run
+        others = run.plan.calm.others
+        if others in {"apart", "flap"} and self._outsiders() and self._core:
+            self._cut(repeat=others == "flap")
+
+    def _cut(self, *, repeat: bool) -> None:
+        run = self._run
+        ways = ways_between(run, self._outsiders(), [node.id for node in self._core], self._direction())
+        for way in ways:
+            run.network.links.cut(*way)
+        if repeat:
+            run.world.after(self._flap_us(), self._heal, ways, self._tries)
+
+    def _heal(self, ways: list[tuple[int, int]], number: int) -> None:
+        if number != self._tries:
+            return
+        for way in ways:
+            self._run.network.links.heal(*way)
+        self._run.world.after(self._flap_us(), self._cut_again, number)
+
+    def _cut_again(self, number: int) -> None:
+        if number == self._tries:
+            self._cut(repeat=True)
+
+    def _flap_us(self) -> int:
+        rng = self._run.stream("flap", self._run.world.now)
+        config = self._core[0].config
+        return int((0.1 + 1.9 * rng.random()) * config.fetch_timeout_ms * MS)
+
+    def _direction(self) -> str:
+        return ("both", "in", "out", "both")[int(self._run.stream("way", self._run.world.now).random() * 4)]
+
+    # Goals
+
+    def _leader(self) -> Process | None:
+        """A leader of the core that may write, and that a majority of the voters follows."""
+        processes = [node.process for node in self._core if node.process is not None and node.process.is_listening]
+        for process in processes:
+            if process.machine.leads is not None:
+                known = [
+                    each for each in processes
+                    if each.replica.epoch == process.replica.epoch and each.replica.leader_id == process.node.id
+                ]  # fmt: skip
+                if len(known) >= self._run.ledger.majority:
+                    return process
+        return None
+
+    def _commits(self, end: int) -> bool:
+        return self._run.ledger.history.end > end
+
+    def _all_have(self, end: int) -> bool:
+        """All who should be well have applied so much, and what their one leader wrote first: so they reach it."""
+        leader = self._leader()
+        if leader is None:
+            return False
+        role = leader.replica.role
+        end = max(end, role.leading.start_offset + 1 if isinstance(role, Leader) else 0)
+        members = [*self._core]
+        if self._run.plan.calm.others == "join":
+            members = [node for node in self._run.nodes.values() if not node.broken]
+        return all(
+            node.process is not None
+            and node.process.is_listening
+            and node.process.machine.offset >= end
+            and node.process.replica.epoch == leader.replica.epoch
+            and node.process.replica.leader_id == leader.node.id
+            for node in members
+        )
+
+    def _wait(self, property_id: str, what: str, goal: object, limit_ms: int) -> int:
+        world = self._run.world
+        begin = world.now
+        assert callable(goal)
+        while not goal():
+            if world.now - begin > limit_ms * MS:
+                raise Violation(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
+            world.run(world.now + LOOK_MS * MS, self._run.events_max)
+        return (world.now - begin) // MS
+
+    def _stay_in_peace(self) -> None:
+        """The epoch stays, whatever those outside do: a pre-vote asks before it disturbs (KIP-996)."""
+        run = self._run
+        config = self._core[0].config
+        leader = self._leader()
+        assert leader is not None, "all have caught up with a leader"
+        epoch = leader.replica.epoch
+        if run.plan.calm.quiet:
+            run.clients.stop()
+        if self._may_be_let_in():
+            return
+        known = max(
+            (node.process.replica.epoch for node in run.nodes.values() if node.process is not None and
+             node.process.is_listening), default=0,
+        )  # fmt: skip
+        kept = max(run.ledger.durable(node).election.epoch for node in run.nodes.values())
+        run.world.run(run.world.now + PEACE_TIMEOUTS * config.fetch_timeout_ms * MS, run.events_max)
+        if max(known, kept) > epoch or any(node.release == "3.9" for node in run.nodes.values()):
+            return  # an outsider had raised its epoch before, or knows no pre-vote
+        now = self._leader()
+        if now is not leader or now.replica.epoch != epoch:
+            text = f"node {leader.node.id} led epoch {epoch} with a healthy majority; {self._state()}"
+            raise Violation("L04", text)
+
+    def _may_be_let_in(self) -> bool:
+        """Whether an outsider stands to whom one of the core gave a pre-vote, as it may while it has no leader."""
+        ids = {node.id for node in self._core}
+        roles = [
+            node.process.replica.role for node in self._run.nodes.values()
+            if node not in self._core and node.process is not None and node.process.is_listening
+        ]  # fmt: skip
+        return any(isinstance(role, Prospective) and ids & set(role.tally.granting) for role in roles)
+
+    def _is_answered(self) -> None:
+        run = self._run
+        for node in self._core:
+            if node.process is not None and node.process.is_listening:
+                late = run.watch.progress.unanswered(node.process, run.world.now)
+                if late is not None:
+                    raise Violation("L05", late)
+
+    def _is_confirmed(self) -> None:
+        """A leader that asks whether it is one is told so."""
+        run = self._run
+        leader = self._leader()
+        if leader is None:
+            return
+        number, epoch = leader.machine.ask(), leader.replica.epoch
+        run.world.run(run.world.now + self._core[0].config.fetch_timeout_ms * MS, run.events_max)
+        if self._leader() is leader and leader.replica.epoch == epoch and run.watch.commits.is_waiting(leader, number):
+            raise Violation("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
+
+    def _state(self) -> str:
+        """Where all nodes are, for a person."""
+        rows = []
+        for node in self._run.nodes.values():
+            process = node.process
+            if process is None or not process.is_listening:
+                rows.append(f"{node.id}: {node.broken or ('off' if not node.is_on else 'down')}")
+                continue
+            replica = process.replica
+            rows.append(
+                f"{node.id}: {type(replica.role).__name__} of epoch {replica.epoch}, leader {replica.leader_id}, log"
+                f" end {replica.log.end}, applied {process.machine.offset}"
+            )
+        return "; ".join(rows)

@@ -1,0 +1,167 @@
+"""Plans: everything that one run is given, as plain data, in JSON and back.
+
+A run is a function of its plan alone. What is not in the list of faults comes from streams of luck with the plan's
+seed for their root, and is noise: how long a packet takes, which unsynced sector survives. So faults can be left out
+one by one, and the rest stays what it was.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+VERSION = 1
+
+
+@dataclass(slots=True)
+class Fault:
+    """One thing that goes wrong. kind: a row of `faults.KINDS`, with its args.
+
+    It happens at `at_ms`; or when a node reaches the point `on` for the `nth` time from then on, a given node or any,
+    in a given role or any; or when the state `when` holds for the first time from then on.
+    """
+
+    kind: str
+    args: dict[str, Any] = field(default_factory=dict)
+    at_ms: int = 0
+    on: str = ""
+    nth: int = 1
+    node: int = 0
+    role: str = ""
+    when: str = ""
+
+
+@dataclass(slots=True)
+class Calm:
+    """What comes after the faults: a core of the voters is well, and must make progress.
+
+    core: their ids; others: what the rest do: join, off (dead), apart (cut off), flap (cut off and back, again and
+    again). quiet: nobody writes while the quorum must stay as it is, so that no log falls behind. skipped: the world
+    ends before it, as for who looks for a break amid the faults.
+    """
+
+    core: list[int] = field(default_factory=list)
+    others: str = "join"
+    quiet: bool = False
+    skipped: bool = False
+
+
+@dataclass(slots=True)
+class Load:
+    """What clients do: writes of `records` records of `size` bytes more, about every `every_ms`, 0 for never; in
+    `asks` of 100 cases a question whether the leader leads still, in place of a write. slow_ms: how long a state
+    machine takes at most to hand its batch to raft. strangers_ms: about how often somebody from outside asks a node
+    something, right or wrong, 0 for never.
+    """
+
+    every_ms: int = 100
+    records: int = 1
+    size: int = 20
+    asks: int = 0
+    slow_ms: int = 0
+    strangers_ms: int = 0
+
+
+@dataclass(slots=True)
+class Plan:
+    """seed: root of the noise. voters: ids 1 to so many; observers come after. config: of `RaftConfig`, what differs
+    from its defaults. latency: of `links.Latency`; pace: of `node.DiskPace`. segment_bytes, cache_bytes: limits of the
+    storage. clocks: by node, (what the clock shows at the start in ms, drift in ppm). releases: by node, where it is
+    not the newest. noise_ms: from when to when packets and disks take longer than the least; empty for always;
+    noise_of: which of them, as in `noise`; empty for all.
+    """
+
+    seed: int
+    voters: int = 3
+    observers: int = 0
+    chaos_ms: int = 10_000
+    noise_ms: list[int] = field(default_factory=list)
+    noise_of: list[str] = field(default_factory=list)
+    config: dict[str, Any] = field(default_factory=dict)
+    latency: list[float] = field(default_factory=lambda: [200, 600, 0.0, 0])
+    pace: list[float] = field(default_factory=lambda: [100, 400, 0.0, 0])
+    codec: bool = True
+    late_answers: bool = False
+    journal: bool = True
+    kraft_version: int = 0
+    snapshot_every: int = 0
+    snapshot_padding: int = 0
+    segment_bytes: int = 1 << 30
+    cache_bytes: int = 4 << 20
+    clocks: dict[int, list[int]] = field(default_factory=dict)
+    releases: dict[int, str] = field(default_factory=dict)
+    load: Load = field(default_factory=Load)
+    calm: Calm = field(default_factory=Calm)
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def ids(self) -> list[int]:
+        return list(range(1, self.voters + self.observers + 1))
+
+    @property
+    def software(self) -> set[str]:
+        """The releases that nodes begin with."""
+        from simulations.world.releases import NEWEST  # not before a mutant is in place: it imports the messages
+
+        return {self.releases.get(node_id, NEWEST) for node_id in self.ids}
+
+    @property
+    def voter_ids(self) -> list[int]:
+        return list(range(1, self.voters + 1))
+
+
+def to_json(plan: Plan) -> str:
+    """The plan as text, without what has its default; one fault a line."""
+    tree = {"version": VERSION, **_short(plan)}
+    faults = tree.pop("faults", [])
+    lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in tree.items()]
+    if faults:
+        rows = ",\n".join(f"    {json.dumps(fault)}" for fault in faults)
+        lines.append(f'  "faults": [\n{rows}\n  ]')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def from_json(text: str, kind: type = Plan) -> Any:
+    """The plan that a text says, of this class; raises ValueError where it is none."""
+    try:
+        tree = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the plan is no JSON: {error}") from None
+    if not isinstance(tree, dict):
+        raise ValueError("the plan is no JSON object")  # noqa: TRY004 - the text is wrong, not our call
+    version = tree.pop("version", VERSION)
+    if version != VERSION:
+        raise ValueError(f"the plan has version {version}; only {VERSION} is read")
+    if "seed" not in tree:
+        raise ValueError("the plan has no seed")
+    tree["load"] = _made(Load, tree.get("load", {}))
+    tree["calm"] = _made(Calm, tree.get("calm", {}))
+    tree["faults"] = [_made(Fault, fault) for fault in tree.get("faults", [])]
+    for name in ("clocks", "releases"):
+        tree[name] = {int(node): value for node, value in tree.get(name, {}).items()}
+    return _made(kind, tree)
+
+
+def _short(value: Any) -> dict[str, Any]:
+    """The fields that differ from what they would be by themselves."""
+    plain = type(value)(**{"seed": value.seed} if isinstance(value, Plan) else {"kind": value.kind})
+    own, default = asdict(value), asdict(plain)
+    short = {name: own[name] for name in own if own[name] != default[name] or name in {"seed", "kind"}}
+    if isinstance(value, Plan):
+        if value.faults:
+            short["faults"] = [_short(fault) for fault in value.faults]
+        for name in ("load", "calm"):
+            if name in short:
+                short[name] = {key: own[name][key] for key in own[name] if own[name][key] != default[name][key]}
+    return short
+
+
+def _made(cls: type, tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        raise ValueError(f"{cls.__name__} is {tree!r}, not an object")  # noqa: TRY004 - the text is wrong
+    known = {each.name for each in fields(cls)}
+    unknown = sorted(set(tree) - known)
+    if unknown:
+        raise ValueError(f"{cls.__name__} has {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    return cls(**tree)

@@ -1,0 +1,169 @@
+"""Duties: what a node does again it does after a pause, and what a leader writes first says how it came to lead.
+
+L14 (no peer is asked again at once where it failed, nor told again and again who leads; nobody wakes for nothing),
+S27 FirstRecord (the leader's first batch names it, the voters, and who elected it, at the time it has).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import effects as do
+from raft.inputs import Answered, Failed, Saved, Ticked, WallClock
+from raft.roles import Leader
+from records.batch import batches
+from records.control_batch import LEADER_CHANGE, control_records_of
+from records.errors import Error
+from records.messages.elections import BeginQuorumEpochRequest
+from simulations.world.violation import Violation
+from simulations.world.world import SECOND
+
+if TYPE_CHECKING:
+    from raft.roles import Role
+    from simulations.properties.elections import Elections
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+    from simulations.world.world import World
+
+IDLE_MAX = 200
+"""So often may a node wake within a second with nothing to do: now and then something came in time after all."""
+
+# What no peer should say of its partition: it is asked again only after a pause.
+_UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE)
+
+
+# In place of the number of a request that waited for the disk.
+HELD = -1
+
+
+class Duties:
+    """Judges how often peers are asked and told, and the first records of leaders."""
+
+    def __init__(self, ledger: Ledger, world: World, elections: Elections) -> None:
+        self._ledger = ledger
+        self._world = world
+        self._elections = elections
+        self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, number and when
+        self._failed: dict[int, dict[int, int]] = {}  # node id: by peer, when
+        self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
+        self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was told
+        self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
+        self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
+        self._told: dict[tuple[int, int, int], dict[int, tuple[int, int]]] = {}  # node, life, epoch: by peer, when
+        self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
+        self.hears: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
+        self.hears |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
+
+    def started(self, process: Process) -> None:
+        self._wall.pop(process.node.id, None)
+        self._idle[process.node.id] = (0, 0)
+        self._forget(process.node.id)
+
+    def became(self, process: Process, _was: Role | None, _role: Role) -> None:
+        """In another role other things are asked for, and at once."""
+        self._forget(process.node.id)
+        # Until it is told, it goes by what it was started with.
+        offset_ms = self._wall.get(process.node.id, process.replica.wall_offset_ms)
+        self._became_ms[process.node.id] = process.now_ms() + offset_ms
+
+    def _forget(self, node_id: int) -> None:
+        self._sent[node_id] = {}
+        self._failed[node_id] = {}
+
+    def is_held(self, process: Process) -> bool:
+        """Whether what is sent now waited for the disk, and is older than it looks."""
+        return self._released.get(process.node.id) == self._world.now
+
+    # Pauses
+
+    def _sends(self, process: Process, effect: do.Send) -> None:
+        node_id, peer, now_ms = process.node.id, effect.peer, process.now_ms()
+        config = process.replica.config
+        failed_ms = self._failed[node_id].pop(peer, None)
+        is_held = self.is_held(process)
+        if failed_ms is not None and not is_held and now_ms < failed_ms + config.retry_backoff_ms:
+            what = type(effect.request).__name__
+            text = f"node {node_id} sends node {peer} a {what} {now_ms - failed_ms} ms after the last one failed"
+            raise Violation("L14", f"{text}, not {config.retry_backoff_ms}")
+        # What waited may have been asked in a role that is over: how it fares says nothing of this one.
+        self._sent[node_id][peer] = (HELD if is_held else effect.number, now_ms)
+        if type(effect.request) is BeginQuorumEpochRequest and not is_held:
+            told = self._told.setdefault((node_id, process.life, process.replica.epoch), {})
+            every_ms = config.fetch_timeout_ms // 2
+            last, before = told.get(peer, (-every_ms, -every_ms))
+            if now_ms < before + every_ms:  # the first one may have waited for the disk
+                text = f"node {node_id} tells node {peer} three times within {now_ms - before} ms that it leads"
+                raise Violation("L14", f"{text}, not {every_ms}")
+            told[peer] = (now_ms, last)
+
+    def _saved(self, process: Process, _event: Saved, _effects: list[Any]) -> None:
+        self._released[process.node.id] = self._world.now
+
+    def _hears_clock(self, process: Process, event: WallClock, _effects: list[Any]) -> None:
+        self._wall[process.node.id] = event.offset_ms
+
+    def _has_ticked(self, process: Process, _event: Ticked, effects: list[Any]) -> None:
+        """Who wakes and does nothing should not have woken."""
+        if effects:
+            return
+        node_id = process.node.id
+        second, count = self._idle[node_id]
+        now = self._world.now // SECOND
+        self._idle[node_id] = (now, count + 1 if now == second else 1)
+        if self._idle[node_id][1] > IDLE_MAX:
+            raise Violation("L14", f"node {node_id} woke {IDLE_MAX} times within a second, for nothing")
+
+    def _has_failed(self, process: Process, event: Failed, _effects: list[Any]) -> None:
+        self._note_failure(process, event.peer, event.number)
+
+    def _was_answered(self, process: Process, event: Answered, _effects: list[Any]) -> None:
+        response = event.response
+        if response.error_code == Error.NONE:
+            topics = response.responses if hasattr(response, "responses") else response.topics
+            part = topics[0].partitions[0]
+            if part.error_code not in _UNEXPECTED or not _is_no_news(process, getattr(part, "current_leader", part)):
+                return
+        self._note_failure(process, event.peer, event.number)
+
+    def _note_failure(self, process: Process, peer: int, number: int) -> None:
+        """Of what is waited for still, in a role that goes on."""
+        sent = self._sent[process.node.id].get(peer)
+        now_ms = process.now_ms()
+        if sent is not None and sent[0] == number and now_ms < sent[1] + process.replica.config.request_timeout_ms:
+            self._failed[process.node.id][peer] = now_ms
+
+    # First records
+
+    def _appends(self, process: Process, effect: do.Append) -> None:
+        replica = process.replica
+        role = replica.role
+        if not isinstance(role, Leader) or effect.epoch != role.epoch:
+            return
+        batch = next(batches(effect.data))
+        if not batch.is_control:
+            return
+        node_id, epoch = process.node.id, effect.epoch
+        (_, kind, said), *more = control_records_of(effect.data, batch)
+        voters = sorted(voter.key.id for voter in replica.voters)
+        granting = [each.voter_id for each in said.granting_voters] if kind == LEADER_CHANGE else []
+        voted = self._elections.votes_for.get((epoch, node_id), set()) | {node_id}
+        if (
+            kind != LEADER_CHANGE
+            or said.leader_id != node_id
+            or [each.voter_id for each in said.voters] != voters
+            or not set(granting) <= voted
+            or len(granting) < self._ledger.majority
+        ):
+            raise Violation("S27", f"node {node_id} leads epoch {epoch} by votes of {sorted(voted)}, and writes {said}")
+        is_first = not any(0 <= offset < effect.base_offset for offset, _ in replica.voter_sets.entries)
+        if len(more) != (2 if replica.kraft_version and is_first else 0):
+            raise Violation("S27", f"node {node_id} begins epoch {epoch} with {len(more)} records of voters")
+        wall_ms = self._became_ms[node_id]
+        if (batch.base_timestamp, batch.max_timestamp) != (wall_ms, wall_ms):
+            raise Violation("S27", f"node {node_id} led from {wall_ms} on, and says {batch.base_timestamp}")
+
+
+def _is_no_news(process: Process, leader: Any) -> bool:
+    """Whether an answer says of the epoch and its leader what is known."""
+    role = process.replica.role
+    return leader.leader_epoch == role.epoch and leader.leader_id in {-1, role.leader_id}

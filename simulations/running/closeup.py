@@ -1,0 +1,83 @@
+"""What a trace leaves out, for who wants to look closely at one run: disks, clients, records.
+
+`Told` is called with entries like a trace's: what nodes do to their disks as it happens, and, when the run is over,
+each committed batch and each operation of a client. Nothing of it is in traces, which many seeds have to pay for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from records.batch import read_header
+from simulations.histories.linearizable import points
+from simulations.histories.operations import UNKNOWN
+from simulations.world.register import writes_of
+from simulations.world.trace import OPERATION, RECORDS, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulations.histories.models import Model
+    from simulations.histories.operations import Recorder
+    from simulations.world.history import History
+
+Told = Callable[[Entry], None]
+
+# Configurations of a history's part that are looked at for where its operations took effect.
+BUDGET = 50_000
+
+TEXT_MAX = 160
+
+
+def committed_batches(history: History) -> Iterator[tuple[int, int, bytes]]:
+    """Of each batch of the committed log: where it ends, its epoch, and its bytes."""
+    log = history.log
+    for number in log.numbers:
+        data = log.chains.batches[number][1]
+        batch = read_header(data)
+        assert batch is not None, "a chain holds whole batches"
+        yield batch.last_offset + 1, batch.leader_epoch, data
+
+
+def tell_writes(history: History, told: Told) -> None:
+    """The committed batches of a log of writes to registers."""
+    for end_offset, epoch, data in committed_batches(history):
+        texts = tuple(f"register {register} = write {number}" for _, register, number in writes_of(data))
+        told((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
+
+
+def tell_records(history: History, decoded: Callable[[bytes], tuple[tuple[int, Any], ...]], told: Told) -> None:
+    """The committed batches of a metadata log."""
+    for end_offset, epoch, data in committed_batches(history):
+        texts = tuple(f"{offset}: {short(record)}" for offset, record in decoded(data))
+        told((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
+
+
+def tell_operations(recorder: Recorder, model: Model, told: Told) -> None:
+    """What each client asked and was told, from when to when, and at which moment it can have taken effect; where no
+    order explains the history, those that stand outside have none.
+    """
+    moments = recorder.moments
+    places = points(model, recorder.operations, BUDGET)
+    for number, operation in enumerate(recorder.operations):
+        end = None if operation.returned is None else moments[operation.returned - 1]
+        place = places.get(number)
+        at = None if place is None else moments[place - 1]
+        answer = "" if operation.told is UNKNOWN else short(operation.told)
+        begin = moments[operation.invoked - 1]
+        told((begin, OPERATION, 0, str(operation.client), short(operation.asked), answer, end, at))
+
+
+def short(value: Any) -> str:
+    """As a person reads it, without bytes that say nothing, and not too long."""
+    text = _words(value)
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "…"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.hex()[:8]
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(_words, value)) if value else "nothing"
+    return str(value)

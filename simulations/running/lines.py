@@ -1,0 +1,116 @@
+"""Which lines of production code run in simulation.
+
+What counts is what a node runs between its sockets, its clocks and its disk. Left out, each for its reason, is what the
+table LEFT_OUT names; declarations of messages and records, and rows of tables, have no line that could be missed.
+Standard line coverage otherwise: a statement counts once it has begun; what only the type checker reads does not count.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# What of `records` a node runs: codec, frames and batches.
+RECORDS = (
+    "batch", "codec", "control", "control_batch", "crc", "data", "decoding", "encoding", "errors", "frame", "headers",
+    "registry", "schema", "uuids", "wire",
+)  # fmt: skip
+PACKAGES = ("raft", "controller")
+
+LEFT_OUT = {
+    "controller.tools": "commands of operators",
+    "controller.ctl": "commands of operators",
+    "controller.offline": "reads and mends directories of nodes that do not run",
+    "controller.server.grpc.client": "asks nodes, for commands and the pipeline",
+    "controller.core.metrics": "numbers for the HTTP port",
+    "controller.interface.loggers": "the process's own log",
+    "controller.config": "properties files and command lines, read before a node is; keys are rows",
+    "controller.server.start": "signals, the process's sockets, files and threads: the adapter itself",
+    "controller.node.file_descriptors": "limits of the operating system",
+    "controller.node.logs": "the process's own log",
+    "controller.node.log_events": "the process's own log",
+    "controller.server.http": "the HTTP port",
+    "controller.server.grpc": "the watch service",
+    "raft.storage.files": "the operating system's files: the adapter itself",
+    "raft.storage.flusher": "a thread: the adapter itself",
+    "raft.storage.bootstrap": "what the formatter wrote, read before a node is",
+    "raft.storage.meta_properties": "whose a directory is, read before a node is",
+    "raft.storage.directory_lock": "against a second process on a directory, taken before a node is",
+}
+# What of `controller.config` answers requests.
+COUNTED = ("resources", "dynamic", "definition", "effective", "topic_values", "group_values", "served", "valid")
+NOT_RUN = r"if TYPE_CHECKING:|class \w+\(Protocol\):|\.\.\.$"
+
+
+class Reached(NamedTuple):
+    """Of one module: how many statements it has, and the lines of those that never ran."""
+
+    module: str
+    statements: int
+    missed: list[int]
+
+
+def production() -> dict[str, str]:
+    """By name, the file of each module that counts."""
+    found = {f"records.{name}": _file(f"records.{name}") for name in RECORDS}
+    for package in PACKAGES:
+        spec = importlib.util.find_spec(package)
+        assert spec is not None, package
+        assert spec.origin is not None, package
+        root = Path(spec.origin).parent
+        for path in sorted(root.rglob("*.py")):
+            parts = (package, *path.relative_to(root).with_suffix("").parts)
+            name = ".".join(parts)
+            if parts[-1] != "__init__" and is_counted(name):
+                found[name] = str(path)
+    return found
+
+
+def is_counted(name: str) -> bool:
+    """Whether a module is among those that simulation is to run."""
+    if name.startswith("controller.config."):
+        return name.removeprefix("controller.config.") in COUNTED
+    return not any(name == each or name.startswith(f"{each}.") for each in LEFT_OUT)
+
+
+def _file(name: str) -> str:
+    """Without importing what is looked for: that is to happen while lines are watched."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None, name
+    return str(spec.origin)
+
+
+def lived(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
+    """Live some seeds through, in a process of its own; by file, the lines that ran."""
+    from coverage import Coverage
+
+    watched = Coverage(data_file=None, concurrency="greenlet", include=list(production().values()), config_file=False)
+    watched.start()
+    try:
+        from simulations.levels.table import load
+
+        world = load(level)
+        for seed in seeds:
+            world.play(world.draw(seed))
+    finally:
+        watched.stop()
+    data = watched.get_data()
+    return {path: sorted(data.lines(path) or ()) for path in sorted(data.measured_files())}
+
+
+def reached(ran: Mapping[str, set[int]]) -> list[Reached]:
+    """What came of it, by module. ran: by file, the lines that did."""
+    from coverage.parser import PythonParser
+
+    found = []
+    for module, path in production().items():
+        parser = PythonParser(filename=path, exclude=NOT_RUN)
+        parser.parse_source()
+        statements = parser.statements
+        missed = statements - parser.first_lines(ran.get(path, set()))
+        found.append(Reached(module, len(statements), sorted(missed)))
+    return found

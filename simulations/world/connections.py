@@ -1,0 +1,314 @@
+"""Connections between processes, as TCP and the kernels at both ends make them, and the requests and answers on them.
+
+Within a connection all comes in order, once, or not at all: then the connection breaks, or hangs until somebody gives
+it up. Between connections nothing is in order: a request of one that was given up may arrive long after those of its
+successor. A process that is killed closes its connections; one whose machine lost power leaves its peers in the dark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft.inputs import Requested, Source
+from records.codec import decode, encode
+from records.wire import EncodeError
+from simulations.world.channels import Channel
+from simulations.world.links import Links, Pipe
+from simulations.world.messages import ANSWERS, KINDS
+from simulations.world.releases import NEWEST, common_versions
+from simulations.world.world import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulations.world.links import Latency
+    from simulations.world.messages import Gist
+    from simulations.world.node import Node
+    from simulations.world.process import Process
+    from simulations.world.releases import Versions
+    from simulations.world.world import World
+
+SYN_RETRY_US = SECOND  # then twice as long, each time
+
+
+class Frame:
+    """A request or an answer on its way. number: of the `Send`; name, gist: see `messages`; stamp: what the sender's
+    world knew of it, for those who check. payload: bytes, or the message itself where no codec is asked for. stray: of
+    a request that is not for its receiver, and of its answer: in what it is wrong.
+    """
+
+    __slots__ = ("gist", "name", "number", "payload", "sent_at", "size", "stamp", "stray", "version")
+
+    def __init__(self, name: str, gist: Gist, number: int, version: int, payload: Any, size: int) -> None:
+        self.name = name
+        self.gist = gist
+        self.number = number
+        self.version = version
+        self.payload = payload
+        self.size = size
+        self.sent_at = 0
+        self.stamp: Any = None
+        self.stray = ""
+
+    @property
+    def is_bytes(self) -> bool:
+        """Whether it goes through the codec."""
+        return type(self.payload) is bytes
+
+
+class Connection:
+    """One TCP connection. id: the server's number for it, 0 before it was accepted. is_wanted: by the client; asked:
+    the request that the server has not answered yet, taken at asked_at.
+    """
+
+    __slots__ = (
+        "asked", "asked_at", "asked_class", "channel", "client", "id", "is_wanted", "server", "to_client", "to_server",
+        "versions",
+    )  # fmt: skip
+
+    def __init__(self, client: Process, channel: Channel, to_server: Pipe, to_client: Pipe) -> None:
+        self.client = client
+        self.channel = channel
+        self.server: Process | None = None
+        self.id = 0
+        self.is_wanted = True
+        self.to_server = to_server
+        self.to_client = to_client
+        self.asked: Frame | None = None
+        self.asked_at = 0
+        self.asked_class: type = object
+        self.versions: Versions = {}
+
+
+class Network:
+    """All connections of a world.
+
+    uses_codec: whether messages pass as bytes; else as the objects themselves, which nobody may change. tells_late:
+    whether a client still hears of answers to what it has given up. rules: called for each frame that leaves, as
+    `rule(connection, frame, is_answer)`; True where it has dealt with it.
+    seen: told of each frame that leaves; arrived: of each that comes to a process that takes it.
+    """
+
+    def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
+        self.world = world
+        self.links = Links(world, latency, rng)
+        self.hosts: dict[str, Node] = {}
+        self.crossed: dict[tuple[int, str], Node] = {}
+        self.uses_codec = True
+        self.tells_late = False
+        self.rules: list[Callable[[Connection, Frame, bool], bool]] = []
+        self.seen: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
+        self.arrived: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
+        self.messages = 0
+
+    # The client's side
+
+    def channel(self, process: Any, peer: int) -> Any:
+        """The way from a process to one of its peers."""
+        return Channel(process, peer)
+
+    def connect(self, process: Process, channel: Channel) -> Connection:
+        """Begin to connect; the channel is told by `ready`, `refused`, or `lost` what comes of it."""
+        target = self._resolve(process, channel.host)
+        own, other = process.node.id, target.id
+        connection = Connection(process, channel, Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own)))
+        self.links.carry(connection.to_server, 0, self._syn, connection, target, 0)
+        return connection
+
+    def send(self, connection: Connection, number: int, request: Any) -> bool:
+        """Send a request; False where no version that both have can carry it."""
+        cls = type(request)
+        version = connection.versions[cls]
+        payload: Any = request
+        size = 200
+        if self.uses_codec:
+            try:
+                payload = encode(request, version)
+            except EncodeError:
+                return False
+            size = len(payload)
+        name, gist, _ = KINDS[cls]
+        frame = Frame(name, gist(request), number, version, payload, size)
+        frame.sent_at = self.world.now
+        connection.asked_class = cls
+        self.messages += 1
+        self.seen(connection, frame, False)
+        if not (self.rules and self._is_ruled(connection, frame, is_answer=False)):
+            self.links.carry(connection.to_server, size, self.request_arrives, connection, frame)
+        return True
+
+    def abandon(self, connection: Connection) -> None:
+        """The client closes: what it has sent still arrives, and then the end."""
+        connection.is_wanted = False
+        if connection.server is not None:
+            self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
+
+    # The server's side
+
+    def reply(self, connection: Connection, response: Any) -> None:
+        """Answer what was asked last on a connection."""
+        asked = connection.asked
+        assert asked is not None, f"an answer where nothing is asked: {response}"
+        connection.asked = None
+        cls = type(response)
+        payload: Any = response
+        name, gist, _ = KINDS[cls]
+        said = gist(response)
+        size = 200
+        if self.uses_codec:
+            payload = encode(response, asked.version)
+            size = len(payload)
+        frame = Frame(name, said, asked.number, asked.version, payload, size)
+        frame.sent_at = self.world.now
+        frame.stamp, frame.stray = asked.stamp, asked.stray
+        self.messages += 1
+        self.seen(connection, frame, True)
+        if not (self.rules and self._is_ruled(connection, frame, is_answer=True)):
+            self.links.carry(connection.to_client, size, self.answer_arrives, connection, frame)
+
+    # The ends of processes
+
+    def close_all(self, process: Process, *, power_lost: bool) -> None:
+        """A process is gone. Its kernel says so to all peers, unless the machine went down."""
+        if power_lost:
+            self.links.drop_unsent(process.node.id)
+            return
+        for connection in process.connections.values():
+            self.links.carry(connection.to_client, 0, self.broken, connection)
+        for channel in process.channels.values():
+            if channel.connection is not None:
+                self.abandon(channel.connection)
+
+    def tell_mourners(self, node: Node) -> None:
+        """A machine is up again: peers that go on sending to what was before learn that it is gone."""
+        mourners, node.mourners = node.mourners, []
+        for connection in mourners:
+            delay = connection.to_client.link.resend_delay(self.world.now)
+            self.links.carry_after(delay, connection.to_client, self.broken, connection)
+
+    # What arrives. Rules of faults use these too.
+
+    def request_arrives(self, connection: Connection, frame: Frame) -> None:
+        server = connection.server
+        assert server is not None, "a request on a connection that was not accepted"
+        if server.is_dead or connection.id not in server.connections:
+            self._answer_as_stranger(server.node, connection)
+            return
+        self.arrived(connection, frame, False)
+        request = decode(connection.asked_class, frame.version, frame.payload) if frame.is_bytes else frame.payload
+        source = Source(connection.id, frame.number)
+        requested = Requested(source, request, frame.version, "CONTROLLER")
+        server.when_awake(server.handle_request, connection, frame, requested)
+
+    def answer_arrives(self, connection: Connection, frame: Frame) -> None:
+        client = connection.client
+        if client.is_dead:
+            if client.node.is_on:
+                self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
+            return
+        if not (connection.is_wanted or self.tells_late):
+            return
+        self.arrived(connection, frame, True)
+        payload = frame.payload
+        if frame.is_bytes:
+            payload = decode(ANSWERS[connection.asked_class], frame.version, payload)
+        client.when_awake(connection.channel.answered, connection, frame, payload)
+
+    def broken(self, connection: Connection) -> None:
+        """The client learns that the connection is gone."""
+        if connection.is_wanted and not connection.client.is_dead:
+            connection.is_wanted = False
+            connection.client.when_awake(connection.channel.lost, connection)
+
+    def closed_at_server(self, connection: Connection) -> None:
+        server = connection.server
+        if server is not None and not server.is_dead and connection.id in server.connections:
+            server.when_awake(server.disconnected, connection)
+
+    def reset(self, connection: Connection) -> None:
+        """Something between them breaks the connection off: both ends hear of it, and what was on its way is lost."""
+        connection.to_server.is_lost = connection.to_client.is_lost = True
+        links = self.links
+        links.carry(Pipe(connection.to_client.link), 0, self.broken, connection)
+        links.carry(Pipe(connection.to_server.link), 0, self.closed_at_server, connection)
+
+    def open_connections(self) -> list[Connection]:
+        """Those that some server has, in a fixed order."""
+        found = []
+        for name in sorted(self.hosts):
+            process = self.hosts[name].process
+            if process is not None:
+                found += list(process.connections.values())
+        return found
+
+    # Connecting
+
+    def _resolve(self, process: Process, host: str) -> Node:
+        return self.crossed.get((process.node.id, host)) or self.hosts[host]
+
+    def _syn(self, connection: Connection, target: Node, attempt: int) -> None:
+        if not connection.is_wanted or connection.client.is_dead:
+            return
+        if self._resolve(connection.client, connection.channel.host) is not target:
+            # The address has been given to another while this was on its way; this machine knows nothing of it.
+            self.links.carry(connection.to_client, 0, self._refused, connection)
+            return
+        if not target.is_on:
+            delay = SYN_RETRY_US << attempt
+            self.links.carry_after(delay, connection.to_server, self._syn, connection, target, attempt + 1)
+            return
+        process = target.process
+        if process is None or process.is_dead or not process.is_listening:
+            self.links.carry(connection.to_client, 0, self._refused, connection)
+            return
+        connection.server = process
+        connection.id = process.accept(connection)
+        self.links.carry(connection.to_client, 0, self._accepted, connection)
+
+    def _refused(self, connection: Connection) -> None:
+        if connection.is_wanted and not connection.client.is_dead:
+            connection.is_wanted = False
+            connection.client.when_awake(connection.channel.refused, connection)
+
+    def _accepted(self, connection: Connection) -> None:
+        """The client asks for the server's versions before anything else."""
+        if connection.is_wanted and not connection.client.is_dead:
+            connection.client.when_awake(self._ask_versions, connection)
+
+    def _ask_versions(self, connection: Connection) -> None:
+        if connection.is_wanted:
+            connection.channel.accepted(connection)
+            self.links.carry(connection.to_server, 0, self._asked_versions, connection)
+
+    def _asked_versions(self, connection: Connection) -> None:
+        server = connection.server
+        assert server is not None, "versions are asked of somebody"
+        if server.is_dead or connection.id not in server.connections:
+            self._answer_as_stranger(server.node, connection)
+        else:
+            server.when_awake(self._tell_versions, connection)
+
+    def _tell_versions(self, connection: Connection) -> None:
+        self.links.carry(connection.to_client, 0, self._ready, connection)
+
+    def _ready(self, connection: Connection) -> None:
+        if connection.is_wanted and not connection.client.is_dead:
+            assert connection.server is not None, "the server has answered"
+            connection.versions = common_versions(connection.client.node.release, connection.server.node.release)
+            connection.client.when_awake(connection.channel.ready, connection)
+
+    def _answer_as_stranger(self, node: Node, connection: Connection) -> None:
+        """Something arrives for a connection that this machine no longer knows."""
+        if node.is_on:
+            self.links.carry(connection.to_client, 0, self.broken, connection)
+        elif connection not in node.mourners:
+            node.mourners.append(connection)
+
+    def _is_ruled(self, connection: Connection, frame: Frame, *, is_answer: bool) -> bool:
+        return any(rule(connection, frame, is_answer) for rule in self.rules)
+
+
+def speaks_newest(nodes: list[Node]) -> bool:
+    """Whether all can carry everything: only then may messages pass as objects."""
+    return all(node.release == NEWEST for node in nodes)

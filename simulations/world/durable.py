@@ -1,0 +1,184 @@
+"""What of a node is on its disk for certain, read from the simulated disk itself and not from what the node says."""
+
+from __future__ import annotations
+
+import json
+from bisect import insort
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.config import SnapshotId
+from raft.storage.names import LOG, QUORUM_STATE, segment_offset, snapshot_id
+from simulations.world.chains import UNKNOWN, ChainedLog, Chains, parts
+from simulations.world.process import DIRECTORY
+
+if TYPE_CHECKING:
+    from simulations.world.disk import Disk, Inode
+    from simulations.world.history import History
+
+_PREFIX = f"{DIRECTORY}/"
+
+
+class DurableElection(NamedTuple):
+    """What quorum-state says on disk; -1 where nobody is named."""
+
+    epoch: int = 0
+    leader_id: int = -1
+    voted_id: int = -1
+
+
+NOTHING_READABLE = DurableElection(-1)
+"""In place of a quorum-state that is none: whatever was told of epochs rests on nothing."""
+
+
+def _parse_election(text: bytes) -> DurableElection:
+    try:
+        state = json.loads(text.split(b"\n", 1)[0])
+        return DurableElection(state["leaderEpoch"], state["leaderId"], state["votedId"])
+    except (ValueError, KeyError, TypeError):
+        return NOTHING_READABLE
+
+
+class _Segment:
+    """What is known of one file of the log. version: of the inode when it was read; stops: byte position after each."""
+
+    def __init__(self, inode: Inode, base_offset: int, chains: Chains) -> None:
+        self.inode = inode
+        self.base_offset = base_offset
+        self.log = ChainedLog(chains, base_offset, UNKNOWN)
+        self.stops: list[int] = []
+        self.version = -1
+
+    def refresh(self, base: int) -> None:
+        """Read what is new; all of it where what comes before has changed."""
+        inode, log = self.inode, self.log
+        if inode.version == self.version and log.base == base:
+            return
+        if log.base != base:
+            log.reset(self.base_offset, base)
+            self.stops.clear()
+        while self.stops and self.stops[-1] > inode.stable:
+            self.stops.pop()
+            log.truncate(log.ends[-2] if len(log.ends) > 1 else log.start)
+        data = inode.synced
+        for part in parts(data, self.stops[-1] if self.stops else 0):
+            if part.base_offset != log.end:
+                break
+            log.add(part.base_offset, part.end_offset, part.epoch, bytes(data[part.start : part.stop]))
+            self.stops.append(part.stop)
+        self.version = inode.version
+        inode.stable = len(data)
+
+
+class DurableView:
+    """The durable state of one disk, kept up as the disk changes."""
+
+    def __init__(self, disk: Disk, chains: Chains, history: History) -> None:
+        self._disk = disk
+        self._chains = chains
+        self._history = history
+        self._generation = -1
+        self._named = 0
+        self._settled = -1
+        self._segments: list[_Segment] = []
+        self._snapshots: set[SnapshotId] = set()
+        self._election_inode: Inode | None = None
+        self._election_version = -1
+        self._election = DurableElection()
+
+    @property
+    def snapshots(self) -> set[SnapshotId]:
+        """Those whose names are on disk."""
+        self._look_at_names()
+        return self._snapshots
+
+    @property
+    def election(self) -> DurableElection:
+        self._look_at_names()
+        inode = self._election_inode
+        if inode is not None and inode.version != self._election_version:
+            self._election_version = inode.version
+            self._election = _parse_election(bytes(inode.synced))
+        return self._election
+
+    def at(self, offset: int) -> int | None:
+        """The number of the durable prefix that ends at an offset; None where it is not on disk."""
+        for segment in reversed(self._refreshed()):
+            if segment.base_offset <= offset:
+                found = segment.log.at(offset)
+                if found is not None or segment.base_offset < offset:
+                    return found
+        return None
+
+    def covers(self, offset: int) -> bool:
+        """Whether a snapshot on this disk holds everything below an offset."""
+        return any(snapshot.end_offset >= offset for snapshot in self.snapshots)
+
+    def segments_end(self) -> int:
+        """The end of the last segment; 0 where there is none."""
+        segments = self._refreshed()
+        return segments[-1].log.end if segments else 0
+
+    def _refreshed(self) -> list[_Segment]:
+        self._look_at_names()
+        if self._disk.settled.count != self._settled:
+            self._settled = self._disk.settled.count
+            base = end = 0
+            for segment in self._segments:
+                if segment.base_offset != end:
+                    base = self._history.chain_at.get(segment.base_offset, UNKNOWN)
+                segment.refresh(base)
+                base, end = segment.log.last, segment.log.end
+        return self._segments
+
+    def _look_at_names(self) -> None:
+        disk = self._disk
+        if disk.generation != self._generation or len(disk.named) != self._named:
+            self._refresh_names(disk)
+
+    def _refresh_names(self, disk: Disk) -> None:
+        if disk.generation != self._generation:
+            self._generation = disk.generation
+            self._named = 0
+            self._segments = []
+            self._snapshots = set()
+            self._set_election(None)
+            for path, inode in disk.durable.items():
+                self._add_name(path, inode)
+        else:
+            for change in disk.named[self._named :]:
+                if change.old is not None:
+                    self._drop_name(change.old, change.inode)
+                if change.new is not None:
+                    self._add_name(change.new, change.inode)
+            self._named = len(disk.named)
+        self._settled = -1
+
+    def _add_name(self, path: str, inode: Inode) -> None:
+        name = path[len(_PREFIX) :] if path.startswith(_PREFIX) else ""
+        base_offset = segment_offset(name, LOG)
+        if base_offset is not None:
+            self._segments = [segment for segment in self._segments if segment.base_offset != base_offset]
+            inode.stable = 0
+            insort(self._segments, _Segment(inode, base_offset, self._chains), key=_base_offset)
+        elif name == QUORUM_STATE:
+            self._set_election(inode)
+        elif (found := snapshot_id(name)) is not None:
+            self._snapshots.add(SnapshotId(*found))
+
+    def _drop_name(self, path: str, inode: Inode) -> None:
+        name = path[len(_PREFIX) :] if path.startswith(_PREFIX) else ""
+        if segment_offset(name, LOG) is not None:
+            self._segments = [segment for segment in self._segments if segment.inode is not inode]
+        elif name == QUORUM_STATE and self._election_inode is inode:
+            self._set_election(None)
+        elif (found := snapshot_id(name)) is not None:
+            self._snapshots.discard(SnapshotId(*found))
+
+    def _set_election(self, inode: Inode | None) -> None:
+        self._election_inode = inode
+        self._election_version = -1
+        self._election = DurableElection()
+
+
+def _base_offset(segment: _Segment) -> int:
+    return segment.base_offset

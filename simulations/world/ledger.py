@@ -1,0 +1,63 @@
+"""What is known of a world, beside what its nodes say: all logs as chains, the committed history, what is on which
+disk.
+
+Nothing here judges; `properties` does, from this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.world.chains import ChainedLog, Chains
+from simulations.world.durable import DurableView
+from simulations.world.history import History
+
+if TYPE_CHECKING:
+    from simulations.world.node import Node
+    from simulations.world.process import Process
+
+
+class Ledger:
+    """nodes: all, by id. voter_ids: of the voter set. gone: voters whose disk was lost, and with it their identity,
+    where a voter is its directory (KIP-853). damaged: nodes whose disk was damaged on purpose: they may refuse to
+    start. shadows: the log of each running process, as its effects made it.
+    """
+
+    def __init__(self, nodes: dict[int, Node], voter_ids: tuple[int, ...]) -> None:
+        self.nodes = nodes
+        self.voter_ids = voter_ids
+        self.majority = len(voter_ids) // 2 + 1
+        self.gone: set[int] = set()
+        self.damaged: set[int] = set()
+        self.chains = Chains()
+        self.history = History(self.chains)
+        self.shadows: dict[int, ChainedLog] = {}  # by node id
+        self._views: dict[int, tuple[int, DurableView]] = {}  # by node id: the disk's number, and its view
+
+    def shadow(self, process: Process) -> ChainedLog:
+        return self.shadows[process.node.id]
+
+    def durable(self, node: Node) -> DurableView:
+        """What is on the disk that a node has now."""
+        found = self._views.get(node.id)
+        if found is None or found[0] != node.disk.number:
+            found = self._views[node.id] = (node.disk.number, DurableView(node.disk, self.chains, self.history))
+        return found[1]
+
+    def forget_disk(self, node: Node) -> None:
+        """Its contents were replaced: nothing of what was known of it holds."""
+        self._views.pop(node.id, None)
+
+    def holders(self, end_offset: int) -> list[int]:
+        """Voters on whose disks the history up to an offset is, be it in a snapshot."""
+        number = self.history.chain_at[end_offset]
+        return [
+            voter_id
+            for voter_id in self.voter_ids
+            if voter_id not in self.gone
+            and ((view := self.durable(self.nodes[voter_id])).at(end_offset) == number or view.covers(end_offset))
+        ]
+
+    def running(self) -> list[Process]:
+        """All processes that run, by node id."""
+        return [node.process for node in self.nodes.values() if node.process is not None]

@@ -1,0 +1,309 @@
+"""One machine with a disk and clocks, on which the processes of one node live, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.config import Endpoint, RaftConfig, ReplicaKey
+from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
+from raft.storage.log import LogLimits
+from records.batch import CorruptBatch
+from simulations.world.clocks import NodeClock
+from simulations.world.disk import Disk, parent
+from simulations.world.files import Dead
+from simulations.world.process import DIRECTORY, LAST_WORDS_US, Process
+from simulations.world.releases import NEWEST
+from simulations.world.streams import directory_id, stream
+from simulations.world.trace import DISK, SYNC
+from simulations.world.world import MS, SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from raft.voters import VoterSet
+    from simulations.levels.raft_watch import Watch
+    from simulations.world.connections import Connection, Network
+    from simulations.world.triggers import Triggers
+    from simulations.world.world import World
+
+
+# However slow a disk is: what began amid the faults must be over in the calm behind them.
+SYNC_US_MAX = 3 * SECOND
+
+
+class DiskPace(NamedTuple):
+    """How long a sync takes, in microseconds: as `links.Latency`."""
+
+    least: int = 100
+    spread: int = 400
+    tail: float = 0.0
+    tail_us: int = 0
+
+
+class DiskFault(NamedTuple):
+    """An operation that fails. operation, kind: as of `files`, empty for any; code: errno's; once: only once."""
+
+    operation: str
+    kind: str
+    code: int
+    once: bool
+
+
+def endpoint(node_id: int) -> Endpoint:
+    """Where a node is reached."""
+    return Endpoint("CONTROLLER", f"node-{node_id}", 9093)
+
+
+class Node:
+    """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where
+    none runs.
+
+    config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
+    speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does
+    not start, and will not until somebody mends it. wanted: whether it is to run. forgot: how often its disk was
+    emptied, or put back to what it was. disk_luck: how long syncs take, and what survives.
+    """
+
+    def __init__(
+        self, world: World, network: Network, triggers: Triggers, watch: Watch, root: int, node_id: int
+    ) -> None:
+        self.world = world
+        self.network = network
+        self.triggers = triggers
+        self.watch = watch
+        self.id = node_id
+        self.root = root
+        self.is_on = True
+        self.make_process: Callable[[Node], Process] = Process
+        self.life = 0
+        self.process: Process | None = None
+        self.clock = NodeClock()
+        self.config = RaftConfig("")
+        self.static_voters: VoterSet
+        self.limits = LogLimits()
+        self.release = NEWEST
+        self.snapshot_every = 0
+        self.snapshot_padding = 0
+        self.step_us = 0
+        self.pace = DiskPace()
+        self.pace_times = 1
+        self.disk_faults: list[DiskFault] = []
+        self.journal = True
+        self.broken = ""
+        self.wanted = False
+        self.forgot = 0
+        self.mourners: list[Connection] = []
+        self.disk = Disk(0)
+        self.disk_luck = self.stream("disk")
+        self._starts = 0
+        network.hosts[endpoint(node_id).host] = self
+        self.new_disk()
+
+    @property
+    def key(self) -> ReplicaKey:
+        return ReplicaKey(self.id, directory_id(self.root, self.id, self.disk.number))
+
+    def stream(self, *names: str | int) -> Random:
+        """Luck of this node's own."""
+        return stream(self.root, f"node-{self.id}", *names)
+
+    def new_disk(self) -> None:
+        """Put in an empty disk, which has an id of its own."""
+        assert self.process is None, f"node {self.id} runs"
+        self.disk = Disk(self.disk.number + 1)
+        self.disk.directories.add(parent(DIRECTORY))
+        self.broken = ""
+        self.disk_faults = []
+
+    # Starting
+
+    def start(self) -> None:
+        """Run a process, if none runs, the machine has power, and nothing is broken."""
+        self.wanted = True
+        if self.process is not None or self.broken or not self.is_on:
+            return
+        self.life += 1
+        process = self.process = self.make_process(self)
+        self.watch.started(process)
+        try:
+            process.boot()
+        except Dead as death:
+            self.died(process, death)
+        except StorageError as error:
+            if isinstance(error.__cause__, OSError):
+                self.failed(process, error)  # the disk failed; it may be well another time
+                return
+            self.broken = str(error)
+            process.die()
+            self.network.close_all(process, power_lost=False)
+            self.process = None
+            self.watch.refused_to_start(process, error)
+
+    def start_after(self, delay_us: int) -> None:
+        """Start a while from now, unless somebody says otherwise in between."""
+        self.wanted = True
+        self._starts += 1
+        self.world.after(delay_us, self._start_if_meant, self._starts)
+
+    def _start_if_meant(self, number: int) -> None:
+        if number == self._starts and self.wanted:
+            self.switch_on()
+            self.start()
+
+    # Ending
+
+    def kill(self) -> None:
+        """SIGKILL: the page cache stays, and the kernel closes the connections."""
+        self._end("killed", power_lost=False)
+
+    def lose_power(self) -> None:
+        """The machine goes down; it is off until it is switched on."""
+        if not self.is_on:
+            return
+        self._end("lost power", power_lost=True)
+        self.disk.lose_power(self.disk_luck, journal=self.journal)
+        self.is_on = False
+
+    def switch_on(self) -> None:
+        if not self.is_on:
+            self.is_on = True
+            self.network.tell_mourners(self)
+
+    def shut_down(self) -> None:
+        """Ask the process to leave in good order."""
+        self.wanted = False
+        if self.process is not None:
+            self.world.after(0, self.process.when_awake, self.process.shut_down)
+
+    def stop(self) -> None:
+        """Let nothing start it; it stays as it is."""
+        self.wanted = False
+        self._starts += 1
+
+    def died(self, process: Process, death: Dead) -> None:
+        """A fault struck within the process; the death says how it ends."""
+        if process is not self.process:
+            return
+        how, down_us = death.args or ("kill", -1)
+        if how == "power":
+            self.lose_power()
+        else:
+            self.kill()
+        if down_us >= 0:
+            self.start_after(down_us)
+
+    def failed(self, process: Process, error: Exception) -> None:
+        """The disk failed under a process, which stops. A failed sync leaves pages that are on no disk."""
+        if process is not self.process or process.has_failed:
+            return
+        process.has_failed = True
+        if isinstance(error, (CorruptLog, CorruptSnapshot, CorruptBatch)):
+            self.broken = str(error)  # it would fail again and again
+        self.watch.failed(process, error)
+        if process.is_listening:
+            process.say_last_words()
+            self.world.after(LAST_WORDS_US, self._finish, process)
+        else:
+            self._finish(process)
+
+    def _finish(self, process: Process) -> None:
+        if process is not self.process:
+            return
+        self._end("its disk failed", power_lost=False)
+        self.disk.lose_power(self.disk_luck, journal=self.journal)
+        if self.wanted:
+            self.start_after(self.triggers.operator_delay_us)
+
+    def left(self, process: Process) -> None:
+        """A process has left in good order."""
+        if process is self.process:
+            self._end("left", power_lost=False)
+            if self.wanted:
+                self.start_after(0)  # somebody has asked for it since
+
+    def _end(self, how: str, *, power_lost: bool) -> None:
+        process = self.process
+        if process is None:
+            return
+        self.process = None
+        process.die()
+        self.network.close_all(process, power_lost=power_lost)
+        self.watch.ended(process, how)
+
+    # Pausing
+
+    def pause(self) -> None:
+        if self.process is not None:
+            self.process.is_paused = True
+
+    def resume(self) -> None:
+        if self.process is not None and self.process.is_paused:
+            self.process.resume()
+
+    def set_drift(self, ppm: int) -> None:
+        self.clock.set_drift(self.world.now, ppm)
+        self._clock_changed()
+
+    def freeze_clock(self, *, frozen: bool) -> None:
+        """The monotonic clock stands still, or goes on from where it stood."""
+        if frozen != self.clock.frozen:
+            if frozen:
+                self.clock.freeze(self.world.now)
+            else:
+                self.clock.thaw(self.world.now)
+                self._clock_changed()
+
+    def _clock_changed(self) -> None:
+        if self.process is not None:
+            self.process.clock_changed()
+
+    # The disk
+
+    def before_disk(self, process: Process, operation: str, kind: str) -> None:
+        """An operation is about to happen: the process may die, or the operation fail."""
+        armed = self.triggers.armed
+        if armed:
+            for name in ("disk", f"disk:{operation}", f"disk:{operation}:{kind}"):
+                if name in armed and (operation != "read" or name != "disk"):
+                    self.triggers.reach(name, process)
+        if self.disk_faults:
+            for fault in self.disk_faults:
+                # What fails at anything that changes the disk does not fail at reads: those are asked for by name.
+                is_meant = fault.operation == operation or (not fault.operation and operation != "read")
+                if is_meant and fault.kind in {"", kind}:
+                    self._fail(fault, operation, kind)
+        if self.watch.told is not None and operation != "read":
+            self.watch.told((self.world.now, DISK, self.id, operation, kind, "done"))
+
+    def _fail(self, fault: DiskFault, operation: str, kind: str) -> None:
+        if fault.once:
+            self.disk_faults.remove(fault)
+        if self.watch.told is not None:
+            self.watch.told((self.world.now, DISK, self.id, operation, kind, "fails"))
+        raise OSError(fault.code, f"{operation} of {kind} was made to fail")
+
+    def sync_us(self) -> int:
+        """How long the next sync takes."""
+        least, spread, tail, tail_us = self.pace
+        rng = self.disk_luck
+        if tail and rng.random() < tail:
+            delay = least + int(rng.random() * tail_us)
+        else:
+            delay = least + int(rng.random() * spread)
+        delay = min(delay * self.pace_times, SYNC_US_MAX)
+        if self.watch.told is not None:
+            self.watch.told((self.world.now, SYNC, self.id, delay))
+        return delay
+
+    # What others read
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        return (endpoint(self.id),)
+
+    def local_ms(self) -> int:
+        return self.clock.ms(self.world.now)
+
+    def local_us(self, local_ms: int) -> int:
+        """So many milliseconds of the node's clock, in microseconds of the world."""
+        return local_ms * MS * 1_000_000 // (1_000_000 + self.clock.drift_ppm)

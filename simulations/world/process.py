@@ -1,0 +1,397 @@
+"""One life of a node: the real core and the real storage, driven as `controller/node/node.py` drives them.
+
+It takes one input after the other, each whole, and performs the effects of each in their order. It may die before any
+effect and within any job of its flush thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from raft import effects as do
+from raft.inputs import Disconnected, Input, Resign, ShutDown, Ticked, WallClock
+from raft.replica import Replica
+from raft.roles import NEVER
+from raft.step import start, step
+from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
+from raft.storage.storage import Storage
+from records.batch import CorruptBatch
+from simulations.world.channels import Channel
+from simulations.world.files import Dead, SimFiles
+from simulations.world.flush_thread import SimFlushThread
+from simulations.world.register import Register
+from simulations.world.world import MS, SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.inputs import Answered, Requested
+    from simulations.world.connections import Connection, Frame, Network
+    from simulations.world.node import Node
+
+# From the flush thread's word to the event loop that takes it.
+HANDOFF_US = 20
+HOUSEKEEPING_US = SECOND
+SHUTDOWN_US = 5 * SECOND
+LAST_WORDS_US = SECOND // 10
+DIRECTORY = "node/__cluster_metadata-0"
+# However many syncs one step waits for.
+PAUSE_US_MAX = 6 * SECOND
+
+# What a disk or its contents may do to a process, which then stops.
+DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
+
+# Probes are points at which a plan may strike; their names are made once.
+_INPUTS: dict[type, str] = {type(None): "start"}
+_BEFORE: dict[type, str] = {}
+_AFTER: dict[type, str] = {}
+
+
+def _probe_name(names: dict[type, str], prefix: str, cls: type) -> str:
+    found = names.get(cls)
+    if found is None:
+        found = names[cls] = f"{prefix}:{cls.__name__}"
+    return found
+
+
+class Process:
+    """A running replica with its storage, state machine and connections.
+
+    is_paused: nothing runs, while the kernel goes on taking what arrives. busy_until: it waits for its disk.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.world = node.world
+        self.watch = node.watch
+        self.network: Network = node.network
+        self.clock = node.clock
+        self.rng = node.stream("process", node.life)
+        self.life = node.life
+        self.is_dead = False
+        self.has_failed = False
+        self.is_paused = False
+        self.is_listening = False
+        self.busy_until = 0
+        self.connections: dict[int, Connection] = {}
+        self.channels: dict[int, Channel] = {}
+        self.steps = 0
+        self._accepted = 0
+        self._inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._draining = False
+        self._timer_at = NEVER
+        self._timer_ms = NEVER  # the deadline for which the timer is set
+        self._own: deque[tuple[Callable[[Any], None], Any]] = deque()
+        self._armed = node.triggers.armed
+        self.flush = SimFlushThread(self.world, lambda death: self.node.died(self, death))
+        self.files = SimFiles(node.disk, partial(node.before_disk, self), self._sync_pause)
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether it takes what comes at once."""
+        return not (self.is_dead or self.is_paused or self._inbox or self.world.now < self.busy_until)
+
+    def boot(self) -> None:
+        """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
+        node = self.node
+        self.storage = Storage(
+            self.files, DIRECTORY, self.flush, on_input=self._told_by_disk, on_failure=self._disk_failed,
+            on_note=self._note, limits=node.limits,
+        )  # fmt: skip
+        recovered = self.storage.recovered
+        self.watch.recovered(self, recovered)
+        self.replica = Replica(node.config, node.key, node.static_voters, recovered, node.stream("core", node.life))
+        self.machine = Register(self)
+        self.is_listening = True
+        self.handle(None)
+        self._keep_house()
+
+    # What comes from outside
+
+    def when_awake(self, act: Callable[..., None], *args: Any) -> None:
+        """Call `act(*args)` now, or when this process can, after all that came before."""
+        if self.is_dead:
+            return
+        if self._inbox or self.is_paused or self.world.now < self.busy_until:
+            self._inbox.append((act, args))
+            self._drain_later()
+        else:
+            act(*args)
+
+    def receive_soon(self, event: Input) -> None:
+        """Take an input by a step of its own, after what is being done."""
+        self.world.after(0, self.when_awake, self.handle, event)
+
+    def resume(self) -> None:
+        """It may run again."""
+        self.is_paused = self.has_failed
+        self._drain_later()
+
+    def _drain_later(self) -> None:
+        if not self._draining and not self.is_paused:
+            self._draining = True
+            self.world.at(self.busy_until, self._drain)
+
+    def _drain(self) -> None:
+        self._draining = False
+        while self._inbox and not self.is_dead and not self.is_paused:
+            if self.world.now < self.busy_until:
+                self._drain_later()
+                return
+            act, args = self._inbox.popleft()
+            act(*args)
+
+    def accept(self, connection: Connection) -> int:
+        """The kernel has taken a connection; returns its number."""
+        self._accepted += 1
+        self.connections[self._accepted] = connection
+        return self._accepted
+
+    def disconnected(self, connection: Connection) -> None:
+        """A client is gone."""
+        if self.connections.pop(connection.id, None) is not None:
+            self.handle(Disconnected(connection.id))
+
+    def shut_down(self) -> None:
+        """Leave in good order; after a while in any."""
+        self.handle(ShutDown())
+        self.world.after(SHUTDOWN_US, self.when_awake, self._leave)
+
+    # Steps
+
+    def handle_request(self, connection: Connection, frame: Frame, requested: Requested) -> None:
+        if self.is_dead or connection.id not in self.connections:
+            return
+        connection.asked = frame
+        connection.asked_at = self.world.now
+        self.watch.asked(self, frame, requested)
+        self.handle(requested)
+        if not self.is_dead:
+            self.watch.took_request(self, frame, requested)
+
+    def handle_answer(self, frame: Frame, answered: Answered) -> None:
+        if not self.is_dead:
+            self.watch.answered(self, frame, answered)
+            self.handle(answered)
+
+    def handle(self, event: Input | None) -> None:
+        """One step, by an input or, with None, by the start, and what it wants done; then what came of that."""
+        if self.is_dead:
+            return
+        replica = self.replica
+        name = _INPUTS.get(type(event)) or _probe_name(_INPUTS, "input", type(event))
+        try:
+            if name in self._armed:
+                self.node.triggers.reach(name, self)
+            now_ms = self.clock.ms(self.world.now)
+            effects = start(replica, now_ms) if event is None else step(replica, event, now_ms)
+            self.steps += 1
+            self.watch.stepped(self, name, event, effects)
+            for effect in effects:
+                self._perform(effect)
+            if replica.deadline_ms < self._timer_ms:
+                self._set_timer(replica.deadline_ms)
+            if self.node.triggers.states:
+                self.node.triggers.look(self.watch.ledger, self)
+            if self.node.step_us:
+                self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
+            # What the step had for the state machine comes in its turn, after all effects.
+            while self._own and not self.is_dead:
+                act, told = self._own.popleft()
+                act(told)
+        except Dead as death:
+            self.node.died(self, death)
+        except DISK_TROUBLE as error:
+            self.node.failed(self, error)
+
+    def _set_timer(self, deadline_ms: int) -> None:
+        if self.clock.frozen:
+            return  # it is set when the clock goes on
+        when = max(self.clock.when(deadline_ms), self.world.now + MS)
+        if when < self._timer_at:
+            self._timer_at, self._timer_ms = when, deadline_ms
+            self.world.at(when, self._wake, when)
+
+    def _wake(self, when: int) -> None:
+        if when != self._timer_at or self.is_dead:
+            return
+        self._timer_at = self._timer_ms = NEVER
+        if self.clock.ms(self.world.now) >= self.replica.deadline_ms:
+            self.when_awake(self.handle, Ticked())
+        elif self.replica.deadline_ms < NEVER:
+            self._set_timer(self.replica.deadline_ms)
+
+    def clock_changed(self) -> None:
+        """The monotonic clock goes at another rate from now on."""
+        self._timer_at = self._timer_ms = NEVER
+        if self.is_listening and self.replica.deadline_ms < NEVER:
+            self._set_timer(self.replica.deadline_ms)
+
+    # Effects
+
+    def _perform(self, effect: Any) -> None:
+        cls = type(effect)
+        if self._armed:
+            self._reach(_BEFORE.get(cls) or _probe_name(_BEFORE, "before", cls))
+        self.watch.performs(self, effect)
+        self._PERFORM[cls](self, effect)
+        if self._armed:
+            self._reach(_AFTER.get(cls) or _probe_name(_AFTER, "after", cls))
+
+    def now_ms(self) -> int:
+        """What the core is told that its clock shows."""
+        return self.clock.ms(self.world.now)
+
+    def _reach(self, name: str) -> None:
+        """The node is at a point. Raises Dead where that is its end."""
+        if name in self._armed:
+            self.node.triggers.reach(name, self)
+
+    def _store(self, effect: do.Effect) -> None:
+        self.storage.perform(effect)
+
+    def _send(self, effect: do.Send) -> None:
+        channel = self.channels.get(effect.peer)
+        if channel is None:
+            channel = self.channels[effect.peer] = Channel(self, effect.peer)
+        channel.send(effect)
+
+    def _reply(self, effect: do.Reply) -> None:
+        self._answer(effect.source.connection, effect.response)
+
+    def _reply_records(self, effect: do.ReplyRecords) -> None:
+        if effect.source.connection not in self.connections:
+            return
+        data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)
+        # The response was made for this one answer, and nobody else has it.
+        effect.response.responses[0].partitions[0].records = data
+        self._answer(effect.source.connection, effect.response)
+
+    def _reply_snapshot(self, effect: do.ReplySnapshot) -> None:
+        if effect.source.connection not in self.connections:
+            return
+        data = self.storage.read_snapshot(effect.id, effect.position, effect.length)
+        effect.response.topics[0].partitions[0].unaligned_records = data
+        self._answer(effect.source.connection, effect.response)
+
+    def _answer(self, number: int, response: Any) -> None:
+        connection = self.connections.get(number)
+        if connection is not None:
+            self.network.reply(connection, response)
+
+    def _high_watermark(self, effect: do.HighWatermark) -> None:
+        self.storage.perform(effect)
+        self._own.append((self.machine.committed, effect.offset))
+
+    def _load_snapshot(self, effect: do.LoadSnapshot) -> None:
+        self._own.append((self.machine.load, effect.id))
+
+    def _leader_changed(self, effect: do.LeaderChanged) -> None:
+        self._own.append((self.machine.leader_changed, effect))
+
+    def _proposal_refused(self, effect: do.ProposalRefused) -> None:
+        self._own.append((self.machine.refused, effect))
+
+    def _confirmed(self, effect: do.LeadershipConfirmed) -> None:
+        self._own.append((self.machine.confirmed, effect))
+
+    def _noted(self, effect: do.Noted) -> None:
+        self._note(effect.name, effect.fields)
+
+    def _shutdown_complete(self, _effect: do.ShutdownComplete) -> None:
+        self.world.after(0, self.when_awake, self._leave)
+
+    def _voters_changed(self, _effect: do.VotersChanged) -> None:
+        """Channels follow the endpoints of each `Send`."""
+
+    # The disk
+
+    def _told_by_disk(self, event: Input) -> None:
+        self.world.after(HANDOFF_US, self.when_awake, self.handle, event)
+
+    def _disk_failed(self, failure: DiskFailed) -> None:
+        """On the thread where it happened; where that is not the caller's, the node is told as soon as can be."""
+        if self.flush.is_running():
+            self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
+
+    def _sync_pause(self) -> None:
+        delay = self.node.sync_us()
+        if self.flush.is_running():
+            self.flush.pause(delay)
+        else:
+            # A start syncs once for each of many segments; all of them together are over some time, too.
+            self.busy_until = min(max(self.busy_until, self.world.now) + delay, self.world.now + PAUSE_US_MAX)
+
+    def _keep_house(self) -> None:
+        """What is done every second or so."""
+        if self.is_dead:
+            return
+        try:
+            self.storage.tick(self.clock.ms(self.world.now))
+        except Dead as death:
+            self.node.died(self, death)
+            return
+        self.handle(WallClock(self.clock.wall_offset_ms))
+        self.world.after(HOUSEKEEPING_US, self.when_awake, self._keep_house)
+
+    # The end
+
+    def _leave(self) -> None:
+        """Close everything and go."""
+        if self.is_dead:
+            return
+        try:
+            self.storage.close()
+        except Dead as death:
+            self.node.died(self, death)
+        except DiskFailed as error:
+            self.node.failed(self, error)
+        else:
+            self.node.left(self)
+
+    def say_last_words(self) -> None:
+        """It cannot go on: if it leads, it tells the others; nothing more is taken in, or done that would last."""
+        self._inbox.clear()
+        self._own.clear()
+        self.is_paused = True
+        for effect in step(self.replica, Resign(self.replica.epoch), self.clock.ms(self.world.now)):
+            if isinstance(effect, do.Send):
+                self._send(effect)
+
+    def die(self) -> None:
+        """Nothing of it runs any more."""
+        self.is_dead = True
+        self.is_listening = False
+        self._inbox.clear()
+        self._own.clear()
+        self.files.die()
+        self.flush.die()
+
+    def _note(self, name: str, fields: dict[str, Any]) -> None:
+        self.watch.noted(self, name, fields)
+
+    # Which method does what
+
+    _PERFORM: ClassVar[dict[type, Callable[[Process, Any], None]]] = {
+        do.Send: _send,
+        do.Reply: _reply,
+        do.ReplyRecords: _reply_records,
+        do.ReplySnapshot: _reply_snapshot,
+        do.HighWatermark: _high_watermark,
+        do.LoadSnapshot: _load_snapshot,
+        do.LeaderChanged: _leader_changed,
+        do.ProposalRefused: _proposal_refused,
+        do.LeadershipConfirmed: _confirmed,
+        do.Noted: _noted,
+        do.ShutdownComplete: _shutdown_complete,
+        do.VotersChanged: _voters_changed,
+        **dict.fromkeys(
+            (
+                do.SaveElection, do.Append, do.Truncate, do.ResetLog, do.SaveEpochs, do.AdvanceLogStart,
+                do.DeleteSnapshot, do.WriteSnapshotPart, do.FreezeSnapshot, do.DropSnapshotPart,
+            ),
+            _store,
+        ),
+    }  # fmt: skip

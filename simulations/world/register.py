@@ -1,0 +1,222 @@
+"""The state machine of the worlds of raft alone: a map of registers, which knows each write and when it was committed.
+
+It does what Kafka's ReplicatedCounter does (apply what is committed, snapshot, load), and tells all it does to those
+who check: the state is a function of the log, so two that have applied as much must be equal.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import lru_cache
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, NamedTuple
+
+from raft.config import SnapshotId
+from raft.inputs import ConfirmLeadership, Propose
+from raft.log_view import BOOTSTRAP
+from raft.snapshots import may_take
+from records.batch import Batch, batches, build_batch, read_header, records_of
+from records.crc import crc32c
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from raft.effects import LeaderChanged, LeadershipConfirmed, ProposalRefused
+    from simulations.world.process import Process
+
+READ_BYTES = 1 << 20
+
+_WRITE = Layout(">iq")  # register, number of the write; what follows is there for its size
+_TOTAL = Layout(">qI")  # writes applied, digest of all of them in order
+
+
+class State(NamedTuple):
+    """What the log up to some offset comes to. digest: of all writes in their order; registers: the last write of each,
+    by register.
+    """
+
+    writes: int = 0
+    digest: int = 0
+    registers: tuple[tuple[int, int], ...] = ()
+
+
+def write_value(register: int, number: int, size: int) -> bytes:
+    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves,
+    and a start cannot know it from one that was meant.
+    """
+    return _WRITE.pack(register, number) + b"." * size
+
+
+def write_number(value: bytes) -> int:
+    return int(_WRITE.unpack_from(value)[1])
+
+
+@lru_cache(maxsize=1024)
+def writes_of(batch: bytes) -> tuple[tuple[bytes, int, int], ...]:
+    """The writes of one batch, in order: (the record, register, number). All nodes of a world apply the same ones."""
+    header = read_header(batch)
+    assert header is not None, "a whole batch"
+    if header.is_control:
+        return ()
+    values = [record.value or b"" for record in records_of(batch, header)]
+    return tuple((value, *_WRITE.unpack_from(value)) for value in values)
+
+
+class Replay:
+    """A state that goes on with each batch."""
+
+    __slots__ = ("count", "digest", "registers")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.digest = 0
+        self.registers: dict[int, int] = {}
+
+    def take(self, batch: bytes) -> None:
+        """The bytes of one batch."""
+        for value, register, number in writes_of(batch):
+            self.registers[register] = number
+            self.count += 1
+            self.digest = crc32c(value, self.digest)
+
+    def state(self) -> State:
+        return State(self.count, self.digest, tuple(sorted(self.registers.items())))
+
+
+def snapshot_values(state: State, size: int) -> list[bytes]:
+    """The records of a snapshot of a state; size: bytes of padding for each register."""
+    padding = b"." * size
+    return [_TOTAL.pack(state.writes, state.digest)] + [
+        _WRITE.pack(*register) + padding for register in state.registers
+    ]
+
+
+def read_snapshot(found: Iterable[tuple[bytes, Batch]]) -> State:
+    """The state that a snapshot's batches hold."""
+    values = [
+        record.value or b"" for data, batch in found if not batch.is_control for record in records_of(data, batch)
+    ]
+    if not values:
+        return State()
+    count, digest = _TOTAL.unpack(values[0])
+    return State(count, digest, tuple(_WRITE.unpack_from(value) for value in values[1:]))
+
+
+class Register:
+    """One replica of it. offset: up to where it has applied; leads: the epoch that it may write in, None where none."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._node = process.node
+        self.replay = Replay()
+        self.offset = 0
+        self.epoch = 0
+        self.timestamp_ms = 0
+        self.leads: int | None = None
+        self.next_offset = 0
+        self.pending: deque[tuple[int, tuple[int, ...]]] = deque()  # end offset, numbers of writes
+        self._snapshot_at = 0
+        self._questions = 0
+        self._handed_us = 0
+
+    # What raft tells it
+
+    def committed(self, high_watermark: int) -> None:
+        """All whole batches below it may be applied."""
+        process = self._process
+        while self.offset < high_watermark:
+            data = process.storage.read(self.offset, high_watermark, READ_BYTES)
+            assert data, f"the log has nothing at {self.offset}, below the high watermark {high_watermark}"
+            for batch in batches(data):
+                assert batch.base_offset == self.offset, f"batch {batch} at {self.offset}"
+                self.replay.take(data[batch.position : batch.position + batch.size])
+                self.offset = batch.last_offset + 1
+                self.epoch, self.timestamp_ms = batch.leader_epoch, batch.max_timestamp
+        process.watch.applied(process, self.offset, self.epoch, self.replay)
+        while self.pending and self.pending[0][0] <= high_watermark:
+            end, numbers = self.pending.popleft()
+            if self.leads is not None:
+                process.watch.acknowledged(process, numbers, end)
+        every = self._node.snapshot_every
+        if every and self.offset - self._snapshot_at >= every:
+            self._take_snapshot()
+
+    def load(self, snapshot: SnapshotId) -> None:
+        """Start over from a snapshot; that of the formatter is of nothing."""
+        self.leads = None
+        found = State()
+        if snapshot != BOOTSTRAP:
+            found = read_snapshot(self._process.storage.snapshot_batches(snapshot))
+        self.replay.count, self.replay.digest = found.writes, found.digest
+        self.replay.registers = dict(found.registers)
+        self.offset, self.epoch = snapshot
+        self._snapshot_at = snapshot.end_offset
+        self._process.watch.loaded(self._process, snapshot, found)
+
+    def leader_changed(self, told: LeaderChanged) -> None:
+        """Whether it may write, and from where on."""
+        self.leads = None
+        self.pending.clear()
+        if told.leader_id == self._node.id:
+            assert self.offset == told.end_offset, f"it leads from {told.end_offset}, and has applied {self.offset}"
+            self.leads = told.epoch
+            self.next_offset = told.end_offset
+
+    def refused(self, told: ProposalRefused) -> None:
+        """What it wrote is not in the log; what it wrote on top cannot be either."""
+        if self.leads == told.epoch:
+            self.leads = None
+            self.pending.clear()
+
+    def confirmed(self, told: LeadershipConfirmed) -> None:
+        self._process.watch.confirmed(self._process, told.number, told.epoch, self.offset)
+
+    # What clients ask of it
+
+    def write(self, registers: Iterable[int], first_number: int, size: int, delay_us: int = 0) -> None:
+        """Write to registers, one record each, all in one batch; only where it leads. delay_us: until raft has it."""
+        assert self.leads is not None, "only the leader writes"
+        numbers: list[int] = []
+        values = []
+        for register in registers:
+            numbers.append(first_number + len(numbers))
+            values.append(write_value(register, numbers[-1], size))
+        data = build_batch(
+            values, base_offset=self.next_offset, leader_epoch=self.leads,
+            timestamp_ms=self._process.clock.wall_ms(self._process.world.now),
+        )  # fmt: skip
+        base, self.next_offset = self.next_offset, self.next_offset + len(values)
+        self.pending.append((self.next_offset, tuple(numbers)))
+        self._process.watch.wrote(self._process, tuple(numbers), self.next_offset)
+        proposal = Propose(self.leads, base, self.next_offset - 1, data)
+        world = self._process.world
+        self._handed_us = max(self._handed_us, world.now + delay_us)  # one after the other
+        if self._handed_us <= world.now:
+            self._process.handle(proposal)
+        else:
+            world.at(self._handed_us, self._process.when_awake, self._process.handle, proposal)
+
+    def ask(self) -> int:
+        """Ask whether it leads still; returns the number of the question."""
+        self._questions += 1
+        self._process.watch.questioned(self._process, self._questions)
+        self._process.handle(ConfirmLeadership(self._questions))
+        return self._questions
+
+    def _take_snapshot(self) -> None:
+        process = self._process
+        snapshot = SnapshotId(self.offset, self.epoch)
+        self._snapshot_at = self.offset
+        if not may_take(process.replica, snapshot):
+            return
+        kraft_version, voters = process.replica.control_state_at(snapshot.end_offset)
+        writer = process.storage.new_snapshot(
+            snapshot, self.timestamp_ms, process.clock.wall_ms(process.world.now),
+            kraft_version=kraft_version, voters=voters,
+        )  # fmt: skip
+        if writer is None:
+            return
+        values = snapshot_values(self.replay.state(), self._node.snapshot_padding)
+        for first in range(0, len(values), 4):
+            writer.append(values[first : first + 4])
+        writer.freeze()

@@ -1,0 +1,147 @@
+"""When faults strike: at a time, at a point that a node reaches, or when a state holds (see `plans.Fault`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raft.roles import Candidate, Follower, Leader
+from simulations.world.world import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.world.ledger import Ledger
+    from simulations.world.process import Process
+
+# How long people take to see to a node whose disk failed.
+OPERATOR_US = SECOND
+
+
+class Pending:
+    """A point that is waited for. left: how many times it is still to be reached."""
+
+    __slots__ = ("act", "left", "node", "role")
+
+    def __init__(self, left: int, node: int, role: str, act: Callable[[Process], None]) -> None:
+        self.left = left
+        self.node = node
+        self.role = role
+        self.act = act
+
+
+class Triggers:
+    """armed: what is waited for, by the name of the point: `input:Saved`, `before:Append`, `disk:sync:log` …"""
+
+    def __init__(self) -> None:
+        self.armed: dict[str, list[Pending]] = {}
+        self.states: list[tuple[str, Callable[[Process], None]]] = []
+        self.operator_delay_us = OPERATOR_US
+
+    def arm(self, name: str, pending: Pending) -> None:
+        self.armed.setdefault(name, []).append(pending)
+
+    def arm_state(self, name: str, act: Callable[[Process], None]) -> None:
+        assert name in STATES, f"no state {name!r}; known are {', '.join(STATES)}"
+        self.states.append((name, act))
+
+    def disarm(self) -> None:
+        """Nothing strikes any more."""
+        self.armed.clear()
+        self.states.clear()
+
+    def reach(self, name: str, process: Process) -> None:
+        """A node is at a point. Raises Dead where that is its end."""
+        for pending in list(self.armed.get(name, ())):
+            if pending.node not in {0, process.node.id}:
+                continue
+            if pending.role and pending.role != role_of(process):
+                continue
+            pending.left -= 1
+            if pending.left <= 0:
+                waiting = self.armed[name]
+                waiting.remove(pending)
+                if not waiting:
+                    del self.armed[name]
+                pending.act(process)
+
+    def look(self, ledger: Ledger, process: Process) -> None:
+        """A step is over: does a state hold that is waited for?"""
+        for entry in list(self.states):
+            if STATES[entry[0]](ledger):
+                self.states.remove(entry)
+                entry[1](process)
+
+
+def role_of(process: Process) -> str:
+    """The name of its role; empty before it has one."""
+    return type(process.replica.role).__name__ if process.steps else ""
+
+
+# States of the cluster that faults wait for.
+
+
+def _leaders(ledger: Ledger) -> list[Process]:
+    return [each for each in ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
+
+
+def _unflushed(ledger: Ledger) -> bool:
+    """A leader has records that are not on its own disk."""
+    return any(each.replica.log.durable_end < each.replica.log.end for each in _leaders(ledger))
+
+
+def _uncommitted(ledger: Ledger) -> bool:
+    """A leader has three batches or more that are not committed."""
+    return any(
+        (shadow := ledger.shadow(each)).end > ledger.history.end and len(shadow.ends) > 3
+        and shadow.ends[-3] > ledger.history.end
+        for each in _leaders(ledger)
+    )  # fmt: skip
+
+
+def _two_leaders(ledger: Ledger) -> bool:
+    """Two nodes lead, in two epochs."""
+    return len(_leaders(ledger)) > 1
+
+
+def _election(ledger: Ledger) -> bool:
+    """Somebody stands."""
+    return any(each.steps and isinstance(each.replica.role, Candidate) for each in ledger.running())
+
+
+def _lagging(ledger: Ledger) -> bool:
+    """A voter that runs lacks ten offsets or more of what is committed."""
+    return any(
+        each.steps and each.node.id in ledger.voter_ids and each.replica.log.end + 10 <= ledger.history.end
+        for each in ledger.running()
+    )
+
+
+def _downloading(ledger: Ledger) -> bool:
+    """A snapshot is under way from a leader to a follower, beyond its first part."""
+    return any(
+        each.steps
+        and isinstance(each.replica.role, Follower)
+        and each.replica.role.following.download is not None
+        and each.replica.role.following.download.position > 0
+        for each in ledger.running()
+    )
+
+
+def _diverged(ledger: Ledger) -> bool:
+    """A node holds records that will have to go: a later epoch has committed others."""
+    history = ledger.history
+    for shadow in ledger.shadows.values():
+        if shadow.ends and shadow.end <= history.end and history.chain_at.get(shadow.end) != shadow.last:
+            return True
+    return False
+
+
+STATES: dict[str, Callable[[Ledger], bool]] = {
+    "unflushed": _unflushed,
+    "uncommitted": _uncommitted,
+    "two-leaders": _two_leaders,
+    "election": _election,
+    "lagging": _lagging,
+    "downloading": _downloading,
+    "diverged": _diverged,
+}

@@ -1,0 +1,32 @@
+"""Clerks ask for all there is, and what comes of it is judged."""
+
+from dataclasses import replace
+
+from simulations.cluster.fuzz_values import BY_KIND, TOPIC, is_taken
+from simulations.cluster.plan import draw
+from simulations.cluster.run import ClusterRun
+
+
+def test_what_clerks_ask_is_judged_by_the_rules_of_requests():
+    plan = replace(draw(7), faults=[], chaos_ms=1500, brokers=3, clerks=2, racks=2, is_inherited=True, ask_every_ms=20)
+
+    run = ClusterRun(plan)
+    outcome = run.execute()
+
+    assert (outcome.property_id, outcome.text) == ("", "")
+    assert run.watch.court.cases > 20
+
+
+def test_clerks_change_nothing_in_plans_that_have_none():
+    plans = [draw(seed) for seed in range(1, 60)]
+
+    without = [plan for plan in plans if not plan.clerks]
+    assert 20 < len(without) < 50
+    assert all((plan.racks, plan.is_inherited) == (0, False) for plan in without)
+
+
+def test_no_value_is_both_taken_and_refused():
+    both = [key for values in BY_KIND.values() for key, (good, bad) in values.items() if set(good) & set(bad)]
+
+    assert both == []
+    assert [is_taken(TOPIC, "segment.ms", each) for each in ("1", "0", "12345")] == [True, False, None]

@@ -1,0 +1,146 @@
+"""What a controller does of itself: what is done too late, too early or never is seen."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from controller.interface import effects, inputs
+from controller.interface.inputs import RequestContext
+from raft.config import SnapshotId
+from raft.inputs import Source
+from records.messages.brokers import BrokerHeartbeatRequest
+from records.messages.controllers import ControllerRegistrationResponse
+from simulations.cluster.image import Image, Partition
+from simulations.cluster.periodic_work import LOOKS_MAX, Duties
+
+FAILED = effects.Noted("controller_registration_failed", {})
+TAKEN = ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_message=None)
+
+
+class World:
+    """A controller at some moment, which leads as is said. known: the incarnation that the state has of it."""
+
+    def __init__(self, *, is_active: bool = True, known: bytes | None = b"own", **properties: str) -> None:
+        self.image = Image()
+        judge: Any = SimpleNamespace(image=self.image, elections={"unclean": [], "elr": []})
+        names = {"size": "metadata.log.max.record.bytes.between.snapshots"}
+        self.duties = Duties(judge, {names[name]: value for name, value in properties.items()}, session_ms=1000)
+        controllers = {} if known is None else {1: SimpleNamespace(incarnation_id=known)}
+        self.broker = SimpleNamespace(broker_id=101, epoch=5, fenced=False)
+        self.state = SimpleNamespace(
+            brokers={101: self.broker}, controllers=controllers, metadata_version=20, stable_end_offset=0
+        )
+        self.env = SimpleNamespace(now_ms=0, epoch=3)
+        self.controller: Any = SimpleNamespace(
+            is_active=is_active, state=self.state, env=self.env, registration=SimpleNamespace(incarnation_id=b"own")
+        )
+        self.process: Any = SimpleNamespace(node=SimpleNamespace(id=1), life=1, controller=self.controller)
+
+    def steps(self, event: Any, *done: Any, at_ms: int = 0) -> str:
+        self.env.now_ms = max(self.env.now_ms, at_ms)
+        self.duties.stepped(self.process, event, done)
+        return self.duties.refused
+
+    def commits(self, offset: int, *done: Any) -> str:
+        self.state.stable_end_offset = offset
+        return self.steps(inputs.HighWatermark(offset), *done)
+
+
+def appended(offset: int, size: int) -> effects.Append:
+    return effects.Append(3, offset - 1, offset - 1, bytes(size))
+
+
+def snapshot(offset: int) -> effects.TakeSnapshot:
+    return effects.TakeSnapshot(SnapshotId(offset, 3), 0, None)
+
+
+def test_a_snapshot_is_due_when_as_much_was_committed() -> None:
+    world = World(size="100")
+    world.steps(inputs.Ticked(), appended(1, 60), appended(2, 60))
+
+    refused = world.commits(1), world.commits(2, snapshot(2))
+
+    assert refused == ("", "")
+
+
+def test_a_snapshot_that_is_due_and_not_taken_is_seen() -> None:
+    world = World(size="100")
+    world.steps(inputs.Ticked(), appended(1, 100))
+
+    assert "takes [] 100 bytes" in world.commits(1)
+
+
+def test_a_snapshot_that_is_taken_too_early_is_seen() -> None:
+    world = World(size="100")
+    world.steps(inputs.Ticked(), appended(1, 99))
+
+    assert "99 bytes" in world.commits(1, snapshot(1))
+
+
+def test_what_is_lost_with_leadership_is_not_counted() -> None:
+    world = World(size="100")
+    world.steps(inputs.Ticked(), appended(1, 60))
+    world.controller.is_active = False
+    world.steps(inputs.LeaderChanged(4, 2))
+    world.controller.is_active = True
+    world.steps(inputs.LeaderChanged(5, 1, 7), appended(8, 60))
+
+    assert world.commits(8) == ""
+
+
+def test_who_is_silent_for_longer_than_a_session_is_to_be_fenced() -> None:
+    world = World()
+    beat = BrokerHeartbeatRequest(
+        broker_id=101, broker_epoch=5, current_metadata_offset=0, want_fence=False, want_shut_down=False
+    )
+    world.steps(inputs.Requested(RequestContext(Source(1, 1), 63, 0, "CONTROLLER"), beat), at_ms=500)
+
+    early = [world.steps(inputs.Ticked(), at_ms=1500) for _ in range(LOOKS_MAX + 1)][-1]
+    late = [world.steps(inputs.Ticked(), at_ms=1501) for _ in range(LOOKS_MAX + 1)][-1]
+
+    assert early == ""
+    assert "has not heard of broker 101 for 1001 ms" in late
+
+
+def test_a_registration_that_failed_waits_twice_as_long_each_time() -> None:
+    world = World(is_active=False, known=None)
+    world.steps(inputs.LeaderChanged(3, 2), effects.SendToActive(1, None))
+    world.steps(inputs.SendAnswered(1, None), FAILED)
+    world.steps(inputs.Ticked(), effects.SendToActive(2, None), at_ms=98)
+    world.steps(inputs.SendAnswered(2, None), FAILED)
+
+    assert world.steps(inputs.Ticked(), at_ms=200) == ""
+    assert "had to wait till 294 ms" in world.steps(inputs.Ticked(), effects.SendToActive(3, None), at_ms=293)
+
+
+def test_another_leader_is_asked_at_once() -> None:
+    world = World(is_active=False, known=None)
+    world.steps(inputs.LeaderChanged(3, 2), effects.SendToActive(1, None))
+    world.steps(inputs.SendAnswered(1, None), FAILED, at_ms=50)
+
+    world.steps(inputs.LeaderChanged(4, 3), at_ms=60)
+
+    assert "has not asked 3 by 60 ms" in world.steps(inputs.Ticked(), at_ms=70)
+
+
+def test_what_was_taken_is_not_sent_again_before_it_can_show() -> None:
+    world = World(is_active=False, known=None)
+    world.steps(inputs.LeaderChanged(3, 2), effects.SendToActive(1, None))
+
+    assert "had to wait" in world.steps(inputs.SendAnswered(1, TAKEN), effects.SendToActive(2, None), at_ms=9)
+
+
+def test_figures_that_are_not_of_what_there_is_are_seen() -> None:
+    world = World()
+    world.steps(inputs.Ticked())
+    world.image.partitions[b"t" * 16, 0] = Partition((101,), (101,), 101, 0, 0, (), (), (), ())
+    nothing = ()
+    partitions = SimpleNamespace(
+        counts=lambda: (1, 1, 0), reassigning=lambda: nothing, with_elr=lambda: nothing,
+    )  # fmt: skip
+    world.state.partitions, world.state.elections, world.state.end_offset = partitions, {}, 0
+    world.state.contents = lambda: {"topics": {}}
+    world.controller.waiting = []
+
+    world.duties.compared(world.process)
+
+    assert world.duties.refused == "node 1 counts, and there is: {'without a leader': (1, 0)}"

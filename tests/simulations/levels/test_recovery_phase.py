@@ -1,0 +1,121 @@
+"""After the faults a quorum must get on; one that does not is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from raft.inputs import Resign
+from raft.storage.errors import CorruptLog
+from simulations.plans.plan import Calm
+from simulations.world.violation import Violation
+from simulations.world.world import MS, SECOND
+from tests.simulations.building import connection_to, frame, leader, lived
+
+if TYPE_CHECKING:
+    from simulations.levels.raft_run import Run
+    from simulations.world.node import Node
+
+ALL = Calm([1, 2, 3])
+
+
+def cut(run: Run, *ids: int) -> None:
+    """These nodes stay cut off from all others, whoever heals what."""
+    for one in run.nodes:
+        for other in run.nodes:
+            if one != other and (one in ids or other in ids):
+                run.network.links.cut(one, other)
+
+
+def test_a_sound_quorum_gets_on() -> None:
+    run = lived(calm=ALL)
+
+    run.calm.live_through()
+
+    assert (run.calm.elected_ms, run.calm.committed_ms >= 0, run.calm.caught_up_ms >= 0) == (0, True, True)
+
+
+def test_a_quorum_that_elects_nobody_is_seen() -> None:
+    run = lived(10, calm=ALL)
+    cut(run, 1, 2, 3)
+
+    with pytest.raises(Violation, match="L01"):
+        run.calm.live_through()
+
+
+def test_a_quorum_that_commits_nothing_is_seen() -> None:
+    run = lived(calm=ALL)
+    run.clients.stop()
+
+    with pytest.raises(Violation, match="L02"):
+        run.calm.live_through()
+
+
+def test_a_node_that_does_not_catch_up_is_seen() -> None:
+    run = lived(calm=ALL)
+    alone = next(node_id for node_id in run.nodes if node_id != leader(run).node.id)
+    cut(run, alone)
+
+    with pytest.raises(Violation, match="L07"):
+        run.calm.live_through()
+
+
+def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
+    run = lived(calm=ALL)
+    found = leader(run)
+    run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
+
+    with pytest.raises(Violation, match="L04"):
+        run.calm.live_through()
+
+
+@pytest.mark.parametrize("others", ["apart", "flap"])
+def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(others: str) -> None:
+    run = lived(calm=Calm([2, 3, 4], others=others), voters=5)
+    rotten = [run.nodes[node_id] for node_id in (2, 3)]
+    rot = CorruptLog("its log", 0, 0, "rotten")
+    for node in rotten:
+        run.ledger.damaged.add(node.id)
+        run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
+
+    run.calm.live_through()
+
+    assert [node.id for node in run.calm._core] == [1, 4, 5]
+    assert run.calm.caught_up_ms >= 0
+
+
+def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
+    run = lived(calm=Calm([1, 2, 3], others="apart"), voters=5)
+
+    def end(node: Node) -> None:
+        node.broken = "by nobody"
+        node.kill()
+
+    for node_id in (2, 3):
+        run.world.at(run.world.now + 5 * MS, end, run.nodes[node_id])
+
+    with pytest.raises(Violation, match="L"):
+        run.calm.live_through()
+
+
+def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
+    run = lived(calm=Calm([1, 2, 3], others="flap"))
+    for node in run.nodes.values():
+        node.kill()
+        node.broken = "damaged"
+        run.ledger.damaged.add(node.id)
+
+    run.calm.live_through()
+
+    assert run.calm.elected_ms == -1
+
+
+def test_a_request_that_waits_for_ever_is_seen() -> None:
+    run = lived(calm=ALL)
+    run.calm._core = list(run.nodes.values())
+    connection = connection_to(run, leader(run))
+    connection.asked, connection.asked_at = frame("Fetch"), run.world.now - 5000 * MS
+
+    with pytest.raises(Violation, match="L05"):
+        run.calm._is_answered()

@@ -1,0 +1,127 @@
+"""Plans with an aim are in their places, are plans as all others are, and come to what they are there for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulations.cluster import plan as by_luck
+from simulations.cluster import targeted_plans as of_clusters
+from simulations.levels.raft_run import Run
+from simulations.levels.table import load
+from simulations.plans import swarm
+from simulations.plans import targeted_plans as of_raft
+from simulations.running.workers import Task, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from simulations.plans.plan import Fault
+
+LEVELS = {"raft": of_raft, "controller": of_clusters}
+
+CAUGHT = {
+    "raft": {
+        "new-segments": ("D03d", 2),
+        "begun-anew": ("D12", 1),
+        "snapshots-lost": ("D11", 1),
+        "cut-back": ("D24", 1),
+        "emptied": ("M08", 1),
+        "resigning": ("R34", 5),
+        "deposed": ("R45", 4),
+        "in-lockstep": ("R37", 1),
+        "rotten": ("D07b", 1),
+        "failing-disks": ("D08", 1),
+    },
+    "controller": {
+        "preferred": ("Q37", 2),
+        "registering": ("Q42", 1),
+        "silent": ("Q44", 3),
+        "leaving": ("Q47", 1),
+        "in-batches": ("Q49", 1),
+        "asked-between-batches": ("Q55", 2),
+        "cut-between-batches": ("Q56", 1),
+        "eligible": ("Q52", 1),
+        "directories": ("Q69", 1),
+        "levels": ("Q64", 1),
+    },
+}
+
+NAMES = [(level, name) for level, aims in LEVELS.items() for name in aims.AIMS]
+
+
+@pytest.mark.parametrize(
+    ("level", "aims", "otherwise"), [("raft", of_raft, swarm.draw), ("controller", of_clusters, by_luck.draw)]
+)
+def test_the_aims_take_turns_and_leave_the_other_seeds_alone(
+    level: str, aims: ModuleType, otherwise: Callable[[int], Any]
+) -> None:
+    draw = load(level).draw
+    names = [*aims.AIMS, next(iter(aims.AIMS))]
+
+    aimed = [draw(aims.EVERY * turn) for turn in range(len(names))]
+
+    assert aimed == [aims.of(name, aims.EVERY * turn) for turn, name in enumerate(names)]
+    assert all(draw(seed) == otherwise(seed) for seed in range(1, 60) if seed % aims.EVERY)
+
+
+@pytest.mark.parametrize(("level", "name"), NAMES)
+def test_plans_with_an_aim_go_through_json_and_are_lived_through(
+    level: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = load(level)
+    plans = [LEVELS[level].of(name, seed) for seed in range(1, 3)]
+    reached = _reached(monkeypatch)
+
+    outcomes = [found.play(found.read(found.show(plan)))[0] for plan in plans]
+
+    assert [found.read(found.show(plan)) for plan in plans] == plans
+    assert [outcome.text for outcome in outcomes] == [""] * len(plans)
+    fired = {kind for outcome in outcomes for kind, count in outcome.fired.items() if count}
+    assert {fault.kind for plan in plans for fault in plan.faults} <= fired
+    points = [_place(fault.on) for plan in plans for fault in plan.faults]
+    assert {point for point in points if points.count(point) > 3} <= reached
+
+
+def _reached(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The places at which faults strike from now on."""
+    points: set[str] = set()
+    strike = Run._strike
+
+    def strikes(run: Run, place: int, fault: Fault, struck: Any) -> None:
+        points.add(_place(fault.on))
+        strike(run, place, fault, struck)
+
+    monkeypatch.setattr(Run, "_strike", strikes)
+    return points
+
+
+def _place(point: str) -> str:
+    """Of a point, whether it is before or behind it or not."""
+    return point.removeprefix("before:").removeprefix("after:")
+
+
+def test_a_voter_is_emptied_and_a_snapshot_lost_where_that_is_the_aim() -> None:
+    play = load("raft").play
+
+    emptied = [play(of_raft.of("emptied", seed))[0].fired for seed in range(1, 5)]
+    lost = [play(of_raft.of("snapshots-lost", seed))[0].fired for seed in range(1, 5)]
+
+    assert sum(fired.get("wipe:done", 0) for fired in emptied) >= 3
+    assert sum(fired.get("lose_snapshot:done", 0) for fired in lost) >= 3
+
+
+@pytest.mark.parametrize(("level", "caught"), CAUGHT.items())
+def test_each_aim_catches_the_mutant_that_it_came_of(level: str, caught: dict[str, tuple[str, int]]) -> None:
+    show = load(level).show
+    tasks = [
+        Task((), level, mutant_id, plans=(show(LEVELS[level].of(name, seed)),), names=(name,))
+        for name, (mutant_id, seed) in caught.items()
+    ]
+
+    found = {row.task.names[0]: row for row in rows(tasks, 1)}
+
+    assert list(caught) == list(LEVELS[level].AIMS)
+    assert [name for name in caught if found[name].error or found[name].outcomes[0].is_well] == []

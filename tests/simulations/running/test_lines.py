@@ -1,0 +1,21 @@
+"""Which lines count, and which of them are said to be missed."""
+
+from __future__ import annotations
+
+from simulations.running.lines import is_counted, lived, production, reached
+
+
+def test_what_a_node_runs_counts_and_what_stands_around_it_does_not():
+    names = ("raft.vote", "raft.network.channel", "controller.handlers.topics", "controller.config.dynamic")
+    others = ("controller.tools.kafka_acls", "controller.server.start", "controller.config.file", "raft.storage.files")
+
+    assert [is_counted(name) for name in (*names, *others)] == [True] * 4 + [False] * 4
+    assert {*names, "records.codec"} <= set(production())
+
+
+def test_a_world_runs_a_part_of_each_module_that_it_is_made_of():
+    ran = {path: set(lines) for path, lines in lived("raft", [1]).items()}
+
+    found = {each.module: each for each in reached(ran)}
+    assert len(found["raft.vote"].missed) < found["raft.vote"].statements
+    assert len(found["controller.node.node"].missed) == found["controller.node.node"].statements
