@@ -1,8 +1,8 @@
 """Tasks over Spark: each partition has some of them done by a process of its own, and writes its part of the table.
 
 That process is started afresh by Spark's worker, as `simulations.running.workers` does everywhere: a mutant has a
-process of its own, a worker that dies loses a row and not the job, and what a seed may take is guarded. Machines of a cluster need
-this package installed, of the same commit.
+process of its own, a worker that dies loses a row and not the job, and what a seed may take is guarded. Machines of a
+cluster need this package installed, of the same commit.
 """
 
 from __future__ import annotations
