@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.session import NoSpark
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.tables.warehouse import WarehouseError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from pipeline.commands.options import add_source, add_spark, exit_code, say, session_for, source_options, tell_skipped
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:

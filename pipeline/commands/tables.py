@@ -15,7 +15,7 @@ from pipeline.commands.options import (
     tell_skipped,
     wants_source,
 )
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.tables.schemas import BY_NAME, TABLES
 from pipeline.tables.warehouse import Warehouse
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pipeline.source.columns import batch_of_findings
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.source.ranges import Finding, Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
 from raft.config import Endpoint

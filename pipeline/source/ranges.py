@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipeline.source.directories import Copy, LogFile
-    from pipeline.source.reading import Wanted
 
 RANGE_BYTES = 32 << 20
 # What a batch of the metadata log may take: stock leaders write up to 8 MiB.
@@ -46,12 +45,6 @@ class Range(NamedTuple):
     checkpoint_end_offset: int = -1
     until: int = _END
     epoch: int = -1
-
-    def read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
-        """The rows of this range, as pyarrow.RecordBatches."""
-        from pipeline.source.reading import read_range
-
-        return read_range(self, schema, wanted)
 
 
 def of_no_file(part: Any, base_offset: int, end_offset: int) -> Range:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.source.columns import batch_of, batch_of_findings
-from pipeline.source.ranges import Finding
+from pipeline.source.ranges import Finding, Range
 from pipeline.source.rows import rows_of
 from records.batch import CorruptBatch, read_header
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pipeline.source.ranges import Range
     from pipeline.source.rows import Rows
 
 # Bytes that are taken apart together: more of them win nothing, and leave the caches.
@@ -50,6 +49,13 @@ class Wanted:
         if self.types is not None:
             keep &= np.isin(rows.type, list(self.types))
         return None if keep.all() else keep
+
+
+def read_part(part: Any, schema: Any, wanted: Wanted) -> Iterator[Any]:
+    """The rows of one part of a plan, as pyarrow.RecordBatches. part: a `Range`, or a part of a live quorum, which
+    reads itself.
+    """
+    return read_range(part, schema, wanted) if isinstance(part, Range) else part.read(schema, wanted)
 
 
 def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:

@@ -24,8 +24,9 @@ from pyspark.sql.datasource import (
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, SupportsTriggerAvailableNow
 
 from pipeline.source.columns import batch_of_findings, schema_of
-from pipeline.source.logs import before, logs_of, number_of, progress_of
-from pipeline.source.reading import Wanted
+from pipeline.source.logs import before, logs_of
+from pipeline.source.options import number_of, progress_of
+from pipeline.source.reading import Wanted, read_part
 from pipeline.source.selection import Selection
 from pipeline.tables.schemas import RECORDS
 
@@ -212,7 +213,7 @@ def _finding_partitions(findings: list[Finding]) -> list[InputPartition]:
 def _read(partition: InputPartition | None, names: Sequence[str]) -> Iterator[Any]:
     """The rows of a task. Spark asks for a partition that is None where there are none."""
     if isinstance(partition, RangePartition):
-        return iter(partition.source.read(schema_of(names), partition.wanted))
+        return iter(read_part(partition.source, schema_of(names), partition.wanted))
     if isinstance(partition, FindingPartition):
         return iter([batch_of_findings(partition.findings, schema_of(names))])
     return iter(())

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.server.grpc.client import Client, Files, WatchFailed
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.source.ranges import Plan, of_no_file
 from pipeline.source.reading import Wanted, decode
 from pipeline.source.secrets import HIDDEN

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pipeline.source.logs import OptionError
+from pipeline.source.options import OptionError
 from pipeline.tables import running
 from pipeline.tables.arrow import arrow_schema
 from pipeline.tables.memory import image_records

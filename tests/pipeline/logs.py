@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pipeline.source.columns import batch_of_findings, schema_of
 from pipeline.source.logs import Directories, logs_of
-from pipeline.source.reading import Wanted
+from pipeline.source.reading import Wanted, read_part
 from pipeline.tables.schemas import RECORDS
 from records.batch import build_batch, build_control_batch
 from records.control import LeaderChangeMessage
@@ -82,7 +82,7 @@ def read(
     plans, findings = logs.plans(progress or {}, is_live=False)
     for plan in plans:
         findings += plan.findings
-    batches = [batch for plan in plans for part in plan.ranges for batch in part.read(schema, wanted or Wanted())]
+    batches = [batch for plan in plans for part in plan.ranges for batch in read_part(part, schema, wanted or Wanted())]
     return pa.Table.from_batches([batch_of_findings(findings, schema), *batches], schema=schema)
 
 
@@ -90,5 +90,5 @@ def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted
     """The rows behind a progress, and where they end."""
     plans, _ = logs_of(options).plans(progress, is_live=True)
     schema = schema_of(NAMES)
-    batches = [batch for part in plans[0].ranges for batch in part.read(schema, wanted)]
+    batches = [batch for part in plans[0].ranges for batch in read_part(part, schema, wanted)]
     return pa.Table.from_batches(batches, schema=schema), plans[0].end_offset

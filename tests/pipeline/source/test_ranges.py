@@ -10,7 +10,7 @@ import pytest
 from pipeline.source.columns import schema_of
 from pipeline.source.directories import find
 from pipeline.source.ranges import plan
-from pipeline.source.reading import Wanted
+from pipeline.source.reading import Wanted, read_part
 from raft.storage.snapshot_file import SnapshotBytes
 from records.metadata.configs import ConfigRecord
 from tests.pipeline.logs import BEGIN_MS, GOLDEN, batches_of, election, node_directory, read, value_of
@@ -152,12 +152,12 @@ def test_a_file_that_changes_between_planning_and_reading_is_a_row(tmp_path: Pat
 
     for data in (b"".join(pieces[:5]), b"".join(batches(20, 40)), b""):
         path.write_bytes(data)
-        rows = [row for batch in part.read(schema, Wanted()) for row in batch.to_pylist()]
+        rows = [row for batch in read_part(part, schema, Wanted()) for row in batch.to_pylist()]
 
         assert [row["kind"] for row in rows] == ["changed"]
         assert str(path) in rows[0]["problem"]
     path.unlink()
-    assert [row["kind"] for batch in part.read(schema, Wanted()) for row in batch.to_pylist()] == ["changed"]
+    assert [row["kind"] for batch in read_part(part, schema, Wanted()) for row in batch.to_pylist()] == ["changed"]
 
 
 def test_directories_that_are_no_logs_are_told_each_in_a_line_and_the_rest_is_read(tmp_path: Path) -> None:

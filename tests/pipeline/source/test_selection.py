@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.source.directories import find
-from pipeline.source.logs import OptionError, logs_of, progress_of
+from pipeline.source.logs import logs_of
+from pipeline.source.options import OptionError, progress_of
 from pipeline.source.quorum import endpoints_of
 from pipeline.source.ranges import plan
 from pipeline.source.reading import Wanted
