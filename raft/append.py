@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from raft.effects import ProposalRefused
 from raft.fetch_request import answer_parked
-from raft.roles import NEVER, Leader
+from raft.roles import Leader
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
 from records.control import KRaftVersionRecord, LeaderChangeMessage
@@ -14,36 +14,11 @@ from records.control_batch import encode_control
 
 if TYPE_CHECKING:
     from raft.inputs import Propose
-    from raft.leader_state import Leading
+    from raft.leader_state import LeaderState
     from raft.replica import Replica
 
 BATCH_BYTES_MAX = 8 * 1024 * 1024
 """A batch above this is refused by Kafka's own readers; as much as this waits for the linger at most."""
-
-
-class Proposals:
-    """Batches that wait for the linger. next_offset: that of the next proposal; drain_ms: when they are appended."""
-
-    __slots__ = ("drain_ms", "next_offset", "size", "waiting")
-
-    def __init__(self, next_offset: int) -> None:
-        self.next_offset = next_offset
-        self.waiting: list[Propose] = []
-        self.size = 0
-        self.drain_ms = NEVER
-
-    def add(self, proposal: Propose, drain_ms: int) -> None:
-        self.waiting.append(proposal)
-        self.size += len(proposal.data)
-        self.next_offset = proposal.last_offset + 1
-        self.drain_ms = min(self.drain_ms, drain_ms)
-
-    def drain(self) -> list[Propose]:
-        waiting = self.waiting
-        self.waiting = []
-        self.size = 0
-        self.drain_ms = NEVER
-        return waiting
 
 
 def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
@@ -53,7 +28,7 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
         not isinstance(role, Leader)
         or replica.shutting_down
         or proposal.epoch != role.epoch
-        or proposal.base_offset != role.leading.proposals.next_offset
+        or proposal.base_offset != role.state.proposals.next_offset
     ):
         replica.emit(ProposalRefused(proposal.epoch, proposal.base_offset))
         return
@@ -61,7 +36,7 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
         f"a batch from {proposal.base_offset} to {proposal.last_offset}"
     )
     assert len(proposal.data) <= BATCH_BYTES_MAX, f"a batch of {len(proposal.data)} bytes at {proposal.base_offset}"
-    proposals = role.leading.proposals
+    proposals = role.state.proposals
     proposals.add(proposal, now_ms + replica.config.append_linger_ms)
     if proposals.size >= BATCH_BYTES_MAX:
         proposals.drain_ms = now_ms
@@ -69,12 +44,12 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
 
 def drain(replica: Replica, role: Leader) -> None:
     """Append what waited for long enough. Followers may read it at once, beside our own flush."""
-    for proposal in role.leading.proposals.drain():
+    for proposal in role.state.proposals.drain():
         replica.append(proposal.base_offset, proposal.last_offset + 1, role.epoch, proposal.data)
     answer_parked(replica, role)
 
 
-def start_epoch(replica: Replica, leading: Leading, now_ms: int) -> None:
+def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:
     """Append the control batch of a new epoch.
 
     It says who leads. With dynamic voters it also says who votes, where no log says so yet, but the snapshot that the
@@ -83,7 +58,7 @@ def start_epoch(replica: Replica, leading: Leading, now_ms: int) -> None:
     epoch = replica.epoch
     replica.assign_epoch(epoch)
     base_offset = replica.log.end
-    records = [encode_control(leader_change(leading))]
+    records = [encode_control(leader_change(state))]
     values: list[tuple[int, VoterSet | int]] = []
     last = replica.voter_sets.last()
     if replica.kraft_version >= 1 and last is not None:
@@ -100,14 +75,14 @@ def start_epoch(replica: Replica, leading: Leading, now_ms: int) -> None:
     )
     replica.append(base_offset, base_offset + len(records), epoch, data)
     replica.take_control(values)
-    leading.proposals.next_offset = replica.log.end
+    state.proposals.next_offset = replica.log.end
 
 
-def leader_change(leading: Leading) -> LeaderChangeMessage:
+def leader_change(state: LeaderState) -> LeaderChangeMessage:
     """Who leads the epoch, who votes in it, and who elected the leader."""
     return LeaderChangeMessage(
         version=0,
-        leader_id=leading.own_id,
-        voters=tuple(LeaderChangeMessage.Voter(voter_id=voter_id) for voter_id in sorted(leading.voters)),
-        granting_voters=tuple(LeaderChangeMessage.Voter(voter_id=voter_id) for voter_id in sorted(leading.granting)),
+        leader_id=state.own_id,
+        voters=tuple(LeaderChangeMessage.Voter(voter_id=voter_id) for voter_id in sorted(state.voters)),
+        granting_voters=tuple(LeaderChangeMessage.Voter(voter_id=voter_id) for voter_id in sorted(state.granting)),
     )

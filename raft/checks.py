@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.config import METADATA_TOPIC, ReplicaKey
-from raft.replica import EPOCH_MAX
+from raft.limits import EPOCH_MAX
 from raft.roles import Leader
 from raft.voters import endpoint_of
 from records.errors import Error

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.fetch_request import answer_voters
+from raft.fetch_request import answer_voters, tell_confirmed
 from raft.roles import Leader
-from raft.rounds import tell_confirmed
 
 if TYPE_CHECKING:
     from raft.inputs import ConfirmLeadership
@@ -21,6 +20,6 @@ def on_confirm(replica: Replica, asked: ConfirmLeadership, _now_ms: int) -> None
     role = replica.role
     if not isinstance(role, Leader):
         return
-    role.leading.rounds.ask(asked.number)
+    role.state.rounds.ask(asked.number)
     answer_voters(replica, role)
     tell_confirmed(replica, role)

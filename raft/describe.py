@@ -49,9 +49,9 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
 
 
 def _describe(replica: Replica, role: Leader, version: int, now_ms: int) -> DescribeQuorumResponse:
-    leading = role.leading
-    leading.forget_silent(replica.config.observer_session_ms, now_ms)
-    voters = [leading.voters[voter_id] for voter_id in sorted(leading.voters)]
+    state = role.state
+    state.forget_silent(replica.config.observer_session_ms, now_ms)
+    voters = [state.voters[voter_id] for voter_id in sorted(state.voters)]
     partition = Partition(
         partition_index=0,
         error_code=Error.NONE,
@@ -60,7 +60,7 @@ def _describe(replica: Replica, role: Leader, version: int, now_ms: int) -> Desc
         high_watermark=UNKNOWN if replica.high_watermark is None else replica.high_watermark,
         current_voters=tuple(replica_state(replica, voter, version, now_ms) for voter in voters),
         observers=tuple(
-            replica_state(replica, leading.observers[key], version, now_ms) for key in sorted(leading.observers)
+            replica_state(replica, state.observers[key], version, now_ms) for key in sorted(state.observers)
         ),
     )
     nodes: tuple[Node, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.config import Endpoint
-from raft.replica import EPOCH_MAX
+from raft.limits import EPOCH_MAX
 from raft.transitions import to_follower, to_unattached
 from raft.voters import endpoint_of
 from records.errors import Error, error_name

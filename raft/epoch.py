@@ -61,9 +61,9 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
             for candidate in partition.preferred_candidates
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
-        role.following.fetch_deadline_ms = now_ms + wait_ms
+        role.state.fetch_deadline_ms = now_ms + wait_ms
         # There is no leader to protect: whoever stands first gets our pre-vote. (In Kafka not before we stand too.)
-        role.following.has_fetched = False
+        role.state.has_fetched = False
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
 
 
@@ -86,13 +86,13 @@ def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait
 def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
     """Tell each voter who leads that has not fetched for a while (KAFKA-16926), then again after that while."""
     interval_ms = max(replica.config.fetch_timeout_ms // 2, 1)
-    if now_ms < role.leading.begin_deadline_ms:
+    if now_ms < role.state.begin_deadline_ms:
         return
-    for voter in role.leading.silent_voters(interval_ms, now_ms):
+    for voter in role.state.silent_voters(interval_ms, now_ms):
         endpoint = replica.endpoint_of(voter.id)
         if endpoint is not None and replica.peers.is_ready(voter.id, now_ms):
             replica.send(voter.id, endpoint, _begin_request(replica, role, voter), now_ms)
-    role.leading.begin_deadline_ms = now_ms + interval_ms
+    role.state.begin_deadline_ms = now_ms + interval_ms
 
 
 def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
 from raft.commit import high_watermark
 from raft.config import ReplicaKey, SnapshotId
-from raft.effects import Reply, ReplyRecords
+from raft.effects import LeadershipConfirmed, Reply, ReplyRecords
+from raft.limits import NEVER
 from raft.log_view import BOOTSTRAP, EpochEnd
-from raft.roles import NEVER, Leader
-from raft.rounds import tell_confirmed
+from raft.parked import Parked, Partition
+from raft.roles import Leader
 from records.errors import Error
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.uuids import METADATA_TOPIC_ID
 
 if TYPE_CHECKING:
     from raft.inputs import Requested
-    from raft.leader_state import Leading
+    from raft.leader_state import LeaderState
     from raft.replica import Replica
 
-Partition = FetchRequest.FetchTopic.FetchPartition
 Answer = FetchResponse.FetchableTopicResponse
 Data = Answer.PartitionData
 
@@ -29,16 +28,6 @@ NOTHING = -1
 # These two say nothing, and are what nearly all answers have.
 NOT_DIVERGING = Data.EpochEndOffset(epoch=-1, end_offset=-1)
 NO_SNAPSHOT = Data.SnapshotId(end_offset=-1, epoch=-1)
-
-
-@dataclass(slots=True)
-class Parked:
-    """A Fetch that waits for records, or for the high watermark. is_voter: whether its sender votes."""
-
-    requested: Requested
-    partition: Partition
-    deadline_ms: int
-    is_voter: bool
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
@@ -65,7 +54,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         return
     replica_id = request.replica_id if request.replica_id != -1 else request.replica_state.replica_id
     key = ReplicaKey(replica_id, partition.replica_directory_id)
-    parked = Parked(requested, partition, now_ms + request.max_wait_ms, role.leading.voter(key) is not None)
+    parked = Parked(requested, partition, now_ms + request.max_wait_ms, role.state.voter(key) is not None)
     _hear(replica, role, key, parked)
     if _validate(replica, partition) is None and not _account(replica, role, key, parked, now_ms):
         return
@@ -73,20 +62,20 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         return
     if _lacks_high_watermark(replica, partition):
         parked.deadline_ms = min(parked.deadline_ms, now_ms + replica.config.high_watermark_delay_ms)
-    role.leading.parked[requested.source.connection] = parked
-    role.leading.parked_deadline_ms = min(role.leading.parked_deadline_ms, parked.deadline_ms)
+    role.state.parked[requested.source.connection] = parked
+    role.state.parked_deadline_ms = min(role.state.parked_deadline_ms, parked.deadline_ms)
 
 
 def _hear(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> None:
     """Who fetches has had the answer to its last Fetch; if it did not wait for it, that one is answered now."""
-    leading = role.leading
+    state = role.state
     connection = parked.requested.source.connection
-    waiting = leading.parked.pop(connection, None)
+    waiting = state.parked.pop(connection, None)
     if waiting is not None:
-        leading.rounds.distrust(connection)
+        state.rounds.distrust(connection)
         _answer(replica, role, waiting, at_once=True)
     if parked.is_voter:
-        leading.rounds.heard(key.id, connection)
+        state.rounds.heard(key.id, connection)
         tell_confirmed(replica, role)
 
 
@@ -97,10 +86,10 @@ def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, no
         _reply(replica, parked.requested, Error.UNKNOWN_SERVER_ERROR)
         return False
     if key.id >= 0:
-        leading = role.leading
-        progress = leading.replica(key, replica.config.observer_session_ms, now_ms)
+        state = role.state
+        progress = state.replica(key, replica.config.observer_session_ms, now_ms)
         progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
-        leading.hear(key, quorum_timeout(replica), now_ms)
+        state.hear(key, quorum_timeout(replica), now_ms)
         if parked.is_voter:
             update_high_watermark(replica, role, now_ms)
     return True
@@ -109,7 +98,7 @@ def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, no
 def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) -> bool:
     """Answer a Fetch if there is something to tell, or it must be `at_once`; returns whether it was."""
     requested, partition = parked.requested, parked.partition
-    rounds = role.leading.rounds
+    rounds = role.state.rounds
     valid = _validate(replica, partition)
     has_records = valid is None and partition.fetch_offset < replica.log.end
     watermark = NOTHING if replica.high_watermark is None else replica.high_watermark
@@ -160,56 +149,63 @@ def _validate(replica: Replica, partition: Partition) -> EpochEnd | SnapshotId |
 
 def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
     """Count anew how far a majority is; if that is further than before, everybody who waits is told, voters soon."""
-    leading = role.leading
-    ends = {voter_id: progress.end_offset for voter_id, progress in leading.voters.items()}
+    state = role.state
+    ends = {voter_id: progress.end_offset for voter_id, progress in state.voters.items()}
     # Kafka counts what the leader has written; here, as for every voter, what it has flushed.
-    if leading.own_id in ends:
-        ends[leading.own_id] = replica.log.durable_end
-    held = high_watermark(ends, replica.voters, leading.start_offset)
+    if state.own_id in ends:
+        ends[state.own_id] = replica.log.durable_end
+    held = high_watermark(ends, replica.voters, state.start_offset)
     if held is None or (replica.high_watermark is not None and held <= replica.high_watermark):
         return
     replica.set_high_watermark(held)
     soon_ms = now_ms + replica.config.high_watermark_delay_ms
-    for connection in list(leading.parked):
-        parked = leading.parked[connection]
+    for connection in list(state.parked):
+        parked = state.parked[connection]
         if _may_wait_for_it(replica, parked):
             parked.deadline_ms = min(parked.deadline_ms, soon_ms)
-            leading.parked_deadline_ms = min(leading.parked_deadline_ms, soon_ms)
+            state.parked_deadline_ms = min(state.parked_deadline_ms, soon_ms)
         else:
-            _answer(replica, role, leading.parked.pop(connection), at_once=True)
+            _answer(replica, role, state.parked.pop(connection), at_once=True)
 
 
 def answer_parked(replica: Replica, role: Leader) -> None:
     """There are new records: answer each Fetch that waits."""
-    leading = role.leading
-    waiting = leading.parked
+    state = role.state
+    waiting = state.parked
     if not waiting:
         return
-    leading.parked = {}
-    leading.parked_deadline_ms = NEVER
+    state.parked = {}
+    state.parked_deadline_ms = NEVER
     for parked in waiting.values():
         _answer(replica, role, parked, at_once=True)
 
 
 def expire_parked(replica: Replica, role: Leader, now_ms: int) -> None:
     """Answer each Fetch that waited as long as it wished, with nothing."""
-    leading = role.leading
-    for connection in [each for each, parked in leading.parked.items() if parked.deadline_ms <= now_ms]:
-        _answer(replica, role, leading.parked.pop(connection), at_once=True)
-    leading.parked_deadline_ms = min((parked.deadline_ms for parked in leading.parked.values()), default=NEVER)
+    state = role.state
+    for connection in [each for each, parked in state.parked.items() if parked.deadline_ms <= now_ms]:
+        _answer(replica, role, state.parked.pop(connection), at_once=True)
+    state.parked_deadline_ms = min((parked.deadline_ms for parked in state.parked.values()), default=NEVER)
 
 
 def answer_voters(replica: Replica, role: Leader) -> None:
     """Answer each voter's Fetch that waits, so that its next one tells that it follows still."""
-    leading = role.leading
-    for connection in [each for each, parked in leading.parked.items() if parked.is_voter]:
-        _answer(replica, role, leading.parked.pop(connection), at_once=True)
+    state = role.state
+    for connection in [each for each, parked in state.parked.items() if parked.is_voter]:
+        _answer(replica, role, state.parked.pop(connection), at_once=True)
 
 
-def fail_parked(replica: Replica, leading: Leading) -> None:
+def tell_confirmed(replica: Replica, role: Leader) -> None:
+    """Tell the state machine which of its questions are answered by now."""
+    state = role.state
+    for number in state.rounds.settle(state.voters, state.own_id):
+        replica.emit(LeadershipConfirmed(number, role.epoch))
+
+
+def fail_parked(replica: Replica, state: LeaderState) -> None:
     """Leadership is lost: who waits is told, and who leads now, if that is known."""
-    waiting = leading.parked
-    leading.parked = {}
+    waiting = state.parked
+    state.parked = {}
     for parked in waiting.values():
         _reply(replica, parked.requested, Error.NOT_LEADER_OR_FOLLOWER)
 

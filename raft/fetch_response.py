@@ -41,7 +41,7 @@ def send_fetch(replica: Replica, role: Follower | Unattached, now_ms: int) -> No
         if not peers.give_up(role.leader_id, now_ms) and not peers.is_backing_off(role.leader_id, now_ms):
             if peers.is_waiting(now_ms):
                 return
-            download = role.following.download
+            download = role.state.download
             if download is None:
                 replica.send(role.leader_id, endpoint, _build(replica), now_ms)
             elif not download.writing:
@@ -99,9 +99,9 @@ def on_response(replica: Replica, peer: int, _request: FetchRequest, response: F
     else:
         is_well = append_fetched(replica, data.records or b"")
         update_high_watermark(replica, data.high_watermark)
-        role.following.leader_high_watermark = data.high_watermark
+        role.state.leader_high_watermark = data.high_watermark
     if is_well:
-        role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
     return is_well
 
 

@@ -61,7 +61,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         _reply(replica, requested, _data(Error.UNKNOWN_SERVER_ERROR, replica))
         return
     key = ReplicaKey(request.replica_id, asked.replica_directory_id)
-    role.leading.hear(key, quorum_timeout(replica), now_ms)
+    role.state.hear(key, quorum_timeout(replica), now_ms)
     # What this node asks for at most, it gives at most: it passes through memory.
     length = min(max(request.max_bytes, 0), replica.config.fetch_snapshot_bytes_max, stored.size - asked.position)
     data = _data(Error.NONE, replica, snapshot=wanted, size=stored.size, position=asked.position)
@@ -127,8 +127,8 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
     if not is_possible or not is_newer or log.snapshot(snapshot) is not None:
         replica.note("snapshot_offer_refused", end_offset=snapshot.end_offset, epoch=snapshot.epoch, log_end=log.end)
         return False
-    drop_download(replica, role.following)
-    role.following.download = Download(snapshot)
+    drop_download(replica, role.state)
+    role.state.download = Download(snapshot)
     replica.note("snapshot_fetching", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
     return True
 
@@ -167,19 +167,19 @@ def on_response(
     if handled is not None:
         return handled
     role = replica.role
-    if not isinstance(role, Follower) or role.following.download is None:
+    if not isinstance(role, Follower) or role.state.download is None:
         replica.note("snapshot_part_unasked", peer=peer)
         return False
     if data.error_code == Error.SNAPSHOT_NOT_FOUND or data.snapshot_id.end_offset < 0 or data.snapshot_id.epoch < 0:
         # The leader has cleaned it away: a Fetch will tell of a newer one.
-        drop_download(replica, role.following)
-        role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+        drop_download(replica, role.state)
+        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
         return True
     if data.error_code != Error.NONE:
         return unexpected(replica, peer, data.error_code)
-    if not _take_part(replica, role, role.following.download, data):
+    if not _take_part(replica, role, role.state.download, data):
         return False
-    role.following.fetched(now_ms, replica.config.fetch_timeout_ms)
+    role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
     return True
 
 
@@ -189,7 +189,7 @@ def on_failure(replica: Replica, peer: int, _request: FetchSnapshotRequest, erro
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if isinstance(role, Follower):
-        drop_download(replica, role.following)
+        drop_download(replica, role.state)
     return unexpected(replica, peer, error)
 
 
@@ -207,7 +207,7 @@ def _take_part(replica: Replica, role: Follower, download: Download, data: Data)
             "snapshot_part_refused", position=data.position, length=len(records), size=data.size,
             expected_position=download.position,
         )  # fmt: skip
-        drop_download(replica, role.following)
+        drop_download(replica, role.state)
         return False
     replica.parts += 1
     replica.emit(WriteSnapshotPart(replica.parts, download.id, download.position, bytes(records)))
@@ -222,11 +222,11 @@ def on_part_written(replica: Replica, written: PartWritten, _now_ms: int) -> Non
     role = replica.role
     if not isinstance(role, Follower):
         return
-    download = role.following.download
+    download = role.state.download
     if download is None or download.writing != written.number:
         return
     download.writing = 0
     if download.position == download.size:
         replica.freezing = (written.number, download.id)
-        role.following.download = None
+        role.state.download = None
         replica.emit(FreezeSnapshot(written.number, download.id))

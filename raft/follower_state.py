@@ -22,7 +22,7 @@ class Download:
         self.writing = 0
 
 
-class Following:
+class FollowerState:
     """fetch_deadline_ms: when the leader counts as gone; has_fetched: whether a Fetch of this epoch succeeded.
 
     leader_high_watermark: as the leader last told it, which may be above our log's end; -1 before that.

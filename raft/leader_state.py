@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.append import Proposals
-from raft.roles import NEVER
+from raft.limits import NEVER
+from raft.proposals import Proposals
 from raft.rounds import Rounds
 
 if TYPE_CHECKING:
     from raft.config import Endpoint, ReplicaKey
-    from raft.fetch_request import Parked
+    from raft.parked import Parked
     from raft.voters import VoterSet
 
 UNKNOWN = -1
@@ -44,7 +44,7 @@ class Progress:
         self.end_offset = offset
 
 
-class Leading:
+class LeaderState:
     """start_offset: where the leader's epoch begins. granting: ids of those who elected it.
 
     voters: by id, with the leader's own; observers: all others that fetch, by key. heard: ids of the other voters that

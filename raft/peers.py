@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft.roles import NEVER
+from raft.limits import NEVER
 
 if TYPE_CHECKING:
     from random import Random

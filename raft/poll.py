@@ -9,7 +9,8 @@ from raft.effects import ShutdownComplete
 from raft.epoch import send_begin_requests, send_end_requests
 from raft.fetch_request import expire_parked
 from raft.fetch_response import send_fetch
-from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
+from raft.limits import NEVER
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.snapshots import clean
 from raft.transitions import to_candidate, to_follower, to_leader, to_prospective, to_resigned, to_unattached
 from raft.vote import send_requests
@@ -106,30 +107,30 @@ def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
 
 
 def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
-    leading = role.leading
-    is_cut_off = len(leading.voters) > 1 and now_ms >= leading.quorum_deadline_ms
+    state = role.state
+    is_cut_off = len(state.voters) > 1 and now_ms >= state.quorum_deadline_ms
     if is_cut_off or replica.shutting_down:
         if is_cut_off:
-            replica.note("quorum_lost", heard=sorted(leading.heard), voters=list(leading.voters))
+            replica.note("quorum_lost", heard=sorted(state.heard), voters=list(state.voters))
         to_resigned(replica, now_ms)
         return now_ms
-    if now_ms >= leading.proposals.drain_ms:
+    if now_ms >= state.proposals.drain_ms:
         drain(replica, role)
-    if now_ms >= leading.parked_deadline_ms:
+    if now_ms >= state.parked_deadline_ms:
         expire_parked(replica, role, now_ms)
     send_begin_requests(replica, role, now_ms)
-    deadline_ms = min(leading.proposals.drain_ms, leading.parked_deadline_ms, leading.begin_deadline_ms)
-    return min(deadline_ms, leading.quorum_deadline_ms) if len(leading.voters) > 1 else deadline_ms
+    deadline_ms = min(state.proposals.drain_ms, state.parked_deadline_ms, state.begin_deadline_ms)
+    return min(deadline_ms, state.quorum_deadline_ms) if len(state.voters) > 1 else deadline_ms
 
 
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
-    following = role.following
-    if replica.is_voter and now_ms >= following.fetch_deadline_ms:
+    state = role.state
+    if replica.is_voter and now_ms >= state.fetch_deadline_ms:
         replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
         return now_ms
     send_fetch(replica, role, now_ms)
-    return following.fetch_deadline_ms if replica.is_voter else NEVER
+    return state.fetch_deadline_ms if replica.is_voter else NEVER
 
 
 def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:

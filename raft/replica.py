@@ -25,9 +25,10 @@ from raft.effects import (
     Truncate,
     VotersChanged,
 )  # fmt: skip
+from raft.limits import NEVER
 from raft.log_view import LogView
 from raft.peers import Peers
-from raft.roles import NEVER, Leader, Resigned, Role, check_change
+from raft.roles import Leader, Resigned, Role, check_change
 from raft.voters import History, VoterSet, endpoint_of
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
     from raft.config import Endpoint, RaftConfig, ReplicaKey, SnapshotId
     from raft.recovered import Recovered
-
-EPOCH_MAX = (1 << 31) - 2
-"""The last epoch: nothing may raise ours above it, so that every message can carry it."""
 
 
 class Replica:
@@ -257,7 +255,7 @@ class Replica:
         self.voters = voters
         self.is_voter = voters.holds(self.key)
         if isinstance(self.role, Leader):
-            self.role.leading.follow(voters)
+            self.role.state.follow(voters)
         self.emit(VotersChanged(tuple(voters)))
 
     def _last_voters(self) -> VoterSet:

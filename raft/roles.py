@@ -9,12 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.config import Endpoint, ReplicaKey
-    from raft.follower_state import Following
-    from raft.leader_state import Leading
+    from raft.follower_state import FollowerState
+    from raft.leader_state import LeaderState
     from raft.tally import Tally
-
-NEVER = 1 << 62
-"""A deadline that does not come, in ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class Leader:
     epoch: int
     leader_id: int
     endpoints: tuple[Endpoint, ...]
-    leading: Leading = field(compare=False)
+    state: LeaderState = field(compare=False)
     voted: None = field(default=None, init=False)
 
 
@@ -71,7 +68,7 @@ class Follower:
     leader_id: int
     endpoints: tuple[Endpoint, ...]
     voted: ReplicaKey | None
-    following: Following = field(compare=False)
+    state: FollowerState = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

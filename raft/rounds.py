@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from raft.effects import LeadershipConfirmed
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from raft.replica import Replica
-    from raft.roles import Leader
 
 
 class Rounds:
@@ -67,10 +62,3 @@ class Rounds:
         while self._open and self._open[0][0] <= confirmed:
             numbers.append(self._open.popleft()[1])
         return numbers
-
-
-def tell_confirmed(replica: Replica, role: Leader) -> None:
-    """Tell the state machine which of its questions are answered by now."""
-    leading = role.leading
-    for number in leading.rounds.settle(leading.voters, leading.own_id):
-        replica.emit(LeadershipConfirmed(number, role.epoch))

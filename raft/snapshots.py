@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.effects import DeleteSnapshot
+from raft.limits import NEVER
 from raft.recovered import StoredSnapshot
-from raft.roles import NEVER, Follower, Unattached
+from raft.roles import Follower, Unattached
 
 if TYPE_CHECKING:
     from raft.config import SnapshotId

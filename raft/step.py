@@ -95,8 +95,8 @@ def _on_requested(replica: Replica, event: Requested, now_ms: int) -> None:
 def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> None:
     role = replica.role
     if isinstance(role, Leader):
-        role.leading.parked.pop(event.connection, None)
-        role.leading.rounds.forget(event.connection)
+        role.state.parked.pop(event.connection, None)
+        role.state.rounds.forget(event.connection)
 
 
 def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from raft.append import start_epoch
 from raft.effects import DropSnapshotPart, ProposalRefused
 from raft.fetch_request import fail_parked, quorum_timeout
-from raft.follower_state import Following
-from raft.leader_state import Leading
-from raft.replica import EPOCH_MAX
-from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
+from raft.follower_state import FollowerState
+from raft.leader_state import LeaderState
+from raft.limits import EPOCH_MAX, NEVER
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def first_role(replica: Replica, now_ms: int) -> Role:
     endpoint = None if leader_id is None else replica.endpoint_of(leader_id)
     if leader_id is None or endpoint is None:
         return Unattached(epoch, leader_id, voted, first_ms)
-    following = Following(now_ms + replica.config.fetch_timeout_ms)
-    return Follower(epoch, leader_id, replica.voters.endpoints(leader_id), voted, following)
+    state = FollowerState(now_ms + replica.config.fetch_timeout_ms)
+    return Follower(epoch, leader_id, replica.voters.endpoints(leader_id), voted, state)
 
 
 def _first_timeout(replica: Replica) -> int:
@@ -92,11 +92,11 @@ def to_leader(replica: Replica, now_ms: int) -> None:
     assert isinstance(old, Candidate), f"{old} was not elected"
     assert old.tally.is_won, f"{old} has no majority: {old.tally.granting}"
     config = replica.config
-    leading = Leading(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
-    leading.begin_deadline_ms = now_ms
-    leading.quorum_deadline_ms = now_ms + quorum_timeout(replica)
-    replica.become(Leader(old.epoch, replica.key.id, config.endpoints, leading))
-    start_epoch(replica, leading, now_ms)
+    state = LeaderState(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
+    state.begin_deadline_ms = now_ms
+    state.quorum_deadline_ms = now_ms + quorum_timeout(replica)
+    replica.become(Leader(old.epoch, replica.key.id, config.endpoints, state))
+    start_epoch(replica, state, now_ms)
 
 
 def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[Endpoint, ...], now_ms: int) -> None:
@@ -104,8 +104,8 @@ def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[E
     old = replica.role
     assert leader_id != replica.key.id, "a replica cannot follow itself"
     assert endpoints, f"leader {leader_id} cannot be reached"
-    following = Following(now_ms + replica.config.fetch_timeout_ms)
-    replica.become(Follower(epoch, leader_id, endpoints, old.voted if epoch == old.epoch else None, following))
+    state = FollowerState(now_ms + replica.config.fetch_timeout_ms)
+    replica.become(Follower(epoch, leader_id, endpoints, old.voted if epoch == old.epoch else None, state))
     _leave(replica, old)
 
 
@@ -114,7 +114,7 @@ def to_resigned(replica: Replica, now_ms: int) -> None:
     old = replica.role
     assert isinstance(old, Leader), f"{old} has nothing to resign"
     deadline_ms = now_ms + replica.election_timeout()
-    successors = old.leading.successors()
+    successors = old.state.successors()
     replica.become(
         Resigned(old.epoch, replica.key.id, replica.config.endpoints, deadline_ms, successors, _others(replica))
     )
@@ -128,15 +128,15 @@ def _others(replica: Replica) -> list[int]:
 def _leave(replica: Replica, old: Role) -> None:
     """What the old role had under way ends."""
     if isinstance(old, Leader):
-        fail_parked(replica, old.leading)
-        for proposal in old.leading.proposals.drain():
+        fail_parked(replica, old.state)
+        for proposal in old.state.proposals.drain():
             replica.emit(ProposalRefused(proposal.epoch, proposal.base_offset))
     elif isinstance(old, Follower):
-        drop_download(replica, old.following)
+        drop_download(replica, old.state)
 
 
-def drop_download(replica: Replica, following: Following) -> None:
+def drop_download(replica: Replica, state: FollowerState) -> None:
     """Forget a snapshot that is not whole."""
-    if following.download is not None:
-        replica.emit(DropSnapshotPart(following.download.id))
-        following.download = None
+    if state.download is not None:
+        replica.emit(DropSnapshotPart(state.download.id))
+        state.download = None

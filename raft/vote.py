@@ -86,7 +86,7 @@ def can_grant(role: Role, key: ReplicaKey, *, is_up_to_date: bool, pre_vote: boo
     A pre-vote goes to every such log, unless this replica leads, or fetches from a leader that lives (KIP-996).
     """
     if pre_vote:
-        if isinstance(role, Leader) or (isinstance(role, Follower) and role.following.has_fetched):
+        if isinstance(role, Leader) or (isinstance(role, Follower) and role.state.has_fetched):
             return False
         return is_up_to_date
     if not isinstance(role, (Unattached, Prospective)):

@@ -118,7 +118,7 @@ def _remember(life: Life, step: Step) -> None:
 
 def _download(step: Step) -> Any:
     role = step.process.replica.role
-    return role.following.download if isinstance(role, Follower) else None
+    return role.state.download if isinstance(role, Follower) else None
 
 
 # Votes
@@ -165,7 +165,7 @@ def _is_protected(step: Step) -> bool:
     role = step.before.role
     return (
         isinstance(role, Follower)
-        and role.following.has_fetched
+        and role.state.has_fetched
         and _is_vote(step, pre=True, granted=False)
         and not _is_shorter(step)
     )

@@ -167,7 +167,7 @@ class CalmPhase:
         if leader is None:
             return False
         role = leader.replica.role
-        end = max(end, role.leading.start_offset + 1 if isinstance(role, Leader) else 0)
+        end = max(end, role.state.start_offset + 1 if isinstance(role, Leader) else 0)
         members = [*self._core]
         if self._run.plan.calm.others == "join":
             members = [node for node in self._run.nodes.values() if not node.broken]

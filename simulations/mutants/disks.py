@@ -14,7 +14,7 @@ MUTANTS = (
     ),
     Mutant(
         "D02", "a leader counts what it has not flushed", "watermark", "KAFKA-10533", ("S07",),
-        (Edit("raft.fetch_request", "        ends[leading.own_id] = replica.log.durable_end", "        ends[leading.own_id] = replica.log.end"),),
+        (Edit("raft.fetch_request", "        ends[state.own_id] = replica.log.durable_end", "        ends[state.own_id] = replica.log.end"),),
         ci=True,
     ),
     Mutant(
@@ -148,8 +148,8 @@ MUTANTS = (
     Mutant(
         "D17b", "a download goes on over another snapshot", "snapshots", "KIP-630", ("S17", "L07", "ASSERT"),
         (
-            Edit("raft.fetch_snapshot", "    role.following.download = Download(snapshot)\n", "    was = role.following.download\n    role.following.download = Download(snapshot)\n    if was is not None:\n        role.following.download.position = was.position\n"),
-            Edit("raft.transitions", "        replica.emit(DropSnapshotPart(following.download.id))\n        following.download = None", "        replica.emit(DropSnapshotPart(following.download.id))"),
+            Edit("raft.fetch_snapshot", "    role.state.download = Download(snapshot)\n", "    was = role.state.download\n    role.state.download = Download(snapshot)\n    if was is not None:\n        role.state.download.position = was.position\n"),
+            Edit("raft.transitions", "        replica.emit(DropSnapshotPart(state.download.id))\n        state.download = None", "        replica.emit(DropSnapshotPart(state.download.id))"),
         ),
     ),
     Mutant(

@@ -104,13 +104,13 @@ MUTANTS = (
     Mutant(
         "R31", "check-quorum fires on a sole voter", "progress", "KAFKA-16144", ("L04", "L01", "L02", "ASSERT"),
         (Edit(
-            "raft.poll", "    is_cut_off = len(leading.voters) > 1 and now_ms", "    is_cut_off = now_ms",
+            "raft.poll", "    is_cut_off = len(state.voters) > 1 and now_ms", "    is_cut_off = now_ms",
         ),),
     ),
     Mutant(
         "R31b", "no check-quorum", "progress", "KAFKA-15489", ("L03",),
         (Edit(
-            "raft.poll", "    is_cut_off = len(leading.voters) > 1 and now_ms >= leading.quorum_deadline_ms",
+            "raft.poll", "    is_cut_off = len(state.voters) > 1 and now_ms >= state.quorum_deadline_ms",
             "    is_cut_off = False",
         ),),
     ),
@@ -124,7 +124,7 @@ MUTANTS = (
     ),
     Mutant(
         "R33", "a follower never gives its leader up", "progress", "classic", ("L01", "L02", "L07"),
-        (Edit("raft.poll", "    if replica.is_voter and now_ms >= following.fetch_deadline_ms:", "    if replica.is_voter and now_ms < 0:"),),
+        (Edit("raft.poll", "    if replica.is_voter and now_ms >= state.fetch_deadline_ms:", "    if replica.is_voter and now_ms < 0:"),),
     ),
     Mutant(
         "R35", "a pre-vote is kept as a vote", "votes", "KIP-996", ("S21", "ASSERT"),
@@ -136,7 +136,7 @@ MUTANTS = (
     Mutant(
         "R35b", "a pre-vote is given beside a leader that lives", "progress", "KIP-996", ("L04",),
         (Edit(
-            "raft.vote", "(isinstance(role, Follower) and role.following.has_fetched):",
+            "raft.vote", "(isinstance(role, Follower) and role.state.has_fetched):",
             "(isinstance(role, Follower) and role.leader_id == key.id):",
         ),),
     ),
@@ -226,7 +226,7 @@ MUTANTS = (
     Mutant(
         "X13", "the record of an election says that all voted for it", "votes", "KIP-595", ("S27",),
         (Edit(
-            "raft.append", "for voter_id in sorted(leading.granting)),", "for voter_id in sorted(leading.voters)),",
+            "raft.append", "for voter_id in sorted(state.granting)),", "for voter_id in sorted(state.voters)),",
         ),),
     ),
     Mutant(

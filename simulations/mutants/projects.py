@@ -28,7 +28,7 @@ MUTANTS = (
     ),
     Mutant(
         "H07", "voters are told of their leader once, and not again", "progress", "KAFKA-16536", ("L13", "L01", "L07"),
-        (Edit("raft.epoch", "    role.leading.begin_deadline_ms = now_ms + interval_ms", "    role.leading.begin_deadline_ms = 1 << 62"),),
+        (Edit("raft.epoch", "    role.state.begin_deadline_ms = now_ms + interval_ms", "    role.state.begin_deadline_ms = 1 << 62"),),
     ),
     Mutant(
         "H08", "followers do not tell their state machines what is committed", "watermark", "KAFKA-10632", ("L07", "S18"),

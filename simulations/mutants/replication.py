@@ -12,7 +12,7 @@ MUTANTS = (
     ),
     Mutant(
         "R16", "a new leader writes no record", "progress", "KIP-595", ("L01", "L02", "S08"),
-        (Edit("raft.transitions", "    start_epoch(replica, leading, now_ms)\n", "    replica.assign_epoch(replica.epoch)\n"),),
+        (Edit("raft.transitions", "    start_epoch(replica, state, now_ms)\n", "    replica.assign_epoch(replica.epoch)\n"),),
     ),
     Mutant(
         "R17", "half of the voters commit", "watermark", "classic", ("S07",),
@@ -139,11 +139,11 @@ MUTANTS = (
     ),
     Mutant(
         "R34", "who waits is forgotten when leadership ends", "progress", "KAFKA-15100", ("L05",),
-        (Edit("raft.transitions", "        fail_parked(replica, old.leading)\n", ""),),
+        (Edit("raft.transitions", "        fail_parked(replica, old.state)\n", ""),),
     ),
     Mutant(
         "R34b", "who waits is not told of a new high watermark", "progress", "KIP-1166", ("L05", "L07", "L02"),
-        (Edit("raft.fetch_request", "    for connection in list(leading.parked):\n", "    for connection in ():\n"),),
+        (Edit("raft.fetch_request", "    for connection in list(state.parked):\n", "    for connection in ():\n"),),
     ),
     Mutant(
         "R38", "fetches count before they are checked", "watermark", "KIP-595", ("S22", "S07"),

@@ -188,5 +188,5 @@ class Commits:
         role = process.replica.role
         if not isinstance(role, Leader):
             return None
-        progress = role.leading.voters.get(request.replica_state.replica_id)
+        progress = role.state.voters.get(request.replica_state.replica_id)
         return None if progress is None else (progress.end_offset, progress.fetched_ms)

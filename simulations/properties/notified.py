@@ -91,7 +91,7 @@ def _vote(replica: Replica, request: VoteRequest) -> Told:
 def _pre_vote(replica: Replica, asked: Any) -> bool:
     """Of the same epoch: to a log as good as ours, unless we lead or have fetched from who does."""
     role = replica.role
-    if isinstance(role, Leader) or (isinstance(role, Follower) and role.following.has_fetched):
+    if isinstance(role, Leader) or (isinstance(role, Follower) and role.state.has_fetched):
         return False
     is_as_good = (asked.last_offset_epoch, asked.last_offset) >= (replica.log.last_epoch, replica.log.end)
     return is_as_good and asked.replica_id != replica.key.id

@@ -87,7 +87,7 @@ class Progress:
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         replica = process.replica
-        following = replica.role.following if isinstance(replica.role, Follower) else None
+        following = replica.role.state if isinstance(replica.role, Follower) else None
         position = following.download.position if following is not None and following.download is not None else -1
         asks = (
             effect.peer, type(effect.request), id(replica.role), replica.log.end, replica.high_watermark, position,

@@ -11,15 +11,16 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from raft import config, effects, inputs, voters
-from raft.append import Proposals
-from raft.fetch_request import Parked
-from raft.follower_state import Download, Following
-from raft.leader_state import Leading, Progress
+from raft.follower_state import Download, FollowerState
+from raft.leader_state import LeaderState, Progress
+from raft.limits import NEVER
 from raft.log_view import LogView
+from raft.parked import Parked
 from raft.peers import Peers, _Peer
+from raft.proposals import Proposals
 from raft.recovered import Recovered, StoredSnapshot
 from raft.replica import Replica
-from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from raft.rounds import Rounds
 from raft.tally import Tally
 from raft.voters import History, VoterSet
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 # What is changed in place: a copy has one of its own.
 COPIED = (
-    Replica, LogView, Peers, _Peer, Leading, Progress, Proposals, Rounds, Following, Download, Tally, Parked, History,
-    Unattached, Prospective, Candidate, Leader, Follower, Resigned,
+    Replica, LogView, Peers, _Peer, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
+    History, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
 )  # fmt: skip
 
 # What is never changed once it is made: copies share it.

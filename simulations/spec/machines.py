@@ -96,7 +96,7 @@ class Machine:
         self.is_leader = isinstance(role, Leader)
         self.committed = replica.log.committed
         self.waits_for_disk = bool(waiting)
-        self.owed = frozenset(role.leading.parked) if isinstance(role, Leader) else frozenset()
+        self.owed = frozenset(role.state.parked) if isinstance(role, Leader) else frozenset()
         self.owed |= {effect.source.connection for _, effect in replica._held if isinstance(effect, ANSWERS)}  # noqa: SLF001
         books = replica.peers._books  # noqa: SLF001 - only there it stands
         self.asked = {peer: book.request for peer, book in books.items() if book.number}
@@ -194,7 +194,7 @@ class Laboratory:
         if name == "write":
             role = replica.role
             assert isinstance(role, Leader), f"{role} takes no writes"
-            offset = role.leading.proposals.next_offset
+            offset = role.state.proposals.next_offset
             value = bytes([replica.key.id, role.epoch, number])
             data = build_batch([value], base_offset=offset, leader_epoch=role.epoch, timestamp_ms=0)
             return Propose(role.epoch, offset, offset, data)
@@ -288,9 +288,9 @@ def patience_ms(replica: Replica) -> int:
     """Until when a replica waits for an election, for its leader, or for a majority of followers."""
     role = replica.role
     if isinstance(role, Leader):
-        return role.leading.quorum_deadline_ms
+        return role.state.quorum_deadline_ms
     if isinstance(role, Follower):
-        return role.following.fetch_deadline_ms
+        return role.state.fetch_deadline_ms
     return role.election_deadline_ms
 
 

@@ -40,7 +40,7 @@ def see(replica: Replica) -> Seen:
         type(role).__name__, role.epoch, NOBODY if leader_id is None else leader_id,
         NOBODY if voted is None else voted.id, log.start, log.end, log.last_epoch, log.durable_end,
         UNKNOWN if watermark is None else watermark, log.committed,
-        isinstance(role, Follower) and role.following.has_fetched,
+        isinstance(role, Follower) and role.state.has_fetched,
     ))  # fmt: skip
 
 

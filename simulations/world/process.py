@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from raft import effects as do
 from raft.inputs import Disconnected, Input, Resign, ShutDown, Ticked, WallClock
+from raft.limits import NEVER
 from raft.replica import Replica
-from raft.roles import NEVER
 from raft.step import start, step
 from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
 from raft.storage.storage import Storage

@@ -121,8 +121,8 @@ def _downloading(ledger: Ledger) -> bool:
     return any(
         each.steps
         and isinstance(each.replica.role, Follower)
-        and each.replica.role.following.download is not None
-        and each.replica.role.following.download.position > 0
+        and each.replica.role.state.download is not None
+        and each.replica.role.state.download.position > 0
         for each in ledger.running()
     )
 

@@ -35,7 +35,7 @@ from tests.raft.building import (
 
 
 def proposal(bench: Bench, base: int | None = None, count: int = 1, epoch: int | None = None) -> Propose:
-    base = bench.role.leading.proposals.next_offset if base is None else base
+    base = bench.role.state.proposals.next_offset if base is None else base
     epoch = bench.role.epoch if epoch is None else epoch
     return Propose(epoch, base, base + count - 1, batch(base, epoch, count))
 
@@ -266,7 +266,7 @@ def test_with_dynamic_voters_a_leader_that_moved_says_where_it_is() -> None:
     now = VoterSet([Voter(key(1), (moved,), (0, 1)), *dynamic_voters(2, 3)])
     assert bench.replica.voters == now
     assert VotersChanged(tuple(now)) in bench.seen
-    assert bench.role.leading.voters[1].endpoints == (moved,)
+    assert bench.role.state.voters[1].endpoints == (moved,)
 
 
 def test_a_leader_is_told_of_its_leadership_when_its_epoch_has_a_committed_record() -> None:

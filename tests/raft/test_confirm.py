@@ -48,7 +48,7 @@ def test_a_fetch_that_was_under_way_when_the_question_came_confirms_nothing() ->
         bench.tell(Disconnected(replica))
     fetch(bench, 2)
     fetch(bench, 3)
-    bench.role.leading.parked.clear()  # both are answered by now, and their next ones are on the way
+    bench.role.state.parked.clear()  # both are answered by now, and their next ones are on the way
 
     asked = bench.tell(ConfirmLeadership(70))
     under_way = fetch(bench, 3)

@@ -274,7 +274,7 @@ def test_a_voter_that_refuses_is_noted(error: Error) -> None:
 
 
 def waits(bench: Bench) -> int:
-    deadline: int = bench.role.following.fetch_deadline_ms
+    deadline: int = bench.role.state.fetch_deadline_ms
     return deadline - bench.now
 
 

@@ -44,7 +44,7 @@ def fetched(bench: Bench, request: FetchRequest, connection: int = 50, version: 
 
 def propose(bench: Bench, count: int = 1) -> list[Any]:
     """The state machine appends a batch; the flush is left to the test."""
-    base = bench.role.leading.proposals.next_offset
+    base = bench.role.state.proposals.next_offset
     epoch = bench.role.epoch
     return bench.step(Propose(epoch, base, base + count - 1, batch(base, epoch, count)))
 
@@ -172,7 +172,7 @@ def test_a_consumer_is_served_and_not_counted() -> None:
     answer = fetched(bench, fetch_request(2, -1, 0, 0))
 
     assert answer.start_offset == 0
-    assert bench.role.leading.observers == {}
+    assert bench.role.state.observers == {}
 
 
 def test_before_version_15_the_id_of_the_replica_stands_elsewhere() -> None:
@@ -195,12 +195,12 @@ def test_a_log_that_went_another_way_is_told_where() -> None:
 
 def test_a_log_that_went_another_way_tells_nothing_of_its_sender() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0), (2, 5)))
-    deadline = bench.role.leading.quorum_deadline_ms
+    deadline = bench.role.state.quorum_deadline_ms
 
     fetched(bench, fetch_request(5, 3, 9, 3))
 
-    assert bench.role.leading.voters[3].end_offset == UNKNOWN
-    assert bench.role.leading.quorum_deadline_ms == deadline
+    assert bench.role.state.voters[3].end_offset == UNKNOWN
+    assert bench.role.state.quorum_deadline_ms == deadline
 
 
 def test_who_lacks_what_is_gone_is_told_of_the_newest_snapshot() -> None:
@@ -294,7 +294,7 @@ def test_the_high_watermark_does_not_fall_with_a_replica() -> None:
 
     effects = bench.tell(Requested(Source(2, 0), fetch_request(2, 2, 2, 2, high_watermark=3), 18, "CONTROLLER"))
 
-    assert (high, bench.replica.high_watermark, bench.role.leading.voters[2].end_offset) == (3, 3, 2)
+    assert (high, bench.replica.high_watermark, bench.role.state.voters[2].end_offset) == (3, 3, 2)
     assert [each for each in effects if isinstance(each, HighWatermark)] == []
 
 
@@ -313,7 +313,7 @@ def test_a_voter_with_another_directory_is_an_observer(directory_id: bytes) -> N
     fetched(bench, fetch_request(2, 3, 1, 2, directory_id=directory_id))
 
     assert bench.replica.high_watermark is None
-    assert list(bench.role.leading.observers) == [ReplicaKey(3, directory_id)]
+    assert list(bench.role.state.observers) == [ReplicaKey(3, directory_id)]
 
 
 # Waiting
@@ -423,7 +423,7 @@ def test_a_connection_has_one_fetch_waiting() -> None:
     effects = bench.tell(Requested(Source(50, 1), fetch_request(2, 100, 1, 2), 18, "CONTROLLER"))
 
     assert effects == [Reply(Source(50, 0), fetch_response(2, 1, high_watermark=1, node=1))]
-    assert bench.role.leading.parked[50].requested.source == Source(50, 1)
+    assert bench.role.state.parked[50].requested.source == Source(50, 1)
 
 
 def test_a_deposed_leader_answers_who_waits_and_names_the_next() -> None:
@@ -460,7 +460,7 @@ def test_a_leader_that_resigns_answers_who_waits() -> None:
 
 def test_a_leader_that_no_majority_fetches_from_resigns() -> None:
     bench = active(epoch=2)
-    left = bench.role.leading.quorum_deadline_ms - bench.now
+    left = bench.role.state.quorum_deadline_ms - bench.now
 
     bench.wait(left - 1)
     leads = bench.replica.role

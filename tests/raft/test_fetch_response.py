@@ -145,7 +145,7 @@ def test_an_observer_takes_records_from_the_answer_in_which_it_finds_the_leader(
     effects = answered(bench, fetch_response(1, 2, records=batch(0, 1), high_watermark=1, node=2))
 
     assert isinstance(bench.role, Follower)
-    assert bench.role.following.has_fetched
+    assert bench.role.state.has_fetched
     assert HighWatermark(1) in effects
 
 
@@ -217,7 +217,7 @@ def test_an_answer_of_an_older_epoch_is_ignored() -> None:
     effects = answered(bench, fetch_response(3, 2, records=batch(0, 3)))
 
     assert kinds(effects) == ["Send"]
-    assert not bench.role.following.has_fetched
+    assert not bench.role.state.has_fetched
 
 
 def test_a_leader_that_does_not_yet_know_our_epoch_is_asked_again_after_a_moment() -> None:
@@ -256,7 +256,7 @@ def test_an_answer_for_another_log_is_no_answer() -> None:
 
     answered(bench, FetchResponse(error_code=Error.NONE, responses=()))
 
-    assert not bench.role.following.has_fetched
+    assert not bench.role.state.has_fetched
     assert bench.last_send().peer == 3
 
 
@@ -344,8 +344,8 @@ def test_each_good_answer_is_a_sign_of_life(response: FetchResponse) -> None:
 
     answered(bench, response)
 
-    assert bench.role.following.fetch_deadline_ms == bench.now + 2000
-    assert bench.role.following.has_fetched
+    assert bench.role.state.fetch_deadline_ms == bench.now + 2000
+    assert bench.role.state.has_fetched
 
 
 def test_an_error_is_no_sign_of_life() -> None:
@@ -354,8 +354,8 @@ def test_an_error_is_no_sign_of_life() -> None:
 
     answered(bench, fetch_response(1, 2, error=Error.UNKNOWN_SERVER_ERROR))
 
-    assert bench.role.following.fetch_deadline_ms == 2000
-    assert not bench.role.following.has_fetched
+    assert bench.role.state.fetch_deadline_ms == 2000
+    assert not bench.role.state.has_fetched
 
 
 # Appending
@@ -383,7 +383,7 @@ def test_a_batch_that_is_cut_off_at_the_end_is_left_out() -> None:
 
     assert effects[0] == Append(1, 0, 1, 1, batch(0, 1))
     assert bench.notes == []
-    assert bench.role.following.has_fetched
+    assert bench.role.state.has_fetched
 
 
 def corrupt(data: bytes) -> bytes:
@@ -422,7 +422,7 @@ def test_what_is_good_before_a_bad_batch_is_kept_and_the_rest_refused(bad: bytes
     assert [each for each in effects if isinstance(each, Append)] == [Append(1, 0, 1, 1, batch(0, 1))]
     assert bench.replica.log.end == 1
     assert "fetched_records_refused" in bench.notes
-    assert not bench.role.following.has_fetched
+    assert not bench.role.state.has_fetched
 
 
 def test_a_leader_that_sends_bad_records_is_not_asked_at_once_again() -> None:

@@ -18,7 +18,8 @@ from raft.effects import (
     WriteSnapshotPart,
 )
 from raft.inputs import Answered, Failed, Flushed, PartWritten, Requested, SnapshotStored, Source
-from raft.roles import NEVER, Follower, Prospective, Unattached
+from raft.limits import NEVER
+from raft.roles import Follower, Prospective, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
@@ -163,12 +164,12 @@ def test_an_observer_that_fetches_a_snapshot_does_not() -> None:
 
 def test_a_snapshot_tells_nothing_of_how_far_its_fetcher_is() -> None:
     bench = active(epoch=5)
-    before = bench.role.leading.voters[3].fetched_ms
+    before = bench.role.state.voters[3].fetched_ms
     bench.wait(10)
 
     asked(bench, fetch_snapshot_request(5, 3, WANTED, 0))
 
-    assert bench.role.leading.voters[3].fetched_ms == before
+    assert bench.role.state.voters[3].fetched_ms == before
 
 
 # The follower
@@ -304,9 +305,9 @@ def test_a_snapshot_that_makes_no_sense_is_refused(told: SnapshotId) -> None:
 
     answer(bench, fetch_response(5, 2, snapshot_id=told))
 
-    assert bench.role.following.download is None
+    assert bench.role.state.download is None
     assert bench.notes == ["snapshot_offer_refused"]
-    assert not bench.role.following.has_fetched
+    assert not bench.role.state.has_fetched
 
 
 def test_a_snapshot_that_the_leader_has_no_longer_is_given_up() -> None:
@@ -379,7 +380,7 @@ def test_a_part_that_does_not_fit_is_refused_and_the_download_starts_over(bad: F
 def test_a_part_that_nobody_asked_for_is_noted() -> None:
     bench = downloading()
     send = bench.last_send()
-    bench.role.following.download = None
+    bench.role.state.download = None
 
     bench.step(Answered(send.peer, send.number, part(0, b"abc")))
 
@@ -393,7 +394,7 @@ def test_an_answer_for_another_log_is_no_answer(topics: int) -> None:
     response = FetchSnapshotResponse(throttle_time_ms=0, error_code=0, topics=good * topics)
 
     assert [type(each).__name__ for each in answer(bench, response)] == ["Send"]  # to another voter, for the leader
-    assert bench.role.following.download.position == 0
+    assert bench.role.state.download.position == 0
 
 
 def test_an_answer_of_an_older_epoch_is_ignored_and_who_gave_it_left_alone_for_a_moment() -> None:
@@ -438,7 +439,7 @@ def test_a_part_is_a_sign_of_life() -> None:
 
     answer(bench, part(0, b"abc"))
 
-    assert bench.role.following.fetch_deadline_ms == bench.now + 2000
+    assert bench.role.state.fetch_deadline_ms == bench.now + 2000
 
 
 def test_a_snapshot_that_is_whole_when_another_leads_is_used() -> None:

@@ -82,9 +82,9 @@ class Peer:
         return ReplicaKey(self.id(), self.rng.choice([bytes(16), directory(1), directory(9)]))
 
     def snapshot(self) -> SnapshotId:
-        following = getattr(self.bench.role, "following", None)
-        if following is not None and following.download is not None and self.rng.random() < 0.8:
-            return SnapshotId(*following.download.id)
+        role = self.bench.role
+        if isinstance(role, Follower) and role.state.download is not None and self.rng.random() < 0.8:
+            return SnapshotId(*role.state.download.id)
         return SnapshotId(min(self.offset() + self.rng.choice([0, 5]), INT64), max(self.epoch() - 1, -1))
 
     def endpoints(self) -> tuple[Endpoint, ...]:

@@ -4,14 +4,14 @@ import pytest
 
 from raft import leader_state as module
 from raft.config import ReplicaKey, Voter
-from raft.leader_state import UNKNOWN, Leading, Progress
-from raft.roles import NEVER
+from raft.leader_state import UNKNOWN, LeaderState, Progress
+from raft.limits import NEVER
 from raft.voters import VoterSet
 from tests.raft.building import directory, dynamic_voters, endpoint, key, static_voters
 
 
-def leading(voters: VoterSet | None = None) -> Leading:
-    return Leading(1, voters or static_voters(1, 2, 3), (1, 2), start_offset=10)
+def leader_state(voters: VoterSet | None = None) -> LeaderState:
+    return LeaderState(1, voters or static_voters(1, 2, 3), (1, 2), start_offset=10)
 
 
 def caught_up(progress: Progress) -> tuple[int, int, int]:
@@ -61,131 +61,131 @@ def test_a_replica_may_go_back() -> None:
 
 
 def test_a_replica_of_the_voter_set_is_a_voter_and_any_other_an_observer() -> None:
-    books = leading(dynamic_voters(1, 2, 3))
+    state = leader_state(dynamic_voters(1, 2, 3))
 
-    voter = books.replica(key(2), 300_000, 0)
-    stranger = books.replica(ReplicaKey(2, directory(9)), 300_000, 0)
-    broker = books.replica(key(100), 300_000, 0)
+    voter = state.replica(key(2), 300_000, 0)
+    stranger = state.replica(ReplicaKey(2, directory(9)), 300_000, 0)
+    broker = state.replica(key(100), 300_000, 0)
 
-    assert voter is books.voters[2]
-    assert books.observers == {ReplicaKey(2, directory(9)): stranger, key(100): broker}
+    assert voter is state.voters[2]
+    assert state.observers == {ReplicaKey(2, directory(9)): stranger, key(100): broker}
 
 
 def test_observers_that_are_silent_for_the_session_are_forgotten() -> None:
-    books = leading()
-    books.replica(key(100), 300_000, 0).fetched(1, 10, now_ms=0)
-    books.replica(key(101), 300_000, 0).fetched(1, 10, now_ms=1)
+    state = leader_state()
+    state.replica(key(100), 300_000, 0).fetched(1, 10, now_ms=0)
+    state.replica(key(101), 300_000, 0).fetched(1, 10, now_ms=1)
 
-    books.forget_silent(300_000, now_ms=300_000)
+    state.forget_silent(300_000, now_ms=300_000)
 
-    assert list(books.observers) == [key(101)]
+    assert list(state.observers) == [key(101)]
 
 
 def test_a_leader_that_left_the_voters_is_an_observer_that_stays() -> None:
-    books = leading(dynamic_voters(1, 2, 3))
-    books.follow(dynamic_voters(2, 3))
+    state = leader_state(dynamic_voters(1, 2, 3))
+    state.follow(dynamic_voters(2, 3))
 
-    books.forget_silent(300_000, now_ms=10**9)
+    state.forget_silent(300_000, now_ms=10**9)
 
-    assert list(books.observers) == [key(1)]
-    assert books.observers[key(1)].endpoints == ()
+    assert list(state.observers) == [key(1)]
+    assert state.observers[key(1)].endpoints == ()
 
 
 def test_of_too_many_observers_the_one_silent_for_longest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OBSERVERS_MAX", 2)
-    books = leading()
+    state = leader_state()
     for number, replica_id in enumerate((100, 101, 102)):
-        books.replica(key(replica_id), 300_000, number).fetched(1, 10, now_ms=number)
+        state.replica(key(replica_id), 300_000, number).fetched(1, 10, now_ms=number)
 
-    assert list(books.observers) == [key(101), key(102)]
+    assert list(state.observers) == [key(101), key(102)]
 
 
 def test_an_observer_that_becomes_a_voter_keeps_its_progress() -> None:
-    books = leading(dynamic_voters(1, 2))
-    books.replica(key(3), 300_000, 0).fetched(7, 10, now_ms=5)
+    state = leader_state(dynamic_voters(1, 2))
+    state.replica(key(3), 300_000, 0).fetched(7, 10, now_ms=5)
 
-    books.follow(dynamic_voters(1, 2, 3))
+    state.follow(dynamic_voters(1, 2, 3))
 
-    assert caught_up(books.voters[3]) == (7, 5, UNKNOWN)
-    assert books.voters[3].endpoints == (endpoint(3),)
-    assert books.observers == {}
+    assert caught_up(state.voters[3]) == (7, 5, UNKNOWN)
+    assert state.voters[3].endpoints == (endpoint(3),)
+    assert state.observers == {}
 
 
 def test_a_voter_whose_directory_becomes_known_keeps_its_progress() -> None:
-    books = leading(static_voters(1, 2, 3))
-    books.voters[2].fetched(7, 10, now_ms=5)
+    state = leader_state(static_voters(1, 2, 3))
+    state.voters[2].fetched(7, 10, now_ms=5)
 
-    books.follow(dynamic_voters(1, 2, 3))
+    state.follow(dynamic_voters(1, 2, 3))
 
-    assert books.voters[2].key == key(2)
-    assert books.voters[2].end_offset == 7
+    assert state.voters[2].key == key(2)
+    assert state.voters[2].end_offset == 7
 
 
 def test_a_voter_that_is_replaced_under_its_id_starts_anew() -> None:
-    books = leading(dynamic_voters(1, 2, 3))
-    books.voters[2].fetched(7, 10, now_ms=5)
+    state = leader_state(dynamic_voters(1, 2, 3))
+    state.voters[2].fetched(7, 10, now_ms=5)
     other = ReplicaKey(2, directory(9))
 
-    books.follow(VoterSet([*dynamic_voters(1, 3), Voter(other, (endpoint(2),))]))
+    state.follow(VoterSet([*dynamic_voters(1, 3), Voter(other, (endpoint(2),))]))
 
-    assert (books.voters[2].key, books.voters[2].end_offset) == (other, UNKNOWN)
-    assert books.observers[key(2)].end_offset == 7
+    assert (state.voters[2].key, state.voters[2].end_offset) == (other, UNKNOWN)
+    assert state.observers[key(2)].end_offset == 7
 
 
 # The quorum
 
 
 def test_one_of_two_others_is_with_the_leader_a_majority() -> None:
-    books = leading()
+    state = leader_state()
 
-    books.hear(key(2), 3000, now_ms=100)
+    state.hear(key(2), 3000, now_ms=100)
 
-    assert (books.quorum_deadline_ms, books.heard) == (3100, set())
+    assert (state.quorum_deadline_ms, state.heard) == (3100, set())
 
 
 def test_of_five_voters_two_others_must_be_heard() -> None:
-    books = leading(static_voters(1, 2, 3, 4, 5))
+    state = leader_state(static_voters(1, 2, 3, 4, 5))
 
-    books.hear(key(2), 3000, now_ms=100)
-    books.hear(key(2), 3000, now_ms=200)
-    after_one = books.quorum_deadline_ms
-    books.hear(key(3), 3000, now_ms=300)
+    state.hear(key(2), 3000, now_ms=100)
+    state.hear(key(2), 3000, now_ms=200)
+    after_one = state.quorum_deadline_ms
+    state.hear(key(3), 3000, now_ms=300)
 
-    assert (after_one, books.quorum_deadline_ms) == (NEVER, 3300)
+    assert (after_one, state.quorum_deadline_ms) == (NEVER, 3300)
 
 
 def test_a_leader_that_does_not_vote_needs_a_majority_without_itself() -> None:
-    books = leading(dynamic_voters(1, 2, 3))
-    books.follow(dynamic_voters(2, 3, 4))
+    state = leader_state(dynamic_voters(1, 2, 3))
+    state.follow(dynamic_voters(2, 3, 4))
 
-    books.hear(key(2), 3000, now_ms=100)
-    after_one = books.quorum_deadline_ms
-    books.hear(key(3), 3000, now_ms=200)
+    state.hear(key(2), 3000, now_ms=100)
+    after_one = state.quorum_deadline_ms
+    state.hear(key(3), 3000, now_ms=200)
 
-    assert (after_one, books.quorum_deadline_ms) == (NEVER, 3200)
+    assert (after_one, state.quorum_deadline_ms) == (NEVER, 3200)
 
 
 @pytest.mark.parametrize("stranger", [key(9), ReplicaKey(2, directory(9)), ReplicaKey(2)])
 def test_who_does_not_vote_is_not_heard(stranger: ReplicaKey) -> None:
-    books = leading(dynamic_voters(1, 2, 3))
+    state = leader_state(dynamic_voters(1, 2, 3))
 
-    books.hear(stranger, 3000, now_ms=100)
+    state.hear(stranger, 3000, now_ms=100)
 
-    assert books.quorum_deadline_ms == NEVER
+    assert state.quorum_deadline_ms == NEVER
 
 
 def test_voters_are_silent_until_they_fetch_and_after_they_stop() -> None:
-    books = leading()
-    books.voters[2].fetched(10, 10, now_ms=0)
+    state = leader_state()
+    state.voters[2].fetched(10, 10, now_ms=0)
 
-    assert books.silent_voters(1000, now_ms=999) == [ReplicaKey(3)]
-    assert books.silent_voters(1000, now_ms=1000) == [ReplicaKey(2), ReplicaKey(3)]
+    assert state.silent_voters(1000, now_ms=999) == [ReplicaKey(3)]
+    assert state.silent_voters(1000, now_ms=1000) == [ReplicaKey(2), ReplicaKey(3)]
 
 
 def test_successors_are_those_with_the_longest_logs_first() -> None:
-    books = leading(static_voters(1, 2, 3, 4, 5))
-    books.voters[3].fetched(9, 10, now_ms=0)
-    books.voters[4].fetched(10, 10, now_ms=0)
-    books.voters[2].fetched(9, 10, now_ms=0)
+    state = leader_state(static_voters(1, 2, 3, 4, 5))
+    state.voters[3].fetched(9, 10, now_ms=0)
+    state.voters[4].fetched(10, 10, now_ms=0)
+    state.voters[2].fetched(9, 10, now_ms=0)
 
-    assert [successor.id for successor in books.successors()] == [4, 2, 3, 5]
+    assert [successor.id for successor in state.successors()] == [4, 2, 3, 5]

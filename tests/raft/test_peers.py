@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from random import Random
 
+from raft.limits import NEVER
 from raft.peers import Peers
-from raft.roles import NEVER
 from tests.raft.building import endpoint
 
 BOOTSTRAP = [(-2, endpoint(2)), (-3, endpoint(3))]

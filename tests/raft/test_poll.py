@@ -123,7 +123,7 @@ def test_a_leader_wakes_for_what_is_due_next() -> None:
     role = bench.role
     assert isinstance(role, Leader)
 
-    assert bench.replica.deadline_ms == min(role.leading.parked_deadline_ms, role.leading.begin_deadline_ms)
+    assert bench.replica.deadline_ms == min(role.state.parked_deadline_ms, role.state.begin_deadline_ms)
 
 
 def test_a_follower_wakes_for_its_request_and_its_leader() -> None:
@@ -174,4 +174,4 @@ def test_what_was_long_overdue_is_done_in_one_step() -> None:
 
 
 def test_a_leader_with_others_was_elected_by_them() -> None:
-    assert leader(epoch=4).role.leading.granting == (1, 2)
+    assert leader(epoch=4).role.state.granting == (1, 2)

@@ -10,7 +10,7 @@ import pytest
 from raft.append import leader_change
 from raft.config import Endpoint, RaftConfig, ReplicaKey
 from raft.effects import LoadSnapshot, SaveElection
-from raft.leader_state import Leading
+from raft.leader_state import LeaderState
 from raft.replica import Replica
 from raft.step import start
 from raft.storage.files import OsFiles
@@ -107,8 +107,8 @@ def test_the_batch_of_a_new_leader_is_stock_kafkas_to_the_byte(quorum: str) -> N
         for _, kind, message in control_records_of(data, batch):
             assert kind == LEADER_CHANGE
             granting = tuple(sorted(voter.voter_id for voter in message.granting_voters))
-            leading = Leading(message.leader_id, static_voters(1, 2, 3), granting, batch.base_offset)
-            ours = leader_change(leading)
+            state = LeaderState(message.leader_id, static_voters(1, 2, 3), granting, batch.base_offset)
+            ours = leader_change(state)
             assert [voter.voter_id for voter in ours.granting_voters] == list(granting)
             ours.granting_voters = message.granting_voters
             made = build_control_batch(

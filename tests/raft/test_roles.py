@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from raft.follower_state import Following
-from raft.leader_state import Leading
+from raft.follower_state import FollowerState
+from raft.leader_state import LeaderState
 from raft.roles import NEXT, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached, check_change
 from raft.tally import Tally
 from tests.raft.building import endpoint, key, static_voters
@@ -21,8 +21,8 @@ def role(kind: type, epoch: int, leader_id: int | None = None, voted: Any = None
         Unattached: lambda: Unattached(epoch, leader_id, voted, 0),
         Prospective: lambda: Prospective(epoch, leader_id, endpoints, voted, 0, Tally(VOTERS, 1)),
         Candidate: lambda: Candidate(epoch, key(1), 0, Tally(VOTERS, 1)),
-        Leader: lambda: Leader(epoch, 1, endpoints, Leading(1, VOTERS, (1, 2), 0)),
-        Follower: lambda: Follower(epoch, leader_id or 2, endpoints, voted, Following(0)),
+        Leader: lambda: Leader(epoch, 1, endpoints, LeaderState(1, VOTERS, (1, 2), 0)),
+        Follower: lambda: Follower(epoch, leader_id or 2, endpoints, voted, FollowerState(0)),
         Resigned: lambda: Resigned(epoch, 1, endpoints, 0, (), [2, 3]),
     }[kind]()
 

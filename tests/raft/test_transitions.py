@@ -7,7 +7,8 @@ import pytest
 from raft.config import ReplicaKey
 from raft.effects import SaveElection
 from raft.inputs import Resign
-from raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from raft.limits import NEVER
+from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from records.messages.elections import VoteRequest
 from tests.raft.building import (
     Bench,
@@ -87,7 +88,7 @@ def test_a_leader_that_is_known_is_followed(vote: ReplicaKey | None) -> None:
         assert isinstance(bench.role, Candidate)
     else:
         assert (type(bench.role), bench.role.leader_id, bench.role.voted) == (Follower, 2, vote)
-        assert bench.role.following.fetch_deadline_ms == 2000
+        assert bench.role.state.fetch_deadline_ms == 2000
 
 
 def test_a_leader_that_nobody_can_reach_is_remembered_and_sought() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from raft.config import ReplicaKey
 from raft.effects import Reply, SaveElection
-from raft.follower_state import Following
+from raft.follower_state import FollowerState
 from raft.inputs import Failed, Requested, Saved, Source
-from raft.leader_state import Leading
+from raft.leader_state import LeaderState
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached
 from raft.tally import Tally
 from raft.vote import can_grant
@@ -48,7 +48,7 @@ def of(bench: Bench, request: VoteRequest, version: int = 2) -> VoteResponse:
 
 def role(kind: str) -> Role:
     endpoints = (endpoint(2),)
-    fetching = Following(0)
+    fetching = FollowerState(0)
     fetching.has_fetched = True
     return {
         "unattached": Unattached(5, None, None, 0),
@@ -60,9 +60,9 @@ def role(kind: str) -> Role:
         "prospective, knows leader 2": Prospective(5, 2, endpoints, None, 0, Tally(VOTERS, 1)),
         "prospective, voted for 3, knows leader 2": Prospective(5, 2, endpoints, key(3), 0, Tally(VOTERS, 1)),
         "candidate": Candidate(5, key(1), 0, Tally(VOTERS, 1)),
-        "leader": Leader(5, 1, endpoints, Leading(1, VOTERS, (1,), 0)),
-        "follower": Follower(5, 2, endpoints, None, Following(0)),
-        "follower, voted for 3": Follower(5, 2, endpoints, key(3), Following(0)),
+        "leader": Leader(5, 1, endpoints, LeaderState(1, VOTERS, (1,), 0)),
+        "follower": Follower(5, 2, endpoints, None, FollowerState(0)),
+        "follower, voted for 3": Follower(5, 2, endpoints, key(3), FollowerState(0)),
         "follower that has fetched": Follower(5, 2, endpoints, None, fetching),
         "resigned": Resigned(5, 1, endpoints, 0, (), []),
     }[kind]
@@ -378,7 +378,7 @@ def test_a_majority_of_votes_makes_a_leader() -> None:
     bench.answer(bench.sends(kind=VoteRequest)[-1], vote_response(5, granted=True))
 
     assert isinstance(bench.role, Leader)
-    assert bench.role.leading.granting == (1, 3)
+    assert bench.role.state.granting == (1, 3)
 
 
 def test_five_voters_need_three_votes() -> None:

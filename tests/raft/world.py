@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft import inputs as told
 from raft.config import RaftConfig, SnapshotId
+from raft.limits import NEVER
 from raft.recovered import Election, Recovered, StoredSnapshot
 from raft.replica import Replica
-from raft.roles import NEVER, Leader
+from raft.roles import Leader
 from raft.step import start, step
 from raft.voters import VoterSet, control_values
 from records.batch import batches, build_batch, records_of

@@ -50,8 +50,8 @@ def _progress(replica: Replica, now_ms: int) -> dict[str, Any]:
     role = replica.role
     if not isinstance(role, Leader):
         return {}
-    voters = [role.leading.voters[voter_id] for voter_id in sorted(role.leading.voters)]
-    observers = [role.leading.observers[key] for key in sorted(role.leading.observers)]
+    voters = [role.state.voters[voter_id] for voter_id in sorted(role.state.voters)]
+    observers = [role.state.observers[key] for key in sorted(role.state.observers)]
     return {
         name: [to_json(replica_state(replica, progress, VERSION, now_ms), VERSION) for progress in found]
         for name, found in (("currentVoters", voters), ("observers", observers))

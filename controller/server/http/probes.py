@@ -57,7 +57,7 @@ def _joined(node: Node, now_ms: int) -> Check:
     if isinstance(role, Leader):
         if not node.controller.is_active:
             return Check("joined", False, f"elected for epoch {role.epoch}; its first record is not committed yet")
-        left_ms = role.leading.quorum_deadline_ms - now_ms
+        left_ms = role.state.quorum_deadline_ms - now_ms
         is_alone = len(replica.voters) == 1
         if left_ms <= 0 and not is_alone:
             return Check("joined", False, f"leads epoch {role.epoch}, and hears from no majority of the voters")
@@ -65,9 +65,9 @@ def _joined(node: Node, now_ms: int) -> Check:
     if not isinstance(role, Follower):
         return Check("joined", False, f"{role_name(replica)} in epoch {role.epoch}; no leader is known")
     where = f"follows node {role.leader_id} in epoch {role.epoch}"
-    if not role.following.has_fetched:
+    if not role.state.has_fetched:
         return Check("joined", False, f"{where}, and has not fetched from it yet")
-    silent_ms = now_ms - (role.following.fetch_deadline_ms - replica.config.fetch_timeout_ms)
+    silent_ms = now_ms - (role.state.fetch_deadline_ms - replica.config.fetch_timeout_ms)
     if silent_ms >= replica.config.fetch_timeout_ms:
         return Check("joined", False, f"{where}, which has not answered for {silent_ms} ms")
     if replica.high_watermark is None:
@@ -81,9 +81,9 @@ def _caught_up(node: Node) -> Check:
         return Check("caught up", False, "a snapshot is being loaded")
     role = replica.role
     if isinstance(role, Follower):
-        if role.following.download is not None:
+        if role.state.download is not None:
             return Check("caught up", False, f"a snapshot is being fetched from node {role.leader_id}")
-        lacks = role.following.leader_high_watermark - replica.log.end
+        lacks = role.state.leader_high_watermark - replica.log.end
         if lacks > BEHIND_MAX:
             return Check("caught up", False, f"the log lacks {lacks} records that the leader has committed")
     lacks = (replica.high_watermark or 0) - state.end_offset

@@ -108,7 +108,7 @@ def _voters(reading: Reading) -> list[dict[str, Any]]:
     """All voters; how far each is, is known to the leader alone, but for this node itself."""
     replica = reading.replica
     role = replica.role
-    progress = role.leading.voters if isinstance(role, Leader) else {}
+    progress = role.state.voters if isinstance(role, Leader) else {}
     found = []
     for voter in replica.voters:
         view = {
@@ -128,7 +128,7 @@ def _observers(reading: Reading) -> list[dict[str, Any]]:
     role = reading.replica.role
     if not isinstance(role, Leader):
         return []
-    observers = role.leading.observers
+    observers = role.state.observers
     return [{**_key(key), **_progress(reading, observers[key])} for key in sorted(observers)[:SHOWN_MAX]]
 
 

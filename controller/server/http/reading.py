@@ -74,7 +74,7 @@ class Reading:
         role = self.replica.role
         known = self.replica.high_watermark or 0
         if isinstance(role, Follower):
-            known = max(known, role.following.leader_high_watermark)
+            known = max(known, role.state.leader_high_watermark)
         return max(known - self.state.end_offset, 0)
 
     def led(self) -> dict[int, int]:

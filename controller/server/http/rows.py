@@ -90,7 +90,7 @@ def _vote(reading: Reading) -> tuple[int, bytes]:
 
 def _observers(reading: Reading) -> list[Labelled]:
     role = reading.replica.role
-    return [Labelled((), len(role.leading.observers))] if isinstance(role, Leader) else []
+    return [Labelled((), len(role.state.observers))] if isinstance(role, Leader) else []
 
 
 def _voter_change(reading: Reading) -> list[Labelled]:
@@ -107,7 +107,7 @@ def _lags(reading: Reading) -> list[Labelled]:
     if not isinstance(replica.role, Leader):
         return []
     found = []
-    for voter_id, progress in sorted(replica.role.leading.voters.items()):
+    for voter_id, progress in sorted(replica.role.state.voters.items()):
         end = replica.log.end if voter_id == replica.key.id else max(progress.end_offset, replica.log.start)
         found.append(Labelled((("voter", str(voter_id)),), replica.log.end - end))
     return found

@@ -11,6 +11,7 @@ from raft import inputs as told
 from raft.config import RaftConfig, SnapshotId
 from raft.recovered import Election, Recovered, StoredSnapshot
 from raft.replica import Replica
+from raft.roles import Leader
 from raft.step import start, step
 from records.batch import batches, build_batch, records_of
 from records.errors import Error, error_name
@@ -194,8 +195,8 @@ class Stage:
         """Propose 1 a b: one batch, with a record for each word."""
         actor = self.actors[int(replica_id)]
         base, epoch = actor.replica.log.end, actor.replica.epoch
-        if hasattr(actor.replica.role, "leading"):
-            base = actor.replica.role.leading.proposals.next_offset
+        if isinstance(actor.replica.role, Leader):
+            base = actor.replica.role.state.proposals.next_offset
         data = build_batch([each.encode() for each in texts], base_offset=base, leader_epoch=epoch, timestamp_ms=0)
         self.step(actor, told.Propose(epoch, base, base + len(texts) - 1, data))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from raft.effects import Send
-from raft.roles import NEVER, Leader
+from raft.limits import NEVER
+from raft.roles import Leader
 from simulations.properties.progress import STEPS_MAX
 from simulations.world.violation import Violation
 from simulations.world.world import SECOND
@@ -29,7 +30,7 @@ def test_a_leader_that_goes_on_alone_is_seen() -> None:
     found = leader(run)
     cut_off(run, found.node.id)
     assert isinstance(found.replica.role, Leader)
-    found.replica.role.leading.quorum_deadline_ms = NEVER
+    found.replica.role.state.quorum_deadline_ms = NEVER
 
     with pytest.raises(Violation, match="L03"):
         live(run, 4000)
