@@ -17,109 +17,123 @@ class Event(NamedTuple):
 # fmt: off
 ROWS = (
     # The node.
-    Event("configuration_warning", "node", "WARN", "A key of the configuration is unknown, or has no effect here."),
-    Event("node_starting", "node", "INFO", "What is on disk was recovered; the node begins to take part."),
-    Event("listening", "node", "INFO", "A listener takes connections."),
-    Event("node_stopping", "node", "INFO", "A signal came: leadership is handed over, then the process ends."),
-    Event("node_stopped", "node", "INFO", "The last line of a process, after `node_failed` too."),
-    Event("node_failed", "node", "FATAL", "The node cannot go on, and ends with exit code 1: a disk failed, or a core"
-          " met what must not be. Its log directory is as it was saved; the field `error` says what to look at."),
-    Event("resigning", "node", "INFO", "The controller gives up leading, for the reason told."),
-    Event("resigning_failed", "node", "ERROR", "A node that fails could not tell the others that it leads no more;"
-          " they find out by time-out."),
-    Event("closing_failed", "node", "ERROR", "A file could not be closed at the end; what was answered is on disk"
-          " all the same."),
-    Event("append_refused", "node", "WARN", "The quorum has another leader, or none: what the controller wanted to"
-          " write is undone, and who waits is told."),
-    Event("log_level_changed", "node", "INFO", "A logger was given a level at run time; level null: that of its"
-          " parent."),
+    Event("configuration_warning", "node", "WARN", "A configuration key is unknown, or has no effect on this node."),
+    Event("node_starting", "node", "INFO", "The node has recovered its log directory and starts to take part in the"
+          " quorum."),
+    Event("listening", "node", "INFO", "A listener accepts connections."),
+    Event("node_stopping", "node", "INFO", "The node received a signal: it hands its leadership over, then the process"
+          " exits."),
+    Event("node_stopped", "node", "INFO", "The last event of a process, also after `node_failed`."),
+    Event("node_failed", "node", "FATAL", "The node cannot continue and exits with code 1: a disk failed, or an"
+          " internal check did. The log directory stays as it was last saved; the field `error` has the cause."),
+    Event("resigning", "node", "INFO", "The active controller resigns; the field `reason` says why."),
+    Event("resigning_failed", "node", "ERROR", "A failing node could not notify the other voters that it resigns; they"
+          " detect it by the fetch timeout."),
+    Event("closing_failed", "node", "ERROR", "A file could not be closed during shutdown. No acknowledged record is"
+          " lost: it was flushed before."),
+    Event("append_refused", "node", "WARN", "The controller's records were not appended, because this node is no longer"
+          " the leader. The changes are undone, and their requests fail with NOT_CONTROLLER."),
+    Event("log_level_changed", "node", "INFO", "The level of a logger was changed at run time; level null: the logger"
+          " has its parent's level."),
     # Roles and elections.
-    Event("role_changed", "raft", "INFO", "The replica's role in the quorum, with epoch and leader."),
-    Event("vote_answered", "raft", "INFO", "Another voter asked for a vote or pre-vote, and whether it got it."),
-    Event("leader_gone", "raft", "INFO", "The leader's process is gone, or leads no more: an election begins at once."),
-    Event("leader_silent", "raft", "WARN", "The leader has not answered within controller.quorum.fetch.timeout.ms:"
-          " an election begins."),
-    Event("quorum_lost", "raft", "WARN", "This leader has not heard from a majority in time, and resigns: look at the"
-          " network between the voters."),
-    Event("epochs_exhausted", "raft", "ERROR", "The last possible epoch is reached: no election can be held any more."),
-    Event("pre_vote_unsupported", "raft", "INFO", "A voter is too old for pre-votes; it is asked for its vote at"
+    Event("role_changed", "raft", "INFO", "The replica has a new role in the quorum, or a new epoch or leader."),
+    Event("vote_answered", "raft", "INFO", "Another voter requested a vote or pre-vote; the event says whether it was"
+          " granted."),
+    Event("leader_gone", "raft", "INFO", "The leader's process ended, or the leader resigned: an election starts at"
           " once."),
+    Event("leader_silent", "raft", "WARN", "The leader has not answered within controller.quorum.fetch.timeout.ms: an"
+          " election starts."),
+    Event("quorum_lost", "raft", "WARN", "This leader resigns: it has not received fetches from a majority in time."
+          " Check the network between the voters."),
+    Event("epochs_exhausted", "raft", "ERROR", "The epoch has reached its greatest value (2147483647): no further"
+          " election is possible."),
+    Event("pre_vote_unsupported", "raft", "INFO", "A voter does not support pre-votes; this node starts a standard"
+          " election at once."),
     # Peers.
-    Event("peer_inconsistent", "raft", "WARN", "A peer names another leader for an epoch than the one known: two"
-          " quorums are mixed, or a directory was put back from a copy."),
-    Event("peer_has_other_key", "raft", "WARN", "A voter's directory id is not the one asked for: its disk was"
-          " replaced, or its address leads to another node."),
-    Event("peer_answered_error", "raft", "WARN", "A peer refused a request of the quorum with an error that does not"
-          " go by itself, such as another cluster id."),
-    Event("peer_answered_other", "raft", "WARN", "A peer gave an answer to something that was not asked."),
-    Event("vote_for_other_key", "raft", "WARN", "A vote was asked of this node under another id or directory id."),
-    Event("begin_for_other_key", "raft", "WARN", "A leader announced itself to this node under another id or directory"
-          " id."),
+    Event("peer_inconsistent", "raft", "WARN", "A peer names another leader for the same epoch than the one known: two"
+          " quorums are mixed, or a log directory was restored from a copy."),
+    Event("peer_has_other_key", "raft", "WARN", "A voter has another directory id than expected: its disk was replaced,"
+          " or its address leads to another node."),
+    Event("peer_answered_error", "raft", "WARN", "A peer refused a request of the quorum with an error that a retry"
+          " does not remove, such as INCONSISTENT_CLUSTER_ID."),
+    Event("peer_answered_other", "raft", "WARN", "A peer's response does not belong to the request that it was sent."),
+    Event("vote_for_other_key", "raft", "WARN", "A Vote request to this node names another voter id or directory id"
+          " than this node's."),
+    Event("begin_for_other_key", "raft", "WARN", "A leader's BeginQuorumEpoch request to this node names another voter"
+          " id or directory id than this node's."),
     Event("fetch_from_own_id", "raft", "WARN", "Another process fetches with this node's id: two nodes have the same"
           " node.id."),
-    Event("fetch_answered_without_leader", "raft", "WARN", "A peer answered a Fetch as a leader that it says it is"
-          " not."),
-    Event("fetched_records_refused", "raft", "WARN", "What a leader sent are no whole batches that follow this log; it"
-          " is asked again."),
+    Event("fetch_answered_without_leader", "raft", "WARN", "A peer answered a Fetch without an error, but its response"
+          " names no leader."),
+    Event("fetched_records_refused", "raft", "WARN", "A leader sent records that are not whole batches following this"
+          " log; the replica fetches again."),
     # The log.
-    Event("truncated", "raft", "WARN", "The end of the log, never committed, went another way than the leader's, and"
-          " was cut off."),
-    Event("truncation_refused", "raft", "ERROR", "A leader asks for what is committed to be cut off; this is not done:"
-          " the quorum has lost data, or two quorums are mixed."),
-    Event("log_cleaned", "raft", "INFO", "Segments that a snapshot covers were let go."),
-    Event("log_tail_cut", "raft.storage", "WARN", "The last write before a crash is torn, and was cut off; nothing"
-          " that was answered is in it."),
-    Event("log_segments_dropped", "raft.storage", "WARN", "Segments below the newest snapshot were left over from a"
-          " crash, and removed."),
-    Event("log_reset_to_snapshot", "raft.storage", "WARN", "The log ends before the newest snapshot begins, and starts"
-          " anew there."),
-    Event("committed_prefix_ignored", "raft.storage", "WARN", "The file that tells how much of the log is checked"
-          " cannot be used; the log is checked whole."),
-    Event("epoch_checkpoint_healed", "raft.storage", "WARN", "The file of epochs did not go with the log, and was"
-          " written anew from it."),
+    Event("truncated", "raft", "WARN", "The uncommitted end of the log differed from the leader's log and was"
+          " truncated."),
+    Event("truncation_refused", "raft", "ERROR", "A leader asked this replica to truncate committed records, which it"
+          " refuses: the quorum has lost data, or two quorums are mixed."),
+    Event("log_cleaned", "raft", "INFO", "Log segments that a snapshot covers were deleted."),
+    Event("log_tail_cut", "raft.storage", "WARN", "The last write before a crash was incomplete and was truncated; it"
+          " contained no acknowledged record."),
+    Event("log_segments_dropped", "raft.storage", "WARN", "A crash had left log segments below the newest snapshot;"
+          " they were deleted."),
+    Event("log_reset_to_snapshot", "raft.storage", "WARN", "The log ended before the newest snapshot, and now starts at"
+          " the snapshot's end."),
+    Event("committed_prefix_ignored", "raft.storage", "WARN", "The file that records how much of the log is already"
+          " checked is not usable; the whole log is checked."),
+    Event("epoch_checkpoint_healed", "raft.storage", "WARN", "The leader epoch checkpoint did not match the log and was"
+          " rewritten from it."),
     # Snapshots.
-    Event("snapshot_taken", "raft", "DEBUG", "A snapshot of this node's own is on disk, and known to the replica."),
+    Event("snapshot_taken", "raft", "DEBUG", "The replica has taken over a snapshot that its controller wrote."),
     Event("snapshot_written", "controller", "INFO", "The controller's state was written to a snapshot."),
-    Event("snapshot_given_up", "controller", "WARN", "A snapshot that was due is not written; the reason says why."),
-    Event("snapshot_loaded", "controller", "INFO", "The controller's state was read from a snapshot."),
-    Event("snapshot_fetching", "raft", "INFO", "This node is far behind, and fetches a snapshot from the leader."),
-    Event("snapshot_stored", "raft", "INFO", "A fetched snapshot is whole, checked and on disk."),
-    Event("snapshot_not_needed", "raft", "INFO", "A fetched snapshot is older than what is here by now."),
-    Event("snapshot_corrupt", "raft", "WARN", "A fetched snapshot is not whole; it is fetched again."),
-    Event("snapshot_refused", "raft.storage", "WARN", "What is wrong with a fetched snapshot, which was removed."),
-    Event("snapshot_offer_refused", "raft", "WARN", "A leader offers a snapshot that is older than this log."),
-    Event("snapshot_part_refused", "raft", "WARN", "A part of a snapshot is not the part that was asked for."),
-    Event("snapshot_part_unasked", "raft", "WARN", "A part of a snapshot came that nobody asked for."),
+    Event("snapshot_given_up", "controller", "WARN", "A snapshot was due and is not written; the field `reason` says"
+          " why."),
+    Event("snapshot_loaded", "controller", "INFO", "The controller's state was loaded from a snapshot."),
+    Event("snapshot_fetching", "raft", "INFO", "This replica is so far behind that it fetches a snapshot from the"
+          " leader."),
+    Event("snapshot_stored", "raft", "INFO", "A fetched snapshot is complete, checked and on disk."),
+    Event("snapshot_not_needed", "raft", "INFO", "A fetched snapshot is older than this replica's log or newest"
+          " snapshot."),
+    Event("snapshot_corrupt", "raft", "WARN", "A fetched snapshot is damaged or incomplete; it is fetched again."),
+    Event("snapshot_refused", "raft.storage", "WARN", "A fetched snapshot failed its check and was deleted; the fields"
+          " say why."),
+    Event("snapshot_offer_refused", "raft", "WARN", "A leader offered a snapshot that is older than this log."),
+    Event("snapshot_part_refused", "raft", "WARN", "A response to FetchSnapshot has another position or size than was"
+          " requested."),
+    Event("snapshot_part_unasked", "raft", "WARN", "A response to FetchSnapshot came while no snapshot was being"
+          " fetched."),
     # Connections.
-    Event("connect_failed", "raft.network", "WARN", "A peer cannot be reached; told once for each reason, not for each"
-          " attempt."),
-    Event("peer_misbehaved", "raft.network", "WARN", "A peer's answer cannot be read; the connection is closed."),
-    Event("peer_too_old", "raft.network", "WARN", "A peer does not speak a version of an API that is needed."),
-    Event("connection_refused", "raft.network", "WARN", "What came on a connection is no request, too large or too"
-          " much; the connection was closed."),
-    Event("request_received", "controller.requests", "DEBUG", "A request came in: which API, which version, from whom."
-          " What is in it is never told."),
+    Event("connect_failed", "raft.network", "WARN", "A peer cannot be reached; logged once for each reason, not for"
+          " each attempt."),
+    Event("peer_misbehaved", "raft.network", "WARN", "A peer's response cannot be decoded; the connection is closed."),
+    Event("peer_too_old", "raft.network", "WARN", "A peer does not support a required version of an API."),
+    Event("connection_refused", "raft.network", "WARN", "A connection was closed: it sent something that is no request,"
+          " or is too large, or there are too many connections."),
+    Event("request_received", "controller.requests", "DEBUG", "A request arrived: its API, version and client. Its"
+          " content is never logged."),
     # The watch service.
-    Event("watch_refused", "grpc", "WARN", "A client wants to watch whom kraft.grpc.allow does not name."),
-    Event("watcher_cut_off", "grpc", "WARN", "A client did not read what it was sent, for kraft.grpc.write.timeout.ms;"
-          " it goes on from the offset told."),
-    Event("watch_failed", "grpc", "ERROR", "A call came to nothing for a reason that is ours or the disk's; the quorum"
-          " is not touched by it."),
-    Event("certificate_renewed", "grpc", "INFO", "The files of the watch service's certificate have changed; who"
-          " connects from now on gets the new one."),
-    Event("certificate_refused", "grpc", "ERROR", "The files of the watch service's certificate have changed, and"
-          " cannot be used: the one before stays in use, until it expires."),
+    Event("watch_refused", "grpc", "WARN", "A client whose certificate names are not in kraft.grpc.allow tried to"
+          " watch."),
+    Event("watcher_cut_off", "grpc", "WARN", "A client did not read for kraft.grpc.write.timeout.ms and its stream was"
+          " ended; it can resume from the offset in the event."),
+    Event("watch_failed", "grpc", "ERROR", "A call of the watch service failed because of a bug or a disk error; the"
+          " quorum is not affected."),
+    Event("certificate_renewed", "grpc", "INFO", "The certificate files of the watch service have changed; new"
+          " connections use the new certificate."),
+    Event("certificate_refused", "grpc", "ERROR", "The certificate files of the watch service have changed and are not"
+          " usable; the previous certificate stays in use until it expires."),
     # The controller.
-    Event("controller_active", "controller", "INFO", "This node is the active controller from here on."),
-    Event("controller_renounced", "controller", "INFO", "This node is the active controller no more; changes not yet"
-          " committed are undone."),
-    Event("broker_state_changed", "controller", "INFO", "A broker was fenced or unfenced, or shuts down."),
-    Event("broker_session_expired", "controller", "WARN", "A broker was silent for broker.session.timeout.ms, and is"
-          " fenced."),
-    Event("alter_partition_refused", "controller", "INFO", "A partition leader asked for an ISR that is not to be; it"
-          " asks again with what is so."),
-    Event("controller_registration_failed", "controller", "WARN", "The active controller did not take this node's"
-          " registration; it is tried again."),
+    Event("controller_active", "controller", "INFO", "This node became the active controller."),
+    Event("controller_renounced", "controller", "INFO", "This node is no longer the active controller; its uncommitted"
+          " changes are undone."),
+    Event("broker_state_changed", "controller", "INFO", "A broker was fenced or unfenced, or entered controlled"
+          " shutdown."),
+    Event("broker_session_expired", "controller", "WARN", "A broker sent no heartbeat for broker.session.timeout.ms and"
+          " is fenced."),
+    Event("alter_partition_refused", "controller", "INFO", "A partition leader requested an ISR that is not allowed; it"
+          " retries with the current state of the partition."),
+    Event("controller_registration_failed", "controller", "WARN", "The active controller did not accept this node's"
+          " registration; the node retries."),
 )
 # fmt: on
 

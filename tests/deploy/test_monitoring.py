@@ -1,4 +1,4 @@
-"""Alerts and dashboard: each metric that they name is served, each alert is explained in the runbook."""
+"""Alerts and dashboard: each metric that they use is served, and each alert has a section in the runbook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHERS = {"up", "process_resident_memory_bytes"}
 
 
 def served() -> set[str]:
-    """Names as a query has them: of a histogram its parts."""
+    """Names as a query uses them: a histogram by its parts."""
     parts = [
         f"{row.name}{end}" for row in KAFKA + OWN if row.kind == HISTOGRAM for end in ("_bucket", "_sum", "_count")
     ]
@@ -34,18 +34,18 @@ def served() -> set[str]:
 
 
 def named(expression: str) -> set[str]:
-    """The metrics of a query: each name that a selector follows, and `up`."""
+    """The metrics of a query: each name before a selector."""
     return set(re.findall(r"([a-z_:]\w*)\{", expression))
 
 
 def sections(text: str) -> dict[str, str]:
-    """Heading of the second level -> what stands under it."""
+    """Heading of the second level -> the text under it."""
     parts = re.split(r"(?m)^## (.+)$", text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
-def test_an_alert_rests_on_metrics_that_are_served_and_says_who_must_be_woken(alert: dict[str, Any]) -> None:
+def test_an_alert_uses_served_metrics_and_has_a_severity(alert: dict[str, Any]) -> None:
     assert named(alert["expr"])
     assert named(alert["expr"]) - served() == set()
     assert alert["labels"]["severity"] in {"critical", "warning", "info"}
@@ -53,7 +53,7 @@ def test_an_alert_rests_on_metrics_that_are_served_and_says_who_must_be_woken(al
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
-def test_the_runbook_says_what_to_look_at_and_which_command_answers(alert: dict[str, Any]) -> None:
+def test_each_alert_has_a_section_in_the_runbook_with_a_kraftctl_command(alert: dict[str, Any]) -> None:
     name = alert["alert"]
 
     text = sections(RUNBOOK)[name]
@@ -64,22 +64,22 @@ def test_the_runbook_says_what_to_look_at_and_which_command_answers(alert: dict[
     assert set(commands) <= VERBS.keys()
 
 
-def test_the_runbook_explains_no_alert_that_is_none() -> None:
+def test_the_runbook_has_no_section_for_an_alert_that_does_not_exist() -> None:
     explained = {name for name in sections(RUNBOOK) if name.startswith("Kraft")}
 
     assert explained == {alert["alert"] for alert in ALERTS}
 
 
-def test_every_log_event_that_the_runbook_names_is_one() -> None:
+def test_each_log_event_in_the_runbook_exists() -> None:
     events = set(re.findall(r"(?m)^\| `(\w+)` \| `", (ROOT / "docs" / "logs.md").read_text()))
-    told = set(re.findall(r"event `(\w+)`", RUNBOOK))
+    named_events = set(re.findall(r"event `(\w+)`", RUNBOOK))
 
-    assert told
-    assert told - events == set()
+    assert named_events
+    assert named_events - events == set()
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
-def test_a_panel_shows_what_is_served_and_says_what_it_is(panel: dict[str, Any]) -> None:
+def test_a_panel_uses_served_metrics_and_has_a_description(panel: dict[str, Any]) -> None:
     assert panel["description"]
     for target in panel["targets"]:
         assert named(target["expr"])
@@ -87,7 +87,7 @@ def test_a_panel_shows_what_is_served_and_says_what_it_is(panel: dict[str, Any])
         assert '{job="$job"}' in target["expr"]
 
 
-def test_panels_have_numbers_of_their_own_and_do_not_lie_on_each_other() -> None:
+def test_panels_have_unique_ids_and_do_not_overlap() -> None:
     cells = [
         (x, y)
         for panel in PANELS

@@ -1,4 +1,4 @@
-"""The table of events: complete, told in docs/logs.md, and without names that nothing writes."""
+"""The table of log events contains each event that the code writes and no other, and equals that of docs/logs.md."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def modules() -> Iterator[Path]:
         yield from (ROOT / package).rglob("*.py")
 
 
-def test_each_event_that_is_written_has_a_row_and_each_row_is_of_one() -> None:
+def test_the_table_has_exactly_the_events_that_the_code_writes() -> None:
     tools = ROOT / "controller" / "tools"
 
     found = {name for path in modules() if tools not in path.parents for name in written(path)}
@@ -53,19 +53,19 @@ def test_each_event_that_is_written_has_a_row_and_each_row_is_of_one() -> None:
     assert sorted(found) == sorted(EVENTS)
 
 
-def test_names_are_words_in_snake_case_and_stand_once() -> None:
+def test_event_names_are_unique_and_in_snake_case() -> None:
     names = [row.name for row in ROWS]
 
     assert [name for name in names if not re.fullmatch(r"[a-z]+(_[a-z]+)*", name)] == []
     assert len(names) == len(set(names))
 
 
-def test_each_level_is_one_of_kafkas_and_each_logger_has_a_plain_name() -> None:
+def test_each_level_is_one_of_kafkas_and_each_logger_name_is_lower_case_words_and_dots() -> None:
     assert {row.level for row in ROWS} <= set(LEVELS)
     assert [row.logger for row in ROWS if not re.fullmatch(r"[a-z]+(\.[a-z]+)*", row.logger)] == []
 
 
-def test_the_page_of_logs_has_the_table_as_it_is() -> None:
-    told = [line for line in (ROOT / "docs" / "logs.md").read_text().splitlines() if line.startswith("| `")]
+def test_docs_logs_md_has_the_same_table() -> None:
+    documented = [line for line in (ROOT / "docs" / "logs.md").read_text().splitlines() if line.startswith("| `")]
 
-    assert told == [f"| `{row.name}` | `{row.logger}` | {row.level} | {row.meaning} |" for row in ROWS]
+    assert documented == [f"| `{row.name}` | `{row.logger}` | {row.level} | {row.meaning} |" for row in ROWS]

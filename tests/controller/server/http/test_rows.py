@@ -1,4 +1,4 @@
-"""The rows of all metrics: none of Kafka's is forgotten, and the page of documentation has them all."""
+"""The table of metrics contains each of Kafka's, and equals the tables of docs/metrics.md."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def section(title: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
 
 
-def test_every_metric_of_kafka_is_there_or_named_as_not_ours_with_its_reason() -> None:
+def test_each_metric_of_kafka_is_served_or_listed_with_the_reason_why_not() -> None:
     stock = {bean + name for bean, names in STOCK.items() for name in (names.split() or [""])}
-    left_out = {row[0].strip("`"): row[1] for row in section("Not ours")}
+    left_out = {row[0].strip("`"): row[1] for row in section("Metrics of stock Kafka that are not served")}
 
     ours = {row.jmx for row in KAFKA}
 
@@ -59,12 +59,15 @@ def test_every_metric_of_kafka_is_there_or_named_as_not_ours_with_its_reason() -
     assert all(left_out.values())
 
 
-def test_the_documentation_tells_each_metric_as_it_is() -> None:
-    assert section("Kafka's") == [[f"`{row.jmx}`", f"`{row.name}`", row.kind, row.meaning] for row in KAFKA]
-    assert section("Our own") == [[f"`{row.name}`", row.kind, row.meaning] for row in OWN]
+def test_the_documentation_has_each_metric_with_its_kind_and_meaning() -> None:
+    kafkas = [[f"`{row.jmx}`", f"`{row.name}`", row.kind, row.meaning] for row in KAFKA]
+    own = [[f"`{row.name}`", row.kind, row.meaning] for row in OWN]
+
+    assert section("Kafka's metrics") == kafkas
+    assert section("Metrics of kraft-quorum only") == own
 
 
-def test_no_name_stands_twice_and_counters_end_as_counters_do() -> None:
+def test_names_of_metrics_are_unique_and_only_names_of_counters_end_in_total() -> None:
     rows = (*KAFKA, *OWN)
 
     names = [row.name for row in rows]
