@@ -16,7 +16,6 @@ COMMANDS = (
     "mutants",
     "shrink",
     "corpus",
-    "guide",
     "coverage",
     "lines",
     "determinism",
