@@ -1,4 +1,4 @@
-"""The gate of `mutants`: nearly all are caught again by what is known to catch them, the canaries among them."""
+"""`mutants --gate`: checks that what is known to catch a mutant still catches it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 SHARE = 0.9
 WITHIN_S = 120
-"""On two cores that nobody else uses (G6); told, and no reason to fail."""
+"""Goal on two idle cores, in seconds (G6); printed, and no reason to fail."""
 
 MORE_SEEDS = 20
-"""How far is looked for a mutant that its kept seeds do not catch any more."""
+"""How many more seeds are tried where the stored seeds do not catch a mutant any more."""
 
 
 def execute(chosen: Sequence[Mutant], crew: Crew) -> int:
-    """Have each caught again; returns 0 where so many were, and each canary."""
+    """Returns 0 where at least SHARE of the mutants are caught, among them each mutant marked `ci`."""
     begin = time.monotonic()
     tasks = tasks_of(chosen)
     tried = {task.mutant_id for task in tasks}
@@ -42,24 +42,24 @@ def execute(chosen: Sequence[Mutant], crew: Crew) -> int:
             caught.add(row.task.mutant_id)
     progress.clear()
     share = len(caught) / max(len(chosen), 1)
-    canaries = [mutant.id for mutant in chosen if mutant.ci and mutant.id not in caught]
+    required = [mutant.id for mutant in chosen if mutant.ci and mutant.id not in caught]
     sys.stdout.write(
-        f"{len(caught)} of {len(chosen)} mutants caught, {share:.1%}; {SHARE:.0%} and each canary are asked for\n"
-        f"{time.monotonic() - begin:.0f} s, {cpu_s:.0f} s of CPU; {WITHIN_S} s on two quiet cores is the goal\n"
+        f"{len(caught)} of {len(chosen)} mutants caught, {share:.1%}; {SHARE:.0%} and each required mutant must be\n"
+        f"{time.monotonic() - begin:.0f} s, {cpu_s:.0f} s of CPU; the goal is {WITHIN_S} s on two idle cores\n"
     )
     for what, names in (
-        ("canaries not caught", canaries), ("not caught", sorted(missed)), ("not known to be caught", unknown),
+        ("required mutants not caught", required), ("not caught", sorted(missed)), ("nothing known to catch", unknown),
     ):  # fmt: skip
         if names:
             sys.stdout.write(f"{what}: {', '.join(names)}\n")
     sys.stdout.flush()
-    return 0 if share >= SHARE and not canaries else 1
+    return 0 if share >= SHARE and not required else 1
 
 
 def tasks_of(chosen: Sequence[Mutant]) -> list[Task]:
-    """Those of which it is known what catches them, and canaries; the dearest first, so that none is waited for alone.
+    """A task for each mutant with a known kill, and for each required one, the most expensive first.
 
-    Of each the shrunk plan of the corpus, its kept seeds, and then others.
+    A task has the shrunk plan of the corpus, the stored seeds, then other seeds.
     """
     from simulations.corpus import entries
     from simulations.mutants import kills

@@ -1,4 +1,4 @@
-"""`mutants`: deliberate bugs, each put into the code of its own process, and hunted through seeds until caught."""
+"""`mutants`: puts deliberate bugs into the code, each in its own process, and checks that simulation catches them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from simulations.commands import first_kills, ordinary
+from simulations.commands import generated, kills
 from simulations.commands.arguments import seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import Crew, add_crew, crew_of
-from simulations.mutants.tags import TAGS, has_tag
+from simulations.mutants.table import TAGS, has_tag
 from simulations.running.workers import Row, Task
 
 if TYPE_CHECKING:
@@ -19,28 +19,34 @@ if TYPE_CHECKING:
 
     from simulations.mutants.row import Mutant
 
-SAYS = "put deliberate bugs into the code, and see that they are caught"
+SAYS = "put deliberate bugs into the code and check that simulation catches them"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("ids", nargs="*", metavar="ID", help="these; all where none is named")
-    parser.add_argument("--seeds", type=seeds, metavar="A-B", help="through these seeds, not each through its own")
-    parser.add_argument("--subject", metavar="WORD", help="those of votes, persistence, watermark, truncation …")
-    parser.add_argument("--tag", choices=TAGS, help="canaries, bugs that projects had, bugs in Kafka's raft")
-    first_kills.add(parser)
-    ordinary.add(parser)
-    parser.add_argument("--surviving", action="store_true", help="those that no world catches, as BOUNDARY.md says")
-    parser.add_argument("--list", action="store_true", help="only print what there is")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="which mutants (all)")
+    parser.add_argument("--seeds", type=seeds, metavar="A-B", help="try these seeds (those that each mutant names)")
+    parser.add_argument(
+        "--subject", metavar="WORD", help="those of one subject: votes, persistence, watermark, truncation …"
+    )
+    parser.add_argument(
+        "--tag",
+        choices=TAGS,
+        help="gate: required by the gate; history: bugs that projects had; peer: one-line mutants of Kafka's raft",
+    )
+    kills.add(parser)
+    generated.add(parser)
+    parser.add_argument("--surviving", action="store_true", help="those that no world is known to catch (BOUNDARY.md)")
+    parser.add_argument("--list", action="store_true", help="print the mutants and do nothing else")
     add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each was caught; of those that must survive, none."""
+    """Returns 0 where each mutant is caught; with --surviving, where none is."""
     from simulations.mutants.table import MUTANTS, SURVIVORS, find
 
     if args.generic:
-        return ordinary.execute(args)
+        return generated.execute(args)
     chosen = [find(each) for each in args.ids] or list(MUTANTS.values())
     if args.subject:
         chosen = [mutant for mutant in chosen if mutant.subject == args.subject]
@@ -52,14 +58,14 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     if args.surviving:
         return 0 if hunt(list(SURVIVORS.values()), crew_of(args), args.seeds) == len(SURVIVORS) else 1
-    code = first_kills.execute(args, chosen, crew_of(args))
+    code = kills.execute(args, chosen, crew_of(args))
     if code is not None:
         return code
     return 1 if hunt(chosen, crew_of(args), args.seeds) else 0
 
 
 def hunt(chosen: Sequence[Mutant], crew: Crew, numbers: Iterable[int] | None = None) -> int:
-    """Look for each mutant through its seeds, and tell; returns how many were not caught."""
+    """Try each mutant with its seeds, and print the results; returns how many are not caught."""
     by_id = {mutant.id: mutant for mutant in chosen}
     tasks = [
         Task(tuple(numbers or range(1, mutant.seeds + 1)), mutant.level, mutant.id, until_broken=True)
@@ -68,7 +74,7 @@ def hunt(chosen: Sequence[Mutant], crew: Crew, numbers: Iterable[int] | None = N
     progress = Progress(len(tasks), "mutants")
     begin = time.monotonic()
     missed: list[str] = []
-    seen_by: dict[str, int] = {}
+    caught_by: dict[str, int] = {}
     for row in crew(tasks):
         mutant = by_id[row.task.mutant_id]
         progress.clear()
@@ -76,21 +82,21 @@ def hunt(chosen: Sequence[Mutant], crew: Crew, numbers: Iterable[int] | None = N
         if not is_caught:
             missed.append(mutant.id)
         if is_caught:
-            seen_by[row.outcomes[-1].property_id] = seen_by.get(row.outcomes[-1].property_id, 0) + 1
-        sys.stdout.write(_told(mutant, row, is_caught=is_caught))
+            caught_by[row.outcomes[-1].property_id] = caught_by.get(row.outcomes[-1].property_id, 0) + 1
+        sys.stdout.write(_line(mutant, row, is_caught=is_caught))
         sys.stdout.flush()
         progress.add(1, f"{len(missed)} missed" if missed else "")
     progress.clear()
     passed_s = time.monotonic() - begin
     sys.stdout.write(f"{len(tasks)} mutants, {len(tasks) - len(missed)} caught in {passed_s:.0f} s")
     sys.stdout.write(f"; missed: {', '.join(missed)}\n" if missed else "\n")
-    by = sorted(seen_by.items(), key=lambda entry: -entry[1])
-    sys.stdout.write(f"seen first by: {', '.join(f'{name} {count}' for name, count in by)}\n")
+    by = sorted(caught_by.items(), key=lambda entry: -entry[1])
+    sys.stdout.write(f"caught first by: {', '.join(f'{name} {count}' for name, count in by)}\n")
     sys.stdout.flush()
     return len(missed)
 
 
-def _told(mutant: Mutant, row: Row, *, is_caught: bool) -> str:
+def _line(mutant: Mutant, row: Row, *, is_caught: bool) -> str:
     title = f"{mutant.id:5} {mutant.name}"
     if row.error:
         return f"{title}: CANNOT BE TRIED: {row.error.strip().splitlines()[-1]}\n"

@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.out is not None:
         raise ValueError("--out keeps what a fleet finds: --spark MASTER is missing")
     if args.mutant:
-        from simulations.mutants.hook import install
+        from simulations.mutants.patching import install
         from simulations.mutants.table import find
 
         install(find(args.mutant))

@@ -68,7 +68,7 @@ def load(name: str, mutant_id: str = "") -> Level:
     if name not in MODULES:
         raise ValueError(f"no level {name!r}; known are {', '.join(MODULES)}")
     if mutant_id:
-        from simulations.mutants.hook import install
+        from simulations.mutants.patching import install
         from simulations.mutants.table import find
 
         install(find(mutant_id))

@@ -1,4 +1,8 @@
-"""All mutants, by id; each is killed by a simulation, as `python -m simulations mutants` shows, but those of `beyond`."""
+"""All mutants, by id, and the tags by which commands choose them.
+
+Each mutant of MUTANTS is caught by a simulation, as `python -m simulations mutants` shows; those of SURVIVORS (`beyond`) are
+not.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,13 @@ from simulations.mutants import (
     controllers,
     disks,
     elections,
-    generic,
+    generated,
     projects,
     replication,
     sockets,
 )
+from simulations.mutants.history import BUGS
+from simulations.mutants.peer import TRANSLATIONS
 
 if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
@@ -28,11 +34,24 @@ MUTANTS: dict[str, Mutant] = {
 
 SURVIVORS: dict[str, Mutant] = {each.mutant.id: each.mutant for each in beyond.SURVIVORS}
 
+GATE, HISTORY, PEER = "gate", "history", "peer"
+TAGS = (GATE, HISTORY, PEER)
+
+_OF_HISTORY = {mutant_id for bug in BUGS for mutant_id in bug.mutants}
+_OF_PEER = {translation.mutant_id for translation in TRANSLATIONS}
+
+
+def has_tag(mutant: Mutant, tag: str) -> bool:
+    """gate: the gate must catch it; history: a bug that a project had; peer: a one-line mutant of Kafka's raft."""
+    if tag == GATE:
+        return mutant.ci
+    return mutant.id in (_OF_HISTORY if tag == HISTORY else _OF_PEER)
+
 
 def find(mutant_id: str) -> Mutant:
-    """The mutant of an id; raises ValueError where there is none."""
-    if mutant_id.startswith(generic.PREFIX):
-        return generic.find(mutant_id)
+    """The mutant with this id. Raises ValueError where there is none."""
+    if mutant_id.startswith(generated.PREFIX):
+        return generated.find(mutant_id)
     found = MUTANTS.get(mutant_id) or SURVIVORS.get(mutant_id)
     if found is None:
         raise ValueError(f"no mutant {mutant_id!r}; known are {', '.join((*MUTANTS, *SURVIVORS))}")

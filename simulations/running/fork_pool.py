@@ -15,9 +15,8 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from simulations.levels.table import load
-from simulations.mutants.generic import source_of
-from simulations.mutants.grafts import Imported
-from simulations.mutants.hook import install, mutated
+from simulations.mutants.generated import source_of
+from simulations.mutants.patching import Imported, install, mutated
 from simulations.mutants.table import find
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Nursery:
             module: (source, mutated(source, [edit for edit in mutant.edits if edit.module == module]))
             for module, source in sources.items()
         }
-        if not self._imported.graft(changed):
+        if not self._imported.replace(changed):
             return False
         install(mutant._replace(edits=tuple(edit for edit in mutant.edits if edit.module not in here)))
         return True

@@ -86,9 +86,9 @@ def perform(task: Task) -> Row:
     try:
         level = load(task.level, task.mutant_id)
         if task.only:
-            from simulations.mutants.alone import hush_others
+            from simulations.mutants.patching import silence_other_properties
 
-            hush_others(task.only)
+            silence_other_properties(task.only)
         gc.freeze()  # what is there by now stays, and need not be looked through after each world
         for plan in chain(map(level.read, task.plans), map(level.draw, task.seeds)):
             part = plan.seed // task.apart if task.apart else 0

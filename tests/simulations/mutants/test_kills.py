@@ -1,4 +1,4 @@
-"""First kills are kept in a file, and what they come to is counted."""
+"""Stored kills, the figures computed from them, and verdicts on survivors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulations.mutants import kills
-from simulations.mutants.kills import Kill
-from simulations.mutants.scores import Score, by_fault, by_property, score
+from simulations.mutants.generated import generated_of, modules
+from simulations.mutants.kills import Kill, Score, by_fault, by_property, read_survivors, score, survivor_row
 from simulations.mutants.table import MUTANTS
 from simulations.mutants.witnesses import WITNESSES
+from simulations.properties.ids import PROPERTIES
 from simulations.running.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ KEPT = {
 }
 
 
-def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
+def test_stored_kills_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "kills.json"
 
     kills.write(KEPT, path)
@@ -33,16 +34,16 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 2 + len(KEPT)
 
 
-def test_where_nothing_is_kept_nothing_is_read(tmp_path: Path) -> None:
+def test_a_missing_file_gives_no_kills(tmp_path: Path) -> None:
     assert kills.read(tmp_path / "kills.json") == {}
 
 
-def test_what_is_kept_here_is_of_mutants_that_are_there() -> None:
+def test_each_stored_kill_and_witness_names_a_known_mutant() -> None:
     assert [name for name in kills.read() if name not in MUTANTS] == []
     assert {each.mutant_id for each in WITNESSES} <= set(MUTANTS)
 
 
-def test_a_file_that_holds_something_else_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_kills_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kills.json"
     path.write_text("[]")
 
@@ -56,7 +57,7 @@ def test_ranges_share_no_seed() -> None:
     assert len(set().union(*ranges)) == 500 * kills.RANGES
 
 
-def test_a_hunt_is_told_range_by_range() -> None:
+def test_the_result_of_a_hunt_is_counted_range_by_range() -> None:
     outcomes = [
         Outcome(1),
         Outcome(2, "S02", events=7, needs=["power"]),
@@ -69,7 +70,7 @@ def test_a_hunt_is_told_range_by_range() -> None:
     ]  # fmt: skip
 
 
-def test_a_hunt_goes_on_where_another_one_ended() -> None:
+def test_a_further_hunt_continues_where_the_last_one_ended() -> None:
     before = [Kill(2, 2, "S02", 7), Kill(0, 3), Kill(0, 5)]
 
     assert kills.left_of(before, 4, 5) == (10_004, 10_005, 30_001, 30_002, 30_003, 30_004, 30_005)
@@ -89,6 +90,47 @@ def test_a_score_counts_mutants_by_their_ranges() -> None:
     assert score({}) == Score(0, (), (), 0, 0, 0, 0, 0)
 
 
-def test_properties_and_faults_are_told_with_the_mutants_that_they_caught() -> None:
+def test_kills_are_grouped_by_property_and_by_fault() -> None:
     assert by_property(KEPT, ("S01", "S02", "S03")) == {"S01": ["R01"], "S02": ["R01", "R02"], "S03": []}
     assert by_fault(KEPT, ("power", "split")) == {"power": ["R01", "R02"], "split": [], "kill": ["R02"]}
+
+
+def test_each_verdict_is_on_a_mutant_that_exists() -> None:
+    rows = read_survivors()
+
+    known = {each.key for name in ("raft", "controller") for module in modules(name) for each in generated_of(module)}
+
+    assert sorted(rows.keys() - known) == []
+    assert all(len(row.why) >= 10 for row in rows.values())
+
+
+def test_a_verdict_is_read_as_it_was_written() -> None:
+    key = "raft.vote.can_grant swap `a | b < c` #2"
+
+    assert read_survivors(survivor_row(key, "same", "why so"))[key] == (key, "same", "why so")
+
+
+def test_an_unknown_verdict_is_refused() -> None:
+    with pytest.raises(ValueError, match="'perhaps' is not a verdict"):
+        read_survivors(survivor_row("raft.vote.f swap `a < b`", "perhaps", "why so"))
+
+
+def test_each_kill_by_a_property_alone_names_a_known_property_and_mutant() -> None:
+    for property_id, found in kills.read_alone().items():
+        assert property_id in PROPERTIES
+        assert found.keys() <= MUTANTS.keys(), property_id
+
+
+def test_kills_by_a_property_alone_are_read_as_they_were_written(tmp_path: Path) -> None:
+    kept = {"S12": {"D13": 6, "D01": 1}, "C05": {"Q01": 4}}
+
+    kills.write_alone(kept, tmp_path / "alone.json")
+
+    assert kills.read_alone(tmp_path / "alone.json") == kept
+
+
+def test_a_file_that_holds_no_kills_by_a_property_alone_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "alone.json").write_text('["S12"]')
+
+    with pytest.raises(ValueError, match="holds no kills"):
+        kills.read_alone(tmp_path / "alone.json")

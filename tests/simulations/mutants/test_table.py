@@ -1,4 +1,4 @@
-"""The rows of mutants: each fits the code as it is, and is caught."""
+"""The tables of mutants: each fits the code, has one id, and is chosen by its tags."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from simulations.mutants import apis, clusters, controllers, disks, elections, projects, replication, sockets
-from simulations.mutants.hook import install, mutated
+from simulations.mutants.history import BUGS
+from simulations.mutants.patching import install, mutated
+from simulations.mutants.peer import KILLED, NOT_TRIED, SURVIVED, TRANSLATIONS
 from simulations.mutants.row import Edit, Mutant
-from simulations.mutants.table import MUTANTS, SURVIVORS, find
+from simulations.mutants.table import MUTANTS, SURVIVORS, TAGS, find, has_tag
 from simulations.running.workers import Task, rows
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +32,7 @@ def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None
         assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
 
 
-def test_each_id_is_there_once() -> None:
+def test_each_id_is_unique() -> None:
     modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets)
 
     ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
@@ -39,14 +41,14 @@ def test_each_id_is_there_once() -> None:
     assert list(ids) == list(MUTANTS)
 
 
-def test_the_gate_has_two_mutants_and_more_of_each_subject_that_it_must_have() -> None:
+def test_the_gate_requires_two_mutants_or_more_of_each_main_subject() -> None:
     subjects = Counter(mutant.subject for mutant in MUTANTS.values() if mutant.ci and mutant.level == "raft")
 
     assert all(subjects[each] >= 2 for each in ("votes", "persistence", "watermark", "truncation", "snapshots"))
     assert sum(subjects.values()) >= 10
 
 
-def test_a_mutant_is_caught_where_the_code_as_it_is_is_well() -> None:
+def test_a_mutant_is_caught_in_a_world_that_is_well_without_it() -> None:
     tasks = [Task((4,)), Task((4,), mutant_id="R01")]
 
     found = {row.task.mutant_id: row for row in rows(tasks, 2)}
@@ -56,18 +58,48 @@ def test_a_mutant_is_caught_where_the_code_as_it_is_is_well() -> None:
     ]  # fmt: skip
 
 
-def test_an_edit_that_fits_nothing_is_an_error_and_not_a_mutant_that_is_caught() -> None:
-    with pytest.raises(ValueError, match="has 0 times, not once"):
+def test_an_edit_that_does_not_fit_is_an_error_and_not_a_kill() -> None:
+    with pytest.raises(ValueError, match="contains 0 times, not once"):
         mutated("x = 1\n", [Edit("m", "y = 1", "y = 2")])
-    with pytest.raises(ValueError, match="has 2 times, not once"):
+    with pytest.raises(ValueError, match="contains 2 times, not once"):
         mutated("x = 1\nx = 1\n", [Edit("m", "x = 1", "x = 2")])
 
 
-def test_a_mutant_of_what_is_imported_already_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="is imported already; a mutant needs a fresh process"):
+def test_a_mutant_of_an_imported_module_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="is already imported; a mutant needs a fresh process"):
         install(MUTANTS["R01"]._replace(edits=(Edit("simulations.mutants.table", "x", "y"),)))
 
 
-def test_a_mutant_that_is_not_there_is_told() -> None:
+def test_an_unknown_mutant_is_refused() -> None:
     with pytest.raises(ValueError, match="no mutant 'R00'; known are R01, "):
         find("R00")
+
+
+def test_each_bug_of_a_project_names_known_mutants() -> None:
+    unknown = [mutant_id for bug in BUGS for mutant_id in bug.mutants if mutant_id not in MUTANTS]
+
+    assert unknown == []
+    assert [issue for issue, count in Counter(bug.issue for bug in BUGS).items() if count > 1] == []
+
+
+def test_forty_bugs_of_kafka_and_ten_of_others_have_a_mutant() -> None:
+    kafkas = [bug for bug in BUGS if bug.issue.startswith("KAFKA-") and bug.mutants]
+    others = [bug for bug in BUGS if not bug.issue.startswith("KAFKA-") and bug.mutants]
+
+    assert len(kafkas) >= 40
+    assert len(others) >= 10
+
+
+def test_twenty_eight_lines_of_kafkas_raft_have_a_mutant_each() -> None:
+    assert len({translation.mutant_id for translation in TRANSLATIONS}) == len(TRANSLATIONS) == 28
+    assert {translation.mutant_id for translation in TRANSLATIONS} - set(MUTANTS) == {"R42"}  # it lives: BOUNDARY.md
+    assert Counter(translation.theirs for translation in TRANSLATIONS) == {KILLED: 10, SURVIVED: 8, NOT_TRIED: 10}
+
+
+def test_a_mutant_is_chosen_by_each_of_its_tags() -> None:
+    chosen = {tag: [mutant.id for mutant in MUTANTS.values() if has_tag(mutant, tag)] for tag in TAGS}
+
+    assert "R01" in chosen["gate"]
+    assert "R01" in chosen["peer"]
+    assert "R26" in chosen["history"]
+    assert "R37" not in chosen["peer"]

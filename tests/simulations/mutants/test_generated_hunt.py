@@ -1,4 +1,4 @@
-"""The hunt for ordinary mutants, in a process of its own as it imports the code that it changes."""
+"""The hunt for generated mutants, in a process of its own because it imports the code that it changes."""
 
 from __future__ import annotations
 

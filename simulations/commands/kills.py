@@ -1,4 +1,4 @@
-"""First kills, of `mutants`: how soon luck catches each, and what that tells of properties and faults."""
+"""`mutants --hunt, --report, --oracles, --faults`: how soon each mutant is caught, by which property and faults."""
 
 from __future__ import annotations
 
@@ -26,22 +26,28 @@ def add(parser: argparse.ArgumentParser) -> None:
     from simulations.mutants.kills import RANGES
 
     ways = parser.add_mutually_exclusive_group()
-    ways.add_argument("--hunt", action="store_true", help="each through ranges of seeds; the kills are kept")
-    ways.add_argument("--report", action="store_true", help="how soon each was caught, as kept")
-    ways.add_argument("--gate", action="store_true", help="each is caught still: by what is known to catch it")
-    ways.add_argument("--oracles", action="store_true", help="which properties have caught which, as kept")
-    ways.add_argument("--faults", action="store_true", help="which kinds of faults which could not do without")
-    parser.add_argument(
-        "--only", default="", metavar="ID", help="this property judges alone; its kills are kept beside"
+    ways.add_argument("--hunt", action="store_true", help="try each in ranges of seeds, and store the first kills")
+    ways.add_argument("--report", action="store_true", help="print how soon each is caught, from the stored kills")
+    ways.add_argument(
+        "--gate", action="store_true", help="check that each is still caught by what is known to catch it"
     )
-    parser.add_argument("--unkept", action="store_true", help="only those of which no kill is kept")
-    parser.add_argument("--ranges", type=positive, default=RANGES, metavar="N", help=f"of seeds, to hunt in ({RANGES})")
-    parser.add_argument("--further", action="store_true", help="go on where the kept hunts have ended")
-    parser.add_argument("--seeds-max", type=positive, default=200, metavar="N", help="of a range, at most (200)")
+    ways.add_argument(
+        "--oracles", action="store_true", help="print which property catches which mutants, from the stored kills"
+    )
+    ways.add_argument("--faults", action="store_true", help="print which kinds of faults the kills need")
+    parser.add_argument("--only", default="", metavar="ID", help="check this property alone, and store what it catches")
+    parser.add_argument("--unkept", action="store_true", help="only those without a stored kill")
+    parser.add_argument(
+        "--ranges", type=positive, default=RANGES, metavar="N", help=f"how many ranges of seeds ({RANGES})"
+    )
+    parser.add_argument("--further", action="store_true", help="continue where the stored hunts ended")
+    parser.add_argument(
+        "--seeds-max", type=positive, default=200, metavar="N", help="how many seeds of a range at most (200)"
+    )
 
 
 def execute(args: argparse.Namespace, chosen: Sequence[Mutant], crew: Crew) -> int | None:
-    """Returns the exit code; None where nothing of this was asked for."""
+    """Returns the exit code; None where the arguments ask for none of this."""
     from simulations.mutants import kills
 
     kept = kills.read()
@@ -93,8 +99,8 @@ def _hunt(
 
 
 def _alone(chosen: Sequence[Mutant], crew: Crew, property_id: str, seeds: Iterable[int]) -> int:
-    """Each mutant with one property that judges, and the others silent; returns 0 where it has caught one of them."""
-    from simulations.mutants import alone
+    """Try each mutant with all properties but one silent; returns 0 where it catches a mutant."""
+    from simulations.mutants import kills
     from simulations.properties.ids import PROPERTIES
 
     if property_id not in PROPERTIES:
@@ -104,21 +110,21 @@ def _alone(chosen: Sequence[Mutant], crew: Crew, property_id: str, seeds: Iterab
     for row in crew(tasks):
         name = row.task.mutant_id
         if row.error or not row.outcomes or row.outcomes[-1].is_well:
-            why = row.error.strip().splitlines()[-1] if row.error else f"not seen in {len(row.outcomes)} seeds"
+            why = row.error.strip().splitlines()[-1] if row.error else f"not caught in {len(row.outcomes)} seeds"
             sys.stdout.write(f"{name:5} {why}, {row.cpu_s:.1f} s\n")
             continue
         caught += 1
         last = row.outcomes[-1]
-        kept = alone.read()
+        kept = kills.read_alone()
         kept.setdefault(property_id, {})[name] = last.seed
-        alone.write(kept)
+        kills.write_alone(kept)
         sys.stdout.write(f"{name:5} seed {last.seed}, {row.cpu_s:.1f} s: {last.text}\n")
         sys.stdout.flush()
     return 0 if caught else 1
 
 
 def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
-    from simulations.mutants.scores import score
+    from simulations.mutants.kills import score
 
     found = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
     kills = _with_corpus(chosen, kept)
@@ -129,16 +135,20 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
             others = {kill.property_id for kill in found[mutant.id] if kill.seed} - set(mutant.expected)
             note = f", expected of {'/'.join(mutant.expected)}" if others and mutant.expected else ""
             sys.stdout.write(_line(mutant.id, found[mutant.id], f"{mutant.name}{note}"))
-    told = score(found)
+    totals = score(found)
     sys.stdout.write(
-        f"{told.mutants} mutants hunted, {told.mutants - len(told.missed)} caught; seeds until then: median"
-        f" {told.seeds_median:g}, 95 of 100 within {told.seeds_p95:g}, worst {told.seeds_worst};"
-        f" {told.endless} of {told.ranges} ranges without a kill, which count as endless\n"
+        f"{totals.mutants} mutants tried, {totals.mutants - len(totals.missed)} caught; seeds until the kill: median"
+        f" {totals.seeds_median:g}, 95 of 100 within {totals.seeds_p95:g}, worst {totals.seeds_worst};"
+        f" {totals.endless} of {totals.ranges} ranges without a kill, which count as infinite\n"
     )
-    sys.stdout.write(f"{len(kills) - len(living)} of {len(kills)} are caught by a seed or a plan of the corpus\n")
-    for what, names in (("not caught", told.missed), ("not in each range", told.lucky), ("not hunted", unhunted)):
+    sys.stdout.write(f"{len(kills) - len(living)} of {len(kills)} are caught by a seed or by a plan of the corpus\n")
+    for what, names in (
+        ("not caught", totals.missed),
+        ("not caught in every range", totals.partly),
+        ("not tried", unhunted),
+    ):
         sys.stdout.write(f"{what}: {', '.join(names) or 'none'}\n")
-    return 1 if told.missed or unhunted else 0
+    return 1 if totals.missed or unhunted else 0
 
 
 def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
@@ -148,7 +158,7 @@ def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
 
 
 def _with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> dict[str, list[Kill]]:
-    """The kept kills, and the plans of the corpus, which need the faults that shrinking has left in them."""
+    """The stored kills and those by plans of the corpus, which need every fault that shrinking has left in them."""
     from simulations.corpus import entries
     from simulations.mutants.kills import Kill
 
@@ -162,27 +172,26 @@ def _with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> di
 
 
 def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
-    from simulations.mutants import alone
-    from simulations.mutants.scores import by_property
+    from simulations.mutants.kills import by_property, read_alone
     from simulations.properties.ids import PROPERTIES
 
     found = by_property(_with_corpus(chosen, kept), PROPERTIES)
-    by_itself = alone.read()
+    by_itself = read_alone()
     for name, mutants in found.items():
         others = f"alone: {' '.join(by_itself[name])}" if by_itself.get(name) else ""
-        told = " ".join((*mutants, others)).strip()
-        sys.stdout.write(f"{name:6} {len(mutants):3} {told or 'IDLE'}\n")
+        caught = " ".join((*mutants, others)).strip()
+        sys.stdout.write(f"{name:6} {len(mutants):3} {caught or 'NONE'}\n")
     idle = [name for name, mutants in found.items() if not mutants and not by_itself.get(name)]
     never_first = [name for name, mutants in found.items() if not mutants and by_itself.get(name)]
     sys.stdout.write(f"{len(found)} properties; only alone: {', '.join(never_first) or 'none'}\n")
-    sys.stdout.write(f"{len(idle)} idle: {', '.join(idle) or 'none'}\n")
+    sys.stdout.write(f"{len(idle)} catch nothing: {', '.join(idle) or 'none'}\n")
     return 1 if idle else 0
 
 
 def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew) -> int:
-    """By the kept kills; of kinds that none of these needs, by their witnesses, which are lived through again."""
+    """By the stored kills; for kinds that none of these needs, by their witnesses, which are run again."""
     from simulations.mutants import witnesses
-    from simulations.mutants.scores import by_fault
+    from simulations.mutants.kills import by_fault
 
     kinds = tuple(witnesses.kinds())
     found = by_fault(_with_corpus(chosen, kept), kinds)

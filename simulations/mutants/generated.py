@@ -1,31 +1,61 @@
-"""The rules by which ordinary mutants are made of a source.
+"""Generated mutants: rules that change any module's source, the mutants they make, and samples of them.
 
-A condition negated, a comparison swapped, `and` for `or`, one more or less, another constant, another error code, True for
-False, a value not returned, a statement dropped (and with it each flush). Asserts, notes, texts and types are left alone:
-they say what is so, and do nothing.
+The rules negate a condition, swap a comparison, exchange `and` and `or`, add or subtract one, change a constant or an error
+code, flip True and False, drop a return value, or drop a statement (so also each flush). Asserts, notes, texts and types are
+left alone because they do not change what the code does.
+
+An id names a mutant as long as the code stays as it is: `G/raft.vote/94/7/negate`. A key survives when lines move: it is
+made of the function, the rule and the changed text.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from simulations.mutants.row import Edit, Mutant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+PREFIX = "G/"
+
+# Level -> the packages whose own modules (not those of subpackages) are the core that the level tests.
+CORES = {
+    "raft": ("raft",),
+    "controller": (
+        "controller.core",
+        "controller.features",
+        "controller.handlers",
+        "controller.interface",
+        "controller.rules",
+        "controller.state",
+        "controller.state.partitions",
+        "controller.state.tables",
+    ),
+}
+# Modules that only the node level runs: envelopes, and the bound on the size of a frame.
+OF_NODES = ("controller.node.envelope", "controller.node.request_bounds")
+
+_SHOWN = 90
 
 SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 
-# Calls that only tell somebody.
-_SILENT = {"note", "on_note", "_note", "noted"}
+# Calls that only report something.
+_REPORTS = {"note", "on_note", "_note", "noted"}
 
 
 class Change(NamedTuple):
     """One change of a source: its bytes from start to end become `after`, which has as many lines.
 
-    function: the name, with its class, of the one it is in; rule: its name; line and column: where, as `ast` counts.
+    function: name of the changed function, with its class; rule: name of the rule; line, column: as `ast` counts them.
     """
 
     start: int
@@ -38,7 +68,7 @@ class Change(NamedTuple):
 
 
 def changes(source: str) -> list[Change]:
-    """All changes that the rules make of a source, in the order of its lines; no two of one rule at one place."""
+    """All changes that the rules make to a source, in line order; no two have the same rule and place."""
     lines = [0]
     for line in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(line.encode()))
@@ -63,7 +93,7 @@ def changes(source: str) -> list[Change]:
 
 
 def _stretched(part: ast.AST, after: str, count: int) -> str:
-    """With as many lines as what it takes the place of, so that all below stays where it is."""
+    """The text padded to as many lines as the text it replaces, so that the lines below keep their numbers."""
     if not count:
         return after
     return after + "\n" * count if isinstance(part, ast.stmt) else f"({after}{chr(10) * count})"
@@ -78,11 +108,11 @@ def _functions(body: Iterable[ast.stmt], prefix: str = "") -> Iterator[tuple[str
 
 
 def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes that do something when they run."""
+    """All nodes that have an effect when they run."""
     for node in body:
         if isinstance(node, ast.Raise):
             yield from (each for each in ast.walk(node) if _is_error_code(each))
-        if isinstance(node, (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)) or _is_silent(node):
+        if isinstance(node, (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)) or _only_reports(node):
             continue
         yield node
         if isinstance(node, ast.AnnAssign):
@@ -93,18 +123,18 @@ def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
             yield from _within(ast.iter_child_nodes(node))
 
 
-def _is_silent(node: ast.AST) -> bool:
-    """A docstring, or a word to somebody who only listens."""
+def _only_reports(node: ast.AST) -> bool:
+    """Whether it is a docstring or a call that only reports something."""
     if not isinstance(node, ast.Expr):
         return False
     call = node.value
     if isinstance(call, ast.Constant):
         return True
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _SILENT
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _REPORTS
 
 
 def _of(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
-    """What is changed of a node, by which rule, into what."""
+    """The changes of a node: what is replaced, by which rule, and the new text."""
     if isinstance(node, (ast.If, ast.While, ast.IfExp)) and not _swaps_to_opposite(node.test):
         yield node.test, "negate", f"not ({ast.unparse(node.test)})"
     if isinstance(node, ast.Compare):
@@ -132,7 +162,7 @@ def _of(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
 
 
 def _constants(parent: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
-    """Numbers and truths that stand for themselves. One more beside a sum or an order is a rule of its own."""
+    """Changes of literal numbers and booleans. Sums and ordered comparisons have rules of their own."""
     if isinstance(parent, (ast.UnaryOp, ast.Expr)) or (
         isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub))
     ):
@@ -169,14 +199,119 @@ def _swaps_to_opposite(test: ast.expr) -> bool:
 
 
 def _sets_state(node: ast.AST) -> bool:
-    """An assignment to an attribute or an item: the name of a local would be missing afterwards."""
+    """Whether it assigns to an attribute or an item. Assignments to locals stay, or their names would be undefined."""
     return isinstance(node, ast.Assign) and all(isinstance(to, (ast.Attribute, ast.Subscript)) for to in node.targets)
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Whether it joins texts or lists, as far as can be seen."""
+    """Whether it joins texts or lists, as far as its syntax shows."""
     joined = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp, ast.Dict)
     return any(
         isinstance(each, joined) or (isinstance(each, ast.Constant) and not isinstance(each.value, int))
         for each in (node.left, node.right)
     )
+
+
+class Generated(NamedTuple):
+    """A mutant that a rule made. text: the changed text, on one line; before: how many mutants with the same function, rule
+    and text come before it.
+    """
+
+    module: str
+    change: Change
+    text: str
+    before: int
+
+    @property
+    def id(self) -> str:
+        change = self.change
+        return f"{PREFIX}{self.module}/{change.line}/{change.column}/{change.rule}"
+
+    @property
+    def key(self) -> str:
+        """A name that stays the same when lines move."""
+        rule = re.sub(r"-\d+$", "", self.change.rule)
+        again = f" #{self.before + 1}" if self.before else ""
+        return f"{self.module}.{self.change.function} {rule} `{self.text}`{again}"
+
+    def mutated(self, source: str) -> str:
+        """The source of the module with the change."""
+        data = source.encode()
+        return (data[: self.change.start] + self.change.after.encode() + data[self.change.end :]).decode()
+
+
+def modules(name: str) -> list[str]:
+    """The modules of a level's core, or of a package without its subpackages; a module's name gives that module."""
+    if name in CORES:
+        found = [module for package in CORES[name] for module in _of_package(package)]
+        return [*found, *OF_NODES] if name == "controller" else found
+    return _of_package(name)
+
+
+def _of_package(package: str) -> list[str]:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return [package]
+    root = Path(spec.submodule_search_locations[0])
+    return [f"{package}.{path.stem}" for path in sorted(root.glob("*.py")) if path.stem != "__init__"]
+
+
+def generated_of(module: str) -> Iterator[Generated]:
+    """All mutants of a module, in line order."""
+    source = source_of(module)
+    data = source.encode()
+    counts: dict[str, int] = {}
+    for change in changes(source):
+        text = " ".join(data[change.start : change.end].decode().split())
+        text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+        first = Generated(module, change, text, 0)
+        count = counts[first.key] = counts.get(first.key, -1) + 1
+        yield first._replace(before=count)
+
+
+def sample(name: str, count: int | None, seed: int = 1) -> list[Generated]:
+    """`count` mutants of a core, package or module, chosen by hash; all where count is None.
+
+    A larger sample contains the smaller ones, and a change of the code changes few choices.
+    """
+    found = [each for module in modules(name) for each in generated_of(module)]
+    if count is None:
+        return found
+    chosen = sorted(found, key=lambda each: blake2b(f"{seed}/{each.key}".encode(), digest_size=8).digest())[:count]
+    return sorted(chosen, key=lambda each: (each.module, each.change.start, each.change.rule))
+
+
+def find(mutant_id: str) -> Mutant:
+    """The mutant with this id. Raises ValueError where the code has none."""
+    try:
+        _, module, line, column, rule = mutant_id.split("/")
+    except ValueError:
+        raise ValueError(f"{mutant_id!r} is not G/module/line/column/rule") from None
+    for each in generated_of(module):
+        if each.id == mutant_id:
+            return as_mutant(each)
+    raise ValueError(f"{module} has no {rule} at line {line}, column {column}")
+
+
+def as_mutant(generated: Generated) -> Mutant:
+    """The mutant as a row, as the other commands take it."""
+    module, change, text, _ = generated
+    source = source_of(module)
+    name = f"{module}:{change.line}: {text} → {' '.join(change.after.split())[:60]}"
+    edit = Edit(module, source, generated.mutated(source))
+    return Mutant(generated.id, name, "generic", change.rule, (), (edit,), level=level_of(module))
+
+
+def level_of(module: str) -> str:
+    """The level at which the mutants of a module are tried."""
+    if module in OF_NODES:
+        return "node"
+    return "controller" if module.startswith("controller") else "raft"
+
+
+def source_of(module: str) -> str:
+    """The source of a module. Raises ValueError where there is no such module."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"no module {module}")
+    return Path(spec.origin).read_text()

@@ -1,4 +1,4 @@
-"""The rules by which ordinary mutants are made: each changes what it is for, and lines stay where they are."""
+"""Generated mutants: what each rule changes, ids, keys and samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from simulations.mutants.rules import changes
+from simulations.mutants.generated import as_mutant, changes, find, generated_of, modules, sample
 
 SOURCE = '''
 """A module."""
@@ -30,7 +30,7 @@ def act(self, x: int) -> bool:
 '''
 
 
-def test_each_rule_changes_what_it_is_for_and_nothing_else() -> None:
+def test_each_rule_makes_its_change_and_no_other() -> None:
     found = [(change.rule, SOURCE[change.start : change.end], change.after) for change in changes(SOURCE)]
 
     assert found == [
@@ -76,7 +76,7 @@ def test_two_changes_of_a_rule_at_one_place_have_two_names() -> None:
         "def f(a):\n    return h(\n        a\n    )\n",
     ],
 )
-def test_what_takes_the_place_of_several_lines_has_as_many(text: str) -> None:
+def test_a_change_keeps_the_number_of_lines(text: str) -> None:
     data = text.encode()
     found = changes(text)
 
@@ -85,3 +85,40 @@ def test_what_takes_the_place_of_several_lines_has_as_many(text: str) -> None:
         after = data[: change.start] + change.after.encode() + data[change.end :]
         assert after.count(b"\n") == data.count(b"\n")
         ast.parse(after)
+
+
+@pytest.mark.parametrize("module", ["raft.vote", "raft.fetch_request", "raft.storage.disk_queue"])
+def test_each_mutant_is_valid_code_with_an_id_and_a_key_of_its_own(module: str) -> None:
+    found = list(generated_of(module))
+
+    assert len(found) > 20
+    assert len({each.id for each in found}) == len({each.key for each in found}) == len(found)
+    for each in found[::5]:
+        ((_, before, after),) = as_mutant(each).edits
+        assert ast.dump(ast.parse(before)) != ast.dump(ast.parse(after))
+    assert find(found[7].id) == as_mutant(found[7])
+
+
+def test_a_core_excludes_its_edges() -> None:
+    assert "raft.vote" in modules("raft")
+    assert not any(name.startswith(("raft.storage.", "raft.network.")) for name in modules("raft"))
+    assert {"controller.core.controller", "controller.handlers.isr", "controller.state.partitions.topics"} < set(
+        modules("controller")
+    )
+    assert "controller.node.node" not in modules("controller")
+
+
+def test_a_larger_sample_holds_the_smaller_one() -> None:
+    small = sample("raft", 20)
+    large = sample("raft", 60)
+
+    assert (len(small), len(large)) == (20, 60)
+    assert {each.key for each in small} < {each.key for each in large}
+    assert sample("raft", 20, seed=2) != small == sample("raft", 20)
+
+
+def test_an_unknown_id_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"raft\.vote has no negate at line 1, column 0"):
+        find("G/raft.vote/1/0/negate")
+    with pytest.raises(ValueError, match="is not G/module/line/column/rule"):
+        find("G/raft.vote")
