@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from simulations.chaos.nemesis import Befallen
-    from simulations.world.connections import Connection, Frame
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection
 
 # What the nemesis does between two cuts of a node that flaps, and how often.
 FLAP_MS, FLAP_TIMES = 300, 5

@@ -8,7 +8,7 @@ from raft.effects import Send
 from raft.inputs import Answered, Failed
 from records.errors import Error
 from simulations.world.clocks import NodeClock
-from simulations.world.node import endpoint
+from simulations.world.machine import endpoint
 from simulations.world.releases import NEWEST
 from simulations.world.world import MS
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from random import Random
 
     from simulations.world.channels import Channel
-    from simulations.world.connections import Connection, Frame, Network
+    from simulations.world.connections import Network
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection
     from simulations.world.world import World
 
     Done = Callable[[Any], None]

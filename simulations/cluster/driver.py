@@ -34,8 +34,9 @@ from records.metadata.configs import FeatureLevelRecord
 from simulations.cluster.fuzz_values import NODE_LOGGERS
 from simulations.cluster.loop import SimLoop
 from simulations.world.channels import Channel
+from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead
-from simulations.world.process import DIRECTORY, DISK_TROUBLE, Process
+from simulations.world.process import DISK_TROUBLE, Process
 from simulations.world.releases import levels_of
 from simulations.world.violation import Violation
 from simulations.world.world import SECOND
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from raft.effects import Send
     from raft.inputs import Input
     from simulations.cluster.watch import ClusterWatch
-    from simulations.world.connections import Connection, Frame
-    from simulations.world.node import Node
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Node
 
 SHUTDOWN_US = 4 * SECOND
 # So few sorts of rare partitions are many, in place of thousands, that those out of use are looked for in small worlds.
@@ -189,7 +190,7 @@ class ControllerProcess(Process):
     def performed(self) -> None:
         """All effects of a step are under way."""
         if self.node.triggers.states:
-            self.node.triggers.look(self.watch.ledger, self)
+            self.node.triggers.look(self)
 
     def say_last_words(self) -> None:
         """It cannot go on: the product tells the others, and nothing else is taken in."""

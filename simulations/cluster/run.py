@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Fault
     from simulations.running.closeup import Told
     from simulations.running.outcome import Outcome
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 # Brokers and admin clients begin within so many ms.
 BEGIN_WITHIN_MS = 200

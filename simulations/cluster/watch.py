@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from raft.inputs import Requested, Source
     from simulations.cluster.client import Client
     from simulations.cluster.driver import ControllerProcess
-    from simulations.world.connections import Connection, Frame
     from simulations.world.ledger import Ledger
-    from simulations.world.process import Process
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
     from simulations.world.trace import Trace
     from simulations.world.world import World
 

@@ -12,8 +12,8 @@ from simulations.world.messages import ANSWERS, KINDS
 from simulations.world.releases import common_controller_versions, common_versions
 
 if TYPE_CHECKING:
-    from simulations.world.connections import Connection
     from simulations.world.messages import Gist
+    from simulations.world.process import Connection
 
 # Names of these messages, requests and answers, for faults to choose from.
 NAMES: list[str] = []

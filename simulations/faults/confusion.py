@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from simulations.levels.raft_run import Run
-    from simulations.world.connections import Connection, Frame
-    from simulations.world.process import Process
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
 
 Args = dict[str, Any]
 

@@ -16,14 +16,13 @@ from raft.storage.names import CHECKPOINT, LOG, QUORUM_STATE, snapshot_name
 from raft.storage.scan import CRC_AT
 from simulations.faults.targets import find
 from simulations.world.chains import parts
-from simulations.world.node import DiskFault
-from simulations.world.process import DIRECTORY
+from simulations.world.disk import DIRECTORY
+from simulations.world.machine import DiskFault
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
 

@@ -9,15 +9,15 @@ from records.messages.elections import VoteRequest
 from records.schema import replace
 from simulations.faults.targets import between, find, rest
 from simulations.world.links import Latency
+from simulations.world.machine import endpoint
 from simulations.world.messages import NAMES
-from simulations.world.node import endpoint
 from simulations.world.triggers import Pending
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.connections import Connection, Frame
-    from simulations.world.process import Process
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
 
 Args = dict[str, Any]
 Ways = list[tuple[int, int]]

@@ -12,8 +12,7 @@ from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
 

@@ -8,8 +8,7 @@ from raft.roles import Candidate, Leader
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 Whom = int | str
 

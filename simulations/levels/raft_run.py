@@ -18,13 +18,14 @@ from simulations.running.closeup import tell_writes
 from simulations.running.outcome import Outcome
 from simulations.world import scale
 from simulations.world.connections import Network, speaks_newest
+from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead
 from simulations.world.ledger import Ledger
 from simulations.world.links import Latency
 from simulations.world.load import Clients
-from simulations.world.node import DiskPace, Node, endpoint
+from simulations.world.machine import DiskPace, endpoint
 from simulations.world.noise import BEGIN, Noise, disk_name, link_name
-from simulations.world.process import DIRECTORY, Process
+from simulations.world.process import Node, Process
 from simulations.world.releases import NEWEST
 from simulations.world.rogue_clients import Strangers
 from simulations.world.streams import between, directory_id, stream
@@ -56,11 +57,11 @@ class Run:
         self.plan = plan
         self.world = World()
         self.trace = Trace(written)
-        self.triggers = Triggers()
         self.noise = Noise(self.world, plan.noise_ms, plan.noise_of)
         self.network = self._make_network()
         self.nodes: dict[int, Node] = {}
         self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
+        self.triggers = Triggers(self.ledger)
         self.watch = self._make_watch()
         self.network.seen = self.watch.leaves
         self.network.arrived = self.watch.arrives
@@ -151,7 +152,7 @@ class Run:
 
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         plan = self.plan
-        node = Node(self.world, self.network, self.triggers, self.watch, plan.seed, node_id)
+        node = Node(self.world, self.network, self.triggers, self.watch, plan.seed, node_id, self._make_process)
         node.config = RaftConfig(CLUSTER, endpoints=node.endpoints(), **plan.config)
         node.static_voters = voters
         node.limits = LogLimits(segment_bytes_max=plan.segment_bytes, cache_bytes_max=plan.cache_bytes)
@@ -165,6 +166,9 @@ class Run:
         if plan.kraft_version:
             self._format(node, voters)
         return node
+
+    def _make_process(self, node: Node) -> Process:
+        return Process(node)
 
     def _format(self, node: Node, voters: VoterSet) -> None:
         """The 0-0 snapshot with the voters, as the formatter leaves it (KIP-853); then none are configured."""

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from raft.roles import Role
     from simulations.coverage.seen import Seen
     from simulations.running.closeup import Told
-    from simulations.world.connections import Connection, Frame
     from simulations.world.ledger import Ledger
-    from simulations.world.process import Process
-    from simulations.world.register import Replay, State
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
     from simulations.world.trace import Trace
     from simulations.world.world import World
+    from simulations.world.writes import Replay, State
 
 
 class Watch:

@@ -15,8 +15,7 @@ from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 # A connection attempt into a cut lasts for 10 s (socket.connection.setup.timeout.ms); then come elections.
 CONNECT_MS = 10_000

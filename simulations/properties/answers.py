@@ -16,14 +16,14 @@ from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.uuids import ZERO_UUID
 from simulations.properties.notified import Told, expected
-from simulations.world.node import endpoint
+from simulations.world.machine import endpoint
 from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from raft.inputs import Requested, Source
-    from simulations.world.connections import Frame
     from simulations.world.ledger import Ledger
+    from simulations.world.messages import Frame
     from simulations.world.process import Process
     from simulations.world.world import World
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.inputs import Requested
     from raft.roles import Role
-    from simulations.world.connections import Connection, Frame
     from simulations.world.ledger import Ledger
-    from simulations.world.process import Process
-    from simulations.world.register import Replay, State
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
+    from simulations.world.writes import Replay, State
 
 
 class Commits:

@@ -17,9 +17,9 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from raft.inputs import Answered, Requested
     from raft.roles import Role
-    from simulations.world.connections import Connection, Frame
     from simulations.world.ledger import Ledger
-    from simulations.world.process import Process
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
 
 
 class Elections:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from raft.inputs import Requested
     from raft.roles import Role
     from records.messages.fetch import FetchRequest
-    from simulations.world.connections import Frame
     from simulations.world.ledger import Ledger
+    from simulations.world.messages import Frame
     from simulations.world.process import Process
     from simulations.world.world import World
 

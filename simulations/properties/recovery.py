@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from raft.config import SnapshotId
     from raft.recovered import Recovered
     from simulations.world.ledger import Ledger
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 # What the system says of a disk that fails.
 FAULTS = {errno.EIO, errno.ENOSPC, errno.EROFS}

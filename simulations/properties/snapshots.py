@@ -15,7 +15,7 @@ from raft.storage.names import snapshot_name
 from records.batch import CorruptBatch, batches, records_of
 from records.control_batch import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, control_type
 from records.messages.fetch_snapshot import FetchSnapshotRequest
-from simulations.world.process import DIRECTORY
+from simulations.world.disk import DIRECTORY
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:

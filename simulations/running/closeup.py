@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from records.batch import read_header
 from simulations.histories.linearizable import points
 from simulations.histories.operations import UNKNOWN
-from simulations.world.register import writes_of
 from simulations.world.trace import OPERATION, RECORDS, Entry
+from simulations.world.writes import writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from simulations.faults.table import pick
 from simulations.plans.plan import Fault
 from simulations.sockets import letters
 from simulations.sockets.rogue_clients import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
-from simulations.world.node import endpoint
+from simulations.world.machine import endpoint
 from simulations.world.streams import between
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from records.codec import decode_prefix
 from records.headers import RequestHeader, request_header_version
 from records.registry import request_class
 from records.wire import DecodeError
-from simulations.world.connections import Frame
-from simulations.world.messages import KINDS
+from simulations.world.messages import KINDS, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from simulations.sockets.judge import WireJudge
     from simulations.sockets.loop import Opening
-    from simulations.world.connections import Connection, Frame
     from simulations.world.links import Latency
-    from simulations.world.process import Process
+    from simulations.world.messages import Frame
+    from simulations.world.process import Connection, Process
     from simulations.world.world import World
 
 # How writes come apart: as they are, at a frame of Ethernet's, anywhere now and then, in crumbs.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.tcp import TcpConnection
-    from simulations.world.node import Node
+    from simulations.world.process import Node
 
     Tell = Callable[[Input, Asked | None], None]
 

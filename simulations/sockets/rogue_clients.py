@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.tcp import TcpConnection
-    from simulations.world.connections import Connection
+    from simulations.world.process import Connection
 
     Manner = Callable[["Visit"], None]
     Ranges = dict[int, tuple[int, int]]

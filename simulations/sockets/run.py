@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Fault
     from simulations.sockets.plan import SocketPlan
     from simulations.sockets.rogue_clients import Stranger
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 LOOK_MS = 20
 

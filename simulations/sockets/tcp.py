@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simulations.world.connections import Connection
+from simulations.world.process import Connection
 
 if TYPE_CHECKING:
     from simulations.sockets.frames import Asked, Tap

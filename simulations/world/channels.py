@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from raft.inputs import Answered, Failed, Refused
 from records.errors import Error
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
     from raft.effects import Send
-    from simulations.world.connections import Connection, Frame
-    from simulations.world.process import Process
+    from simulations.world.interfaces import Network
+    from simulations.world.messages import Frame
+    from simulations.world.world import World
 
 # As in raft.network.channel; a test holds them against each other.
 BACKOFF_MS = 50
 BACKOFF_MS_MAX = 500
 CONNECT_MS_MAX = 10_000
 VERSIONS_MS_MAX = 2_000
+
+
+class Host(Protocol):
+    """The process that has a channel, or a client that has no more than channels."""
+
+    world: World
+    rng: Random
+    is_dead: bool
+
+    @property
+    def network(self) -> Network: ...
+    def when_awake(self, act: Callable[..., None], *args: Any) -> None: ...
+    def receive_soon(self, event: Failed | Refused) -> None: ...
+    def handle_answer(self, frame: Frame, answered: Answered) -> None: ...
 
 
 class Channel:
@@ -31,11 +49,11 @@ class Channel:
         "request",
     )  # fmt: skip
 
-    def __init__(self, process: Process, peer: int) -> None:
+    def __init__(self, process: Host, peer: int) -> None:
         self.process = process
         self.peer = peer
         self.host = ""
-        self.connection: Connection | None = None
+        self.connection: Any = None
         self.is_ready = False
         self.number = 0
         self.request: Any = None
@@ -62,13 +80,13 @@ class Channel:
 
     # What the network tells
 
-    def accepted(self, connection: Connection) -> None:
+    def accepted(self, connection: Any) -> None:
         """The connection stands; the peer has less time to tell its versions."""
         if connection is self.connection:
             self._clear_timer()
             self._set_timer(VERSIONS_MS_MAX, self._give_up)
 
-    def ready(self, connection: Connection) -> None:
+    def ready(self, connection: Any) -> None:
         """The peer has told its versions."""
         if connection is not self.connection:
             return
@@ -79,7 +97,7 @@ class Channel:
         if self.number:
             self._write()
 
-    def refused(self, connection: Connection) -> None:
+    def refused(self, connection: Any) -> None:
         """Nobody listens there."""
         if connection is self.connection:
             self._clear_timer()
@@ -88,7 +106,7 @@ class Channel:
             self._fail(Error.BROKER_NOT_AVAILABLE)
             self.process.receive_soon(Refused(self.peer))
 
-    def lost(self, connection: Connection) -> None:
+    def lost(self, connection: Any) -> None:
         """The connection is gone: whether somebody still listens tells at once whether the process is."""
         if connection is not self.connection:
             return
@@ -102,7 +120,7 @@ class Channel:
         else:
             self._back_off()
 
-    def answered(self, connection: Connection, frame: Frame, response: Any) -> None:
+    def answered(self, connection: Any, frame: Frame, response: Any) -> None:
         """An answer has come; one to what was given up comes only where the world wants the core to see such."""
         if connection is self.connection and frame.number == self.number:
             self.number = 0

@@ -14,7 +14,8 @@ from records.codec import decode, encode
 from records.wire import EncodeError
 from simulations.world.channels import Channel
 from simulations.world.links import Links, Pipe
-from simulations.world.messages import ANSWERS, KINDS
+from simulations.world.messages import ANSWERS, KINDS, Frame
+from simulations.world.process import Connection
 from simulations.world.releases import NEWEST, common_versions
 from simulations.world.world import SECOND
 
@@ -23,62 +24,10 @@ if TYPE_CHECKING:
     from random import Random
 
     from simulations.world.links import Latency
-    from simulations.world.messages import Gist
-    from simulations.world.node import Node
-    from simulations.world.process import Process
-    from simulations.world.releases import Versions
+    from simulations.world.process import Node, Process
     from simulations.world.world import World
 
 SYN_RETRY_US = SECOND  # then twice as long, each time
-
-
-class Frame:
-    """A request or an answer on its way. number: of the `Send`; name, gist: see `messages`; stamp: what the sender's
-    world knew of it, for those who check. payload: bytes, or the message itself where no codec is asked for. stray: of
-    a request that is not for its receiver, and of its answer: in what it is wrong.
-    """
-
-    __slots__ = ("gist", "name", "number", "payload", "sent_at", "size", "stamp", "stray", "version")
-
-    def __init__(self, name: str, gist: Gist, number: int, version: int, payload: Any, size: int) -> None:
-        self.name = name
-        self.gist = gist
-        self.number = number
-        self.version = version
-        self.payload = payload
-        self.size = size
-        self.sent_at = 0
-        self.stamp: Any = None
-        self.stray = ""
-
-    @property
-    def is_bytes(self) -> bool:
-        """Whether it goes through the codec."""
-        return type(self.payload) is bytes
-
-
-class Connection:
-    """One TCP connection. id: the server's number for it, 0 before it was accepted. is_wanted: by the client; asked:
-    the request that the server has not answered yet, taken at asked_at.
-    """
-
-    __slots__ = (
-        "asked", "asked_at", "asked_class", "channel", "client", "id", "is_wanted", "server", "to_client", "to_server",
-        "versions",
-    )  # fmt: skip
-
-    def __init__(self, client: Process, channel: Channel, to_server: Pipe, to_client: Pipe) -> None:
-        self.client = client
-        self.channel = channel
-        self.server: Process | None = None
-        self.id = 0
-        self.is_wanted = True
-        self.to_server = to_server
-        self.to_client = to_client
-        self.asked: Frame | None = None
-        self.asked_at = 0
-        self.asked_class: type = object
-        self.versions: Versions = {}
 
 
 class Network:
@@ -101,6 +50,10 @@ class Network:
         self.seen: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
         self.arrived: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
         self.messages = 0
+
+    def attach(self, node: Node) -> None:
+        """A machine is reached at its address."""
+        self.hosts[node.endpoints()[0].host] = node
 
     # The client's side
 

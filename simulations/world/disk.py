@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from random import Random
 
 SECTOR_BYTES = 512
+DIRECTORY = "node/__cluster_metadata-0"
+"""Where on its disk a node has its log."""
 
 
 class Write(NamedTuple):

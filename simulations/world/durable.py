@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.config import SnapshotId
 from raft.storage.names import LOG, QUORUM_STATE, segment_offset, snapshot_id
 from simulations.world.chains import UNKNOWN, ChainedLog, Chains, parts
-from simulations.world.process import DIRECTORY
+from simulations.world.disk import DIRECTORY
 
 if TYPE_CHECKING:
     from simulations.world.disk import Disk, Inode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.world.chains import EMPTY, ChainedLog, Chains, parts
-from simulations.world.register import Replay, State, read_snapshot, writes_of
 from simulations.world.violation import Violation
+from simulations.world.writes import Replay, State, read_snapshot, writes_of
 
 if TYPE_CHECKING:
     from records.batch import Batch

@@ -13,8 +13,7 @@ from simulations.world.durable import DurableView
 from simulations.world.history import History
 
 if TYPE_CHECKING:
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Node, Process
 
 
 class Ledger:

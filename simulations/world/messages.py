@@ -21,6 +21,31 @@ if TYPE_CHECKING:
 Gist = tuple[Any, ...]
 
 
+class Frame:
+    """A request or an answer on its way. number: of the `Send`; name, gist: see `messages`; stamp: what the sender's
+    world knew of it, for those who check. payload: bytes, or the message itself where no codec is asked for. stray: of
+    a request that is not for its receiver, and of its answer: in what it is wrong.
+    """
+
+    __slots__ = ("gist", "name", "number", "payload", "sent_at", "size", "stamp", "stray", "version")
+
+    def __init__(self, name: str, gist: Gist, number: int, version: int, payload: Any, size: int) -> None:
+        self.name = name
+        self.gist = gist
+        self.number = number
+        self.version = version
+        self.payload = payload
+        self.size = size
+        self.sent_at = 0
+        self.stamp: Any = None
+        self.stray = ""
+
+    @property
+    def is_bytes(self) -> bool:
+        """Whether it goes through the codec."""
+        return type(self.payload) is bytes
+
+
 def _vote(request: VoteRequest) -> Gist:
     asked = request.topics[0].partitions[0]
     return asked.replica_epoch, asked.replica_id, asked.last_offset_epoch, asked.last_offset, int(asked.pre_vote)

@@ -19,8 +19,10 @@ from raft.storage.errors import CorruptLog, CorruptSnapshot, DiskFailed
 from raft.storage.storage import Storage
 from records.batch import CorruptBatch
 from simulations.world.channels import Channel
+from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead, SimFiles
 from simulations.world.flush_thread import SimFlushThread
+from simulations.world.machine import Machine
 from simulations.world.register import Register
 from simulations.world.world import MS, SECOND
 
@@ -28,15 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raft.inputs import Answered, Requested
-    from simulations.world.connections import Connection, Frame, Network
-    from simulations.world.node import Node
+    from simulations.world.interfaces import Network, Watch
+    from simulations.world.links import Pipe
+    from simulations.world.messages import Frame
+    from simulations.world.releases import Versions
 
 # From the flush thread's word to the event loop that takes it.
 HANDOFF_US = 20
 HOUSEKEEPING_US = SECOND
 SHUTDOWN_US = 5 * SECOND
-LAST_WORDS_US = SECOND // 10
-DIRECTORY = "node/__cluster_metadata-0"
 # However many syncs one step waits for.
 PAUSE_US_MAX = 6 * SECOND
 
@@ -56,6 +58,30 @@ def _probe_name(names: dict[type, str], prefix: str, cls: type) -> str:
     return found
 
 
+class Connection:
+    """One TCP connection. id: the server's number for it, 0 before it was accepted. is_wanted: by the client; asked:
+    the request that the server has not answered yet, taken at asked_at.
+    """
+
+    __slots__ = (
+        "asked", "asked_at", "asked_class", "channel", "client", "id", "is_wanted", "server", "to_client", "to_server",
+        "versions",
+    )  # fmt: skip
+
+    def __init__(self, client: Process, channel: Channel, to_server: Pipe, to_client: Pipe) -> None:
+        self.client = client
+        self.channel = channel
+        self.server: Process | None = None
+        self.id = 0
+        self.is_wanted = True
+        self.to_server = to_server
+        self.to_client = to_client
+        self.asked: Frame | None = None
+        self.asked_at = 0
+        self.asked_class: type = object
+        self.versions: Versions = {}
+
+
 class Process:
     """A running replica with its storage, state machine and connections.
 
@@ -65,7 +91,7 @@ class Process:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.world = node.world
-        self.watch = node.watch
+        self.watch: Watch = node.watch
         self.network: Network = node.network
         self.clock = node.clock
         self.rng = node.stream("process", node.life)
@@ -194,7 +220,7 @@ class Process:
             if replica.deadline_ms < self._timer_ms:
                 self._set_timer(replica.deadline_ms)
             if self.node.triggers.states:
-                self.node.triggers.look(self.watch.ledger, self)
+                self.node.triggers.look(self)
             if self.node.step_us:
                 self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
             # What the step had for the state machine comes in its turn, after all effects.
@@ -395,3 +421,7 @@ class Process:
             _store,
         ),
     }  # fmt: skip
+
+
+Node = Machine[Process]
+"""A machine on which such processes run."""

@@ -1,111 +1,63 @@
 """The state machine of the worlds of raft alone: a map of registers, which knows each write and when it was committed.
 
-It does what Kafka's ReplicatedCounter does (apply what is committed, snapshot, load), and tells all it does to those
-who check: the state is a function of the log, so two that have applied as much must be equal.
+It does what Kafka's ReplicatedCounter does (apply what is committed, snapshot, load), and reports each of these to the
+watch.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from functools import lru_cache
-from struct import Struct as Layout
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 from raft.config import SnapshotId
 from raft.inputs import ConfirmLeadership, Propose
 from raft.log_view import BOOTSTRAP
 from raft.snapshots import may_take
-from records.batch import Batch, batches, build_batch, read_header, records_of
-from records.crc import crc32c
+from records.batch import batches, build_batch
+from simulations.world.writes import Replay, State, read_snapshot, snapshot_values, write_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from raft.effects import LeaderChanged, LeadershipConfirmed, ProposalRefused
-    from simulations.world.process import Process
+    from raft.inputs import Input
+    from raft.replica import Replica
+    from raft.storage.storage import Storage
+    from simulations.world.clocks import NodeClock
+    from simulations.world.interfaces import Watch
+    from simulations.world.world import World
 
 READ_BYTES = 1 << 20
 
-_WRITE = Layout(">iq")  # register, number of the write; what follows is there for its size
-_TOTAL = Layout(">qI")  # writes applied, digest of all of them in order
+
+class Settings(Protocol):
+    """What a machine says of its snapshots: one each so many records (0: none), with so much padding."""
+
+    id: int
+    snapshot_every: int
+    snapshot_padding: int
 
 
-class State(NamedTuple):
-    """What the log up to some offset comes to. digest: of all writes in their order; registers: the last write of each,
-    by register.
-    """
+class Host(Protocol):
+    """The process around a register."""
 
-    writes: int = 0
-    digest: int = 0
-    registers: tuple[tuple[int, int], ...] = ()
+    storage: Storage
+    replica: Replica
+    clock: NodeClock
+    world: World
 
-
-def write_value(register: int, number: int, size: int) -> bytes:
-    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves,
-    and a start cannot know it from one that was meant.
-    """
-    return _WRITE.pack(register, number) + b"." * size
-
-
-def write_number(value: bytes) -> int:
-    return int(_WRITE.unpack_from(value)[1])
-
-
-@lru_cache(maxsize=1024)
-def writes_of(batch: bytes) -> tuple[tuple[bytes, int, int], ...]:
-    """The writes of one batch, in order: (the record, register, number). All nodes of a world apply the same ones."""
-    header = read_header(batch)
-    assert header is not None, "a whole batch"
-    if header.is_control:
-        return ()
-    values = [record.value or b"" for record in records_of(batch, header)]
-    return tuple((value, *_WRITE.unpack_from(value)) for value in values)
-
-
-class Replay:
-    """A state that goes on with each batch."""
-
-    __slots__ = ("count", "digest", "registers")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.digest = 0
-        self.registers: dict[int, int] = {}
-
-    def take(self, batch: bytes) -> None:
-        """The bytes of one batch."""
-        for value, register, number in writes_of(batch):
-            self.registers[register] = number
-            self.count += 1
-            self.digest = crc32c(value, self.digest)
-
-    def state(self) -> State:
-        return State(self.count, self.digest, tuple(sorted(self.registers.items())))
-
-
-def snapshot_values(state: State, size: int) -> list[bytes]:
-    """The records of a snapshot of a state; size: bytes of padding for each register."""
-    padding = b"." * size
-    return [_TOTAL.pack(state.writes, state.digest)] + [
-        _WRITE.pack(*register) + padding for register in state.registers
-    ]
-
-
-def read_snapshot(found: Iterable[tuple[bytes, Batch]]) -> State:
-    """The state that a snapshot's batches hold."""
-    values = [
-        record.value or b"" for data, batch in found if not batch.is_control for record in records_of(data, batch)
-    ]
-    if not values:
-        return State()
-    count, digest = _TOTAL.unpack(values[0])
-    return State(count, digest, tuple(_WRITE.unpack_from(value) for value in values[1:]))
+    @property
+    def node(self) -> Settings: ...
+    @property
+    def watch(self) -> Watch: ...
+    def handle(self, event: Input | None) -> None: ...
+    def when_awake(self, act: Callable[..., None], *args: Any) -> None: ...
 
 
 class Register:
     """One replica of it. offset: up to where it has applied; leads: the epoch that it may write in, None where none."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Host) -> None:
         self._process = process
         self._node = process.node
         self.replay = Replay()

@@ -16,7 +16,7 @@ from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.schema import replace
 from records.uuids import METADATA_TOPIC_ID
-from simulations.world.node import endpoint
+from simulations.world.machine import endpoint
 from simulations.world.streams import between
 from simulations.world.world import MS
 

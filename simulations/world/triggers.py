@@ -32,7 +32,8 @@ class Pending:
 class Triggers:
     """armed: what is waited for, by the name of the point: `input:Saved`, `before:Append`, `disk:sync:log` …"""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self.armed: dict[str, list[Pending]] = {}
         self.states: list[tuple[str, Callable[[Process], None]]] = []
         self.operator_delay_us = OPERATOR_US
@@ -64,10 +65,10 @@ class Triggers:
                     del self.armed[name]
                 pending.act(process)
 
-    def look(self, ledger: Ledger, process: Process) -> None:
+    def look(self, process: Process) -> None:
         """A step is over: does a state hold that is waited for?"""
         for entry in list(self.states):
-            if STATES[entry[0]](ledger):
+            if STATES[entry[0]](self._ledger):
                 self.states.remove(entry)
                 entry[1](process)
 

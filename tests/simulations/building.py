@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 from raft.roles import Leader
 from simulations.levels.raft_run import Run
 from simulations.plans.plan import Load, Plan
-from simulations.world.connections import Frame
+from simulations.world.messages import Frame
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.world.connections import Connection
-    from simulations.world.node import Node
-    from simulations.world.process import Process
+    from simulations.world.process import Connection, Node, Process
 
 
 def lived(ms: int = 600, **of_plan: Any) -> Run:

@@ -15,7 +15,7 @@ from tests.simulations.building import connection_to, frame, leader, lived
 
 if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
-    from simulations.world.node import Node
+    from simulations.world.process import Node
 
 ALL = Calm([1, 2, 3])
 

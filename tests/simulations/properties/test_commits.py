@@ -9,8 +9,8 @@ import pytest
 from raft.effects import HighWatermark, Send
 from records.messages.fetch import FetchRequest
 from simulations.plans.plan import Load
-from simulations.world.register import Replay
 from simulations.world.violation import Violation
+from simulations.world.writes import Replay
 from tests.simulations.building import connection_to, followers, frame, leader, leave_unreplicated, live, lived
 
 

@@ -10,7 +10,7 @@ from raft.roles import Resigned, Unattached
 from records.errors import Error
 from records.messages.fetch import FetchResponse
 from records.uuids import METADATA_TOPIC_ID
-from simulations.world.node import endpoint
+from simulations.world.machine import endpoint
 from simulations.world.violation import Violation
 from simulations.world.world import MS
 from tests.simulations.building import followers, leader, live, lived

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from raft.storage.errors import CorruptSnapshot, DiskFailed, StorageError
-from simulations.world.process import DIRECTORY
+from simulations.world.disk import DIRECTORY
 from simulations.world.violation import Violation
 from tests.simulations.building import followers, lived
 

@@ -7,9 +7,9 @@ import pytest
 from raft.effects import AdvanceLogStart, DeleteSnapshot
 from raft.inputs import SnapshotTaken
 from simulations.plans.plan import Load
-from simulations.world.process import DIRECTORY
-from simulations.world.register import State
+from simulations.world.disk import DIRECTORY
 from simulations.world.violation import Violation
+from simulations.world.writes import State
 from tests.simulations.building import followers, leader, lived
 
 

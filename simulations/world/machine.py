@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from raft.config import Endpoint, RaftConfig, ReplicaKey
 from raft.storage.errors import CorruptLog, CorruptSnapshot, StorageError
 from raft.storage.log import LogLimits
 from records.batch import CorruptBatch
 from simulations.world.clocks import NodeClock
-from simulations.world.disk import Disk, parent
+from simulations.world.disk import DIRECTORY, Disk, parent
 from simulations.world.files import Dead
-from simulations.world.process import DIRECTORY, LAST_WORDS_US, Process
 from simulations.world.releases import NEWEST
 from simulations.world.streams import directory_id, stream
 from simulations.world.trace import DISK, SYNC
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
     from random import Random
 
     from raft.voters import VoterSet
-    from simulations.levels.raft_watch import Watch
-    from simulations.world.connections import Connection, Network
-    from simulations.world.triggers import Triggers
+    from simulations.world.interfaces import Network, Triggers, Watch
     from simulations.world.world import World
 
 
 # However slow a disk is: what began amid the faults must be over in the calm behind them.
 SYNC_US_MAX = 3 * SECOND
+# From a failed disk to the end of its process, which resigns in between.
+LAST_WORDS_US = SECOND // 10
 
 
 class DiskPace(NamedTuple):
@@ -55,7 +54,26 @@ def endpoint(node_id: int) -> Endpoint:
     return Endpoint("CONTROLLER", f"node-{node_id}", 9093)
 
 
-class Node:
+class Life(Protocol):
+    """What a machine asks of a process that runs on it."""
+
+    has_failed: bool
+    is_listening: bool
+    is_paused: bool
+
+    def boot(self) -> None: ...
+    def when_awake(self, act: Callable[..., None], *args: Any) -> None: ...
+    def shut_down(self) -> None: ...
+    def say_last_words(self) -> None: ...
+    def resume(self) -> None: ...
+    def clock_changed(self) -> None: ...
+    def die(self) -> None: ...
+
+
+P = TypeVar("P", bound=Life)
+
+
+class Machine(Generic[P]):
     """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where
     none runs.
 
@@ -66,7 +84,14 @@ class Node:
     """
 
     def __init__(
-        self, world: World, network: Network, triggers: Triggers, watch: Watch, root: int, node_id: int
+        self,
+        world: World,
+        network: Network,
+        triggers: Triggers,
+        watch: Watch,
+        root: int,
+        node_id: int,
+        make_process: Callable[[Machine[P]], P],
     ) -> None:
         self.world = world
         self.network = network
@@ -75,9 +100,9 @@ class Node:
         self.id = node_id
         self.root = root
         self.is_on = True
-        self.make_process: Callable[[Node], Process] = Process
+        self.make_process = make_process
         self.life = 0
-        self.process: Process | None = None
+        self.process: P | None = None
         self.clock = NodeClock()
         self.config = RaftConfig("")
         self.static_voters: VoterSet
@@ -93,11 +118,11 @@ class Node:
         self.broken = ""
         self.wanted = False
         self.forgot = 0
-        self.mourners: list[Connection] = []
+        self.mourners: list[Any] = []
         self.disk = Disk(0)
         self.disk_luck = self.stream("disk")
         self._starts = 0
-        network.hosts[endpoint(node_id).host] = self
+        network.attach(self)
         self.new_disk()
 
     @property
@@ -181,7 +206,7 @@ class Node:
         self.wanted = False
         self._starts += 1
 
-    def died(self, process: Process, death: Dead) -> None:
+    def died(self, process: P, death: Dead) -> None:
         """A fault struck within the process; the death says how it ends."""
         if process is not self.process:
             return
@@ -193,7 +218,7 @@ class Node:
         if down_us >= 0:
             self.start_after(down_us)
 
-    def failed(self, process: Process, error: Exception) -> None:
+    def failed(self, process: P, error: Exception) -> None:
         """The disk failed under a process, which stops. A failed sync leaves pages that are on no disk."""
         if process is not self.process or process.has_failed:
             return
@@ -207,7 +232,7 @@ class Node:
         else:
             self._finish(process)
 
-    def _finish(self, process: Process) -> None:
+    def _finish(self, process: P) -> None:
         if process is not self.process:
             return
         self._end("its disk failed", power_lost=False)
@@ -215,7 +240,7 @@ class Node:
         if self.wanted:
             self.start_after(self.triggers.operator_delay_us)
 
-    def left(self, process: Process) -> None:
+    def left(self, process: P) -> None:
         """A process has left in good order."""
         if process is self.process:
             self._end("left", power_lost=False)
@@ -260,7 +285,7 @@ class Node:
 
     # The disk
 
-    def before_disk(self, process: Process, operation: str, kind: str) -> None:
+    def before_disk(self, process: P, operation: str, kind: str) -> None:
         """An operation is about to happen: the process may die, or the operation fail."""
         armed = self.triggers.armed
         if armed:
