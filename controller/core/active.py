@@ -8,7 +8,7 @@ from controller.core.activation import activation_records
 from controller.core.apis import APIS
 from controller.core.periodic_tasks import Tasks
 from controller.core.serving import is_for_any, serve, serve_parked, write_result, wrong_controller_text
-from controller.core.snapshot_schedule import take_snapshot_if_due
+from controller.core.snapshots import take_snapshot_if_due
 from controller.interface.effects import Noted, Resign
 from controller.interface.refusals import refused
 from controller.interface.results import Result

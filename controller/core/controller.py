@@ -1,6 +1,6 @@
-"""The controller: one input in, the state changed, and effects out (KIP-631).
+"""One controller as data: its state, its environment and what it waits for (KIP-631).
 
-What each input does is in `controller.core.steps`, a table of functions; this is what they share.
+`controller.core.steps` takes an input to the function that changes this.
 """
 
 from __future__ import annotations
@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.core.metrics import Metrics
-from controller.core.periodic_work import do_what_is_due, next_due_ms
 from controller.core.snapshot_schedule import SnapshotSchedule
-from controller.core.steps import STEPS
 from controller.core.waiting import Waiting
 from controller.interface.effects import Reply
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from controller.core.periodic_tasks import Tasks
     from controller.interface.effects import Effect
     from controller.interface.env import Env
-    from controller.interface.inputs import Input, RequestContext
+    from controller.interface.inputs import RequestContext
     from controller.state.state import State
     from raft.config import SnapshotId
 
@@ -29,11 +27,12 @@ if TYPE_CHECKING:
 class Controller:
     """One controller, active or standby.
 
-    state: all metadata. env: the node and the moment; `env.epoch` is that of its leadership, -1 on a standby.
-    bootstrap: the records, with their versions, that begin an empty log. registration: of this node, None for none.
-    waiting: answers that wait. parked: requests to a standby whose state is not stable. tasks: None on a standby.
-    loading: the snapshot that is being loaded. is_catching_up: a standby that must not tell of its state before
-    `CaughtUp`. effects: of the step under way.
+    state: all metadata. env: the node and the current time; `env.epoch` is that of its leadership, -1 on a standby.
+    bootstrap: the records, with their versions, that the first leader writes to an empty log. registration: of this
+    node; None where the node does not register. waiting: answers that wait for a commit or for confirmed leadership.
+    parked: requests to a standby whose state is not stable. tasks: the periodic tasks; None on a standby. loading: the
+    snapshot that is being loaded. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
+    step under way.
     """
 
     __slots__ = (
@@ -65,31 +64,12 @@ class Controller:
         self.is_catching_up = is_catching_up
         self.effects: list[Effect] = []
 
-    def step(self, event: Input, now_ms: int) -> list[Effect]:
-        """Take one input in; the effects are to be started in order. now_ms: monotonic, never less than before.
-
-        Raises ReplayError, DecodeError, CorruptBatch, ActivationError or AssertionError where the log or we are wrong:
-        then the node must stop.
-        """
-        env = self.env
-        env.now_ms = now_ms
-        env.wall_ms = now_ms + self.wall_offset_ms
-        STEPS[type(event)](self, event)
-        if not self.is_shut_down:
-            do_what_is_due(self)
-        effects, self.effects = self.effects, []
-        return effects
-
     @property
     def is_active(self) -> bool:
-        """Whether this is the active controller; a standby is given what is committed, from `state.end_offset` on."""
+        """Whether this is the active controller; a standby gets what is committed, from `state.end_offset` on."""
         return self.env.is_active
 
-    @property
-    def deadline_ms(self) -> int | None:
-        """When `step` wants to be called with `Ticked` at the latest; None where nothing is ever due."""
-        return None if self.is_shut_down else next_due_ms(self)
-
     def answer(self, context: RequestContext, response: Any) -> None:
+        """Send the answer of one request with the effects of this step."""
         self.metrics.processing_ms.add(self.env.now_ms - context.arrived_ms)
         self.effects.append(Reply(context.source, response))

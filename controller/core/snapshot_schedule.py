@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from controller.interface.effects import TakeSnapshot
-from controller.state.view import stable_view
 from raft.config import SnapshotId
 
 if TYPE_CHECKING:
-    from controller.core.controller import Controller
     from controller.interface.settings import Settings
 
 
@@ -24,7 +21,7 @@ class Appended(NamedTuple):
 
 
 class SnapshotSchedule:
-    """Counts what was committed since the last snapshot. Judged when something is committed, and only then.
+    """Counts what was committed since the last snapshot. A snapshot can become due only when something is committed.
 
     last: the last batch that is committed. writing: the snapshot that is being written; there is one at a time.
     """
@@ -82,14 +79,3 @@ class SnapshotSchedule:
         is_large = self.bytes >= settings.metadata_log_max_record_bytes_between_snapshots
         is_old = 0 < interval_ms <= now_ms - self.since_ms
         return SnapshotId(stable_end_offset, self.last.epoch) if is_large or is_old else None
-
-
-def take_snapshot_if_due(controller: Controller) -> None:
-    """Something was committed: see whether it is time for a snapshot."""
-    snapshots, env = controller.snapshots, controller.env
-    id_ = snapshots.due(controller.state.stable_end_offset, env.now_ms)
-    if id_ is None:
-        return
-    snapshots.writing = id_
-    snapshots.begin(env.now_ms)
-    controller.effects.append(TakeSnapshot(id_, snapshots.last.timestamp_ms, stable_view(controller.state)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.core.serving import serve_parked
-from controller.core.snapshot_schedule import Appended, take_snapshot_if_due
+from controller.core.snapshot_schedule import Appended
+from controller.core.snapshots import take_snapshot_if_due
 from controller.interface.effects import Noted
 from controller.state.partitions.bulk_batches import load_batch, replay_batch
 from records.batch import batches

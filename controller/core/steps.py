@@ -1,37 +1,68 @@
-"""Which function takes which input of the controller: a table."""
+"""The one way into a controller: which function takes which input, and what follows each input (KIP-631)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.core import active as leading
-from controller.core import periodic_work as duties
-from controller.core import serving
-from controller.core import standby as following
+from controller.core import active, periodic_work, serving, snapshots, standby
+from controller.core.periodic_work import do_what_is_due
 from controller.interface import inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.core.controller import Controller
+    from controller.interface.effects import Effect
+    from controller.interface.inputs import Input
 
-STEPS: dict[type, Callable[[Controller, Any], None]] = {
+
+def step(controller: Controller, event: Input, now_ms: int) -> list[Effect]:
+    """Take one input, do what is due, and return the effects, which are to be started in order.
+
+    now_ms: of a clock that does not go back. Raises ReplayError, DecodeError, CorruptBatch, ActivationError or
+    AssertionError where the log or this code is wrong: then the node must stop.
+    """
+    env = controller.env
+    env.now_ms = now_ms
+    env.wall_ms = now_ms + controller.wall_offset_ms
+    STEPS[type(event)](controller, event)
+    if not controller.is_shut_down:
+        do_what_is_due(controller)
+    effects, controller.effects = controller.effects, []
+    return effects
+
+
+def deadline_ms(controller: Controller) -> int | None:
+    """When `step` must be called with `Ticked` at the latest; None where nothing is due until another input comes."""
+    if controller.is_shut_down:
+        return None
+    due = []
+    if controller.tasks is not None:
+        due.append(controller.tasks.next_due_ms())
+    if controller.env.sessions is not None:
+        due.append(controller.env.sessions.next_expiry_ms())
+    if controller.registration is not None:
+        due.append(controller.registration.next_due_ms(controller.state, controller.env.leader_id))
+    return min((moment_ms for moment_ms in due if moment_ms is not None), default=None)
+
+
+STEPS: dict[type[Input], Callable[[Controller, Any], None]] = {
     inputs.Requested: serving.on_requested,
     inputs.Disconnected: serving.on_disconnected,
-    inputs.LeaderChanged: leading.on_leader_changed,
-    inputs.HighWatermark: leading.on_high_watermark,
-    inputs.AppendRefused: leading.on_append_refused,
-    inputs.LeadershipConfirmed: leading.on_leadership_confirmed,
-    inputs.ShutDown: leading.on_shut_down,
-    inputs.Committed: following.on_committed,
-    inputs.SnapshotOpened: following.on_snapshot_opened,
-    inputs.SnapshotPart: following.on_snapshot_part,
-    inputs.SnapshotClosed: following.on_snapshot_closed,
-    inputs.CaughtUp: following.on_caught_up,
-    inputs.KraftVersion: following.on_kraft_version,
-    inputs.Ticked: duties.on_ticked,
-    inputs.WallClock: duties.on_wall_clock,
-    inputs.SnapshotWritten: duties.on_snapshot_written,
-    inputs.SnapshotGivenUp: duties.on_snapshot_given_up,
-    inputs.SendAnswered: duties.on_send_answered,
+    inputs.LeaderChanged: active.on_leader_changed,
+    inputs.HighWatermark: active.on_high_watermark,
+    inputs.AppendRefused: active.on_append_refused,
+    inputs.LeadershipConfirmed: active.on_leadership_confirmed,
+    inputs.ShutDown: active.on_shut_down,
+    inputs.Committed: standby.on_committed,
+    inputs.SnapshotOpened: standby.on_snapshot_opened,
+    inputs.SnapshotPart: standby.on_snapshot_part,
+    inputs.SnapshotClosed: standby.on_snapshot_closed,
+    inputs.CaughtUp: standby.on_caught_up,
+    inputs.KraftVersion: standby.on_kraft_version,
+    inputs.Ticked: periodic_work.on_ticked,
+    inputs.WallClock: periodic_work.on_wall_clock,
+    inputs.SendAnswered: periodic_work.on_send_answered,
+    inputs.SnapshotWritten: snapshots.on_snapshot_written,
+    inputs.SnapshotGivenUp: snapshots.on_snapshot_given_up,
 }

@@ -23,6 +23,7 @@ from records.schema import Message
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
+    from controller.core.apis import Api
     from controller.interface.inputs import RequestContext
     from records.messages.envelope import EnvelopeRequest
 
@@ -30,11 +31,12 @@ PRINCIPAL_VERSION = 0
 
 
 class Opened(NamedTuple):
-    """What was in an envelope. header: of the client's request."""
+    """What was in an envelope. header, api: of the client's request."""
 
     context: RequestContext
     header: RequestHeader
     request: Any
+    api: Api
 
 
 def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
@@ -70,7 +72,7 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
         client_id=header.client_id or "",
         forwarded=True,
     )
-    return Opened(inner, header, request)
+    return Opened(inner, header, request, api)
 
 
 def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:

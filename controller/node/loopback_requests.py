@@ -1,4 +1,4 @@
-"""Requests of this node's own to the active controller, which may be this node itself (KIP-919)."""
+"""Requests of this node to the active controller, which may be this node itself (KIP-919)."""
 
 from __future__ import annotations
 
@@ -18,53 +18,57 @@ if TYPE_CHECKING:
     from raft.network.channels import Channels
     from raft.replica import Replica
 
-# The connection of the sources of requests that never were on one.
-OWN_CONNECTION = 0
+# The connection number in the source of a request that this node sends to itself.
+LOOPBACK_CONNECTION = 0
 
 
-class OwnRequests:
-    """Sends them, over channels of their own, since those of the quorum are busy with Fetches.
+class LoopbackRequests:
+    """Sends them, over separate channels, since those of the quorum are busy with Fetches.
 
-    tell: takes what came of a request.
+    to_controller: takes the answer of each request as an input.
     """
 
     def __init__(
-        self, replica: Replica, controller: Controller, channels: Channels, tell: Callable[[inputs.Input], None]
+        self,
+        replica: Replica,
+        controller: Controller,
+        channels: Channels,
+        to_controller: Callable[[inputs.Input], None],
     ) -> None:
         self._replica = replica
         self._controller = controller
         self._channels = channels
-        self._tell = tell
+        self._to_controller = to_controller
 
     def send(self, effect: SendToActive, now_ms: int) -> None:
         leader_id = self._controller.env.leader_id
         if leader_id == self._replica.key.id:
-            self._ask_itself(effect, now_ms)
+            self._send_to_itself(effect, now_ms)
             return
         endpoint = self._replica.endpoint_of(leader_id)
         if endpoint is None:
-            self._tell(inputs.SendAnswered(effect.number, None))
+            self._to_controller(inputs.SendAnswered(effect.number, None))
             return
         self._channels.send(raft_effects.Send(leader_id, effect.number, endpoint, effect.request))
 
     def answered(self, source: Source, response: Any) -> None:
-        """The answer that this node gave itself."""
-        self._tell(inputs.SendAnswered(source.correlation, response))
+        """Pass on the answer of this node to its own request."""
+        self._to_controller(inputs.SendAnswered(source.correlation, response))
 
     def on_input(self, event: raft_inputs.Input) -> None:
-        """What came over the channels."""
+        """A channel got an answer, or failed."""
         if isinstance(event, raft_inputs.Answered):
-            self._tell(inputs.SendAnswered(event.number, event.response))
+            self._to_controller(inputs.SendAnswered(event.number, event.response))
         elif isinstance(event, raft_inputs.Failed):
-            self._tell(inputs.SendAnswered(event.number, None))
+            self._to_controller(inputs.SendAnswered(event.number, None))
 
-    def _ask_itself(self, effect: SendToActive, now_ms: int) -> None:
+    def _send_to_itself(self, effect: SendToActive, now_ms: int) -> None:
         api_key = type(effect.request).__schema__.api_key
         context = inputs.RequestContext(
-            Source(OWN_CONNECTION, effect.number),
+            Source(LOOPBACK_CONNECTION, effect.number),
             api_key,
             APIS[api_key].versions[1],
             self._replica.config.listener,
             now_ms,
         )
-        self._tell(inputs.Requested(context, effect.request))
+        self._to_controller(inputs.Requested(context, effect.request))

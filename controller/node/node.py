@@ -1,7 +1,7 @@
-"""One node: the two cores on a loop, a disk and a network, and what is done about each effect.
+"""One node: the two cores on a loop, a disk and a network, and which function performs which effect.
 
-Nothing here decides what a node should do; `raft` and `controller` do. Loop, files, executor, server and channels are
-handed in, so a simulation runs this very code in a world of its own.
+Nothing here decides what a node should do: `raft` and `controller` decide. Loop, files, executor, server and channels
+are parameters, so a simulation runs this code on its own.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS, Kind
+from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
-from controller.node.incoming import context_of
-from controller.node.loopback_requests import OWN_CONNECTION, OwnRequests
+from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
 from controller.node.request_bounds import TooLarge, refusal_of_size
 from controller.node.snapshot_task import SnapshotTask
+from controller.node.timers import Timers
 from raft import effects as raft_effects
 from raft import inputs as raft_inputs
 from raft.snapshots import may_take
@@ -43,9 +44,8 @@ if TYPE_CHECKING:
     from raft.storage.storage import Storage
     from records.headers import RequestHeader
 
-HOUSEKEEPING_S = 1.0
-# What is left to do after a fault: to tell the others that this node leads no more.
-LAST_WORDS_S = 0.1
+# A node that failed ends after this time, in which it sends the other voters that it leads no more.
+RESIGNATION_S = 0.1
 REQUEST_RECEIVED = "request_received"
 
 
@@ -71,21 +71,20 @@ class Node:
         self._wall_ms = wall_ms
         self._on_end = on_end
         self._inputs: deque[tuple[Callable[[Any], None], Any]] = deque()
-        self._is_draining = True  # nothing is done before the start, as when who knocked early is gone already
-        self._timer: asyncio.TimerHandle | None = None
-        self._housekeeping: asyncio.TimerHandle | None = None
+        self._is_draining = True  # inputs that come before `start` wait for it
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
-        self._timer_ms = self._told = 0  # told: news for the state that wait in _inputs
+        self._feed_events = 0  # those for the feed that wait in _inputs
         self.replica: Replica
         self.controller: Controller
         self.storage: Storage
         self.server: Server
         self.channels: Channels
         self.own_channels: Channels
-        self.own_requests: OwnRequests
+        self.loopback_requests: LoopbackRequests
         self.feed: StateFeed
         self.snapshot: SnapshotTask
+        self._timers: Timers
 
     def assemble(
         self,
@@ -97,21 +96,25 @@ class Node:
         channels: Channels,
         own_channels: Channels,
     ) -> None:
-        """Take the parts in, which were made with the callbacks below. own_channels: for this node's registration."""
+        """Add the parts, which were made with the callbacks below. own_channels: for this node's registration."""
         self.storage, self.replica, self.controller = storage, replica, controller
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(controller, storage, self._step_controller, self._later)
-        self.own_requests = OwnRequests(replica, controller, own_channels, self.to_controller)
+        self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
+        self._timers = Timers(
+            self.loop, replica, controller, storage,
+            now_ms=self.now_ms, wall_ms=self._wall_ms, queue=self._queue, drain=self._drain,
+        )  # fmt: skip
         self._do_raft: dict[type, Callable[[Any], None]] = {
             raft_effects.Send: channels.send,
             raft_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
             raft_effects.ReplyRecords: self._reply_records,
             raft_effects.ReplySnapshot: self._reply_snapshot,
             raft_effects.HighWatermark: self._on_high_watermark,
-            # Told in its turn: by then the controller is what earlier inputs have made of it.
-            raft_effects.LoadSnapshot: lambda effect: self._tell(self._load_snapshot, effect.id),
-            raft_effects.LeaderChanged: lambda effect: self._tell(self.feed.leader_changed, effect),
+            # In the queue, behind earlier inputs of the controller, which its answer to these rests on.
+            raft_effects.LoadSnapshot: lambda effect: self._queue_for_feed(self._load_snapshot, effect.id),
+            raft_effects.LeaderChanged: lambda effect: self._queue_for_feed(self.feed.leader_changed, effect),
             raft_effects.LeadershipConfirmed: lambda effect: self.to_controller(
                 inputs.LeadershipConfirmed(effect.number, effect.epoch)
             ),
@@ -128,16 +131,16 @@ class Node:
             ),
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: self._take_snapshot,
-            controller_effects.SendToActive: lambda effect: self.own_requests.send(effect, self.now_ms()),
+            controller_effects.SendToActive: lambda effect: self.loopback_requests.send(effect, self.now_ms()),
             controller_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
             controller_effects.SetLogLevel: self._set_log_level,
         }
 
-    def stand_around(self, around: Callable[[type, Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Have more done about effects: `around` gets a class of them and what is done, and says what is to be done."""
+    def wrap_effects(self, wrap: Callable[[type, Callable[[Any], None]], Callable[[Any], None]]) -> None:
+        """Replace what performs each class of effects: `wrap` gets the class and the function, and returns another."""
         self._do_raft.setdefault(raft_effects.Append, self.storage.perform)
         for actions in (self._do_raft, self._do_controller):
-            actions.update([(kind, around(kind, act)) for kind, act in actions.items()])
+            actions.update([(kind, wrap(kind, act)) for kind, act in actions.items()])
 
     # What the edges call.
 
@@ -148,41 +151,47 @@ class Node:
             self.log(name, **fields)
         self._inputs.appendleft((self._start_raft, None))
         self._is_draining = False
-        self._tell_wall_clock()
+        self._timers.queue_wall_clock()
         self._drain()
-        self._keep_house()
+        if not self.is_ending:
+            self._timers.start_upkeep()
 
     def on_request(self, incoming: Incoming) -> None:
         """A request came in on a listener."""
         if REQUEST_RECEIVED in self.log.shown:
-            self._tell_request(incoming)
-        context = context_of(incoming, self.server, self.now_ms())
-        source, request = incoming.source, incoming.message
+            self._log_request(incoming)
+        source, request, version = incoming.source, incoming.message, incoming.version
         api = APIS[incoming.api_key]
-        if api.kind is Kind.ENVELOPE:
-            try:
-                context, header, request = opened(request, context)
-            except ApiError as error:
-                self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
-                return
-            self._envelopes[source] = header
-            api = APIS[context.api_key]
+        context = None
+        if api.kind is not Kind.RAFT:
+            address = incoming.peer.rpartition(":")[0]
+            context = inputs.RequestContext(
+                source, incoming.api_key, version, incoming.listener, self.now_ms(),
+                client_address=address, client_id=incoming.client_id,
+            )  # fmt: skip
+            if api.kind is Kind.ENVELOPE:
+                try:
+                    context, header, request, api = opened(request, context)
+                except ApiError as error:
+                    self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
+                    return
+                self._envelopes[source] = header
+                version = context.version
         try:
-            refusal = refusal_of_size(api, request, context.version, len(incoming.frame))
+            refusal = refusal_of_size(api, request, version, len(incoming.frame))
         except TooLarge as error:
             self.server.disconnect(source, str(error))
             return
         if refusal is not None:
             self._reply(source, refusal)
-        elif api.kind is Kind.RAFT:
-            self.to_raft(raft_inputs.Requested(source, request, context.version, context.listener))
+        elif context is None or api.kind is Kind.RAFT:
+            self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
         else:
             self.to_controller(inputs.Requested(context, request))
 
-    def _tell_request(self, incoming: Incoming) -> None:
+    def _log_request(self, incoming: Incoming) -> None:
         api, client_id = type(incoming.message).__name__, incoming.client_id
-        client = self.server.peer(incoming.source)
-        self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=client, client_id=client_id)
+        self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=incoming.peer, client_id=client_id)
 
     def on_disconnected(self, connection: int) -> None:
         if self._envelopes:
@@ -192,31 +201,31 @@ class Node:
         self.to_controller(inputs.Disconnected(connection))
 
     def on_peer(self, event: raft_inputs.Input) -> None:
-        """What came of a `Send`."""
+        """A `Send` was answered, or failed."""
         self.to_raft(event)
 
     def on_own_answer(self, event: raft_inputs.Input) -> None:
-        """What came of a request of this node's own to the active controller."""
-        self.own_requests.on_input(event)
+        """A request of this node to the active controller was answered, or failed."""
+        self.loopback_requests.on_input(event)
 
     def on_disk(self, event: raft_inputs.Input) -> None:
-        """The disk did what it was asked for; called on the executor's thread."""
-        self.loop.call_soon_threadsafe(self._disk_said, event)
+        """The disk did what an effect asked for; called on the executor's thread."""
+        self.loop.call_soon_threadsafe(self._on_disk_done, event)
 
     def on_disk_failure(self, error: DiskFailed) -> None:
         """The disk failed; called on any thread."""
         self.loop.call_soon_threadsafe(self.fail, error)
 
     def on_disk_note(self, name: str, fields: dict[str, Any]) -> None:
-        """The storage has something for the log; called on any thread."""
+        """The storage has an event for the log; called on any thread."""
         self.loop.call_soon_threadsafe(lambda: self.log(name, **fields))
 
     def note(self, name: str, fields: dict[str, Any]) -> None:
-        """An edge has something for the log."""
+        """A part of the node has an event for the log."""
         self.log(name, **fields)
 
     def shut_down(self) -> None:
-        """Leave in good order: hand leadership over, and end when that is done or in vain."""
+        """Hand leadership over, and end when raft has done so or has given up."""
         if self.is_ending:
             return
         self.log("node_stopping")
@@ -224,23 +233,23 @@ class Node:
         self.to_raft(raft_inputs.ShutDown())
 
     def fail(self, error: BaseException) -> None:
-        """Say that this node cannot go on, tell the others if it leads, and end."""
+        """Log why this node cannot go on, send the other voters that it leads no more, and end."""
         if self.is_ending:
             return
-        self.is_ending = True
+        self._stop_inputs()
         self.failure = error
         self.log("node_failed", error=f"{type(error).__name__}: {error}", exc_info=error)
         self._inputs.clear()
         try:
-            # Only what goes to others is still done: nothing that this node would remember.
+            # Only messages to others are sent: this node must save nothing more.
             for effect in raft_step(self.replica, raft_inputs.Resign(self.replica.epoch), self.now_ms()):
                 if isinstance(effect, raft_effects.Send):
                     self.channels.send(effect)
         except Exception as second:  # whatever it is, the node ends
             self.log("resigning_failed", error=repr(second))
-        self.loop.call_later(LAST_WORDS_S, self._finish)
+        self.loop.call_later(RESIGNATION_S, self._finish)
 
-    # Inputs to the cores, one after the other.
+    # Inputs of the cores, one after the other.
 
     def now_ms(self) -> int:
         return int(self.loop.time() * 1000)
@@ -252,6 +261,13 @@ class Node:
     def to_controller(self, event: inputs.Input) -> None:
         self._inputs.append((self._step_controller, event))
         self._drain()
+
+    def _queue(self, raft_input: raft_inputs.Input | None, controller_input: inputs.Input | None) -> None:
+        """Queue an input for each core, None for none, for the next `_drain`."""
+        if raft_input is not None:
+            self._inputs.append((self._step_raft, raft_input))
+        if controller_input is not None:
+            self._inputs.append((self._step_controller, controller_input))
 
     def _drain(self) -> None:
         if self._is_draining or self.is_ending:
@@ -265,7 +281,8 @@ class Node:
             self.fail(error)
         finally:
             self._is_draining = False
-        self._arm()
+        if not self.is_ending:
+            self._timers.arm()
 
     def _start_raft(self, _event: None) -> None:
         now_ms = self.now_ms()
@@ -287,68 +304,30 @@ class Node:
             self.to_controller(inputs.KraftVersion(self._kraft_version, -1 if last is None else last[0]))
 
     def _step_controller(self, event: inputs.Input) -> None:
-        for effect in self.controller.step(event, self.now_ms()):
+        self._perform_controller(controller_step(self.controller, event, self.now_ms()))
+
+    def _perform_controller(self, effects: list[controller_effects.Effect]) -> None:
+        for effect in effects:
             self._do_controller[type(effect)](effect)
 
-    def _disk_said(self, event: raft_inputs.Input) -> None:
+    def _on_disk_done(self, event: raft_inputs.Input) -> None:
         self.to_raft(event)
         if isinstance(event, raft_inputs.SnapshotTaken):
             self.to_controller(inputs.SnapshotWritten(event.id, event.size))
 
     def _later(self, action: Callable[[], None]) -> None:
-        """Go on with a long work in a later turn of the loop, so that others get theirs."""
+        """Go on with long work in a later turn of the loop, so that other inputs are taken in between."""
         self.loop.call_soon(self._go_on, action)
 
     def _go_on(self, action: Callable[[], None]) -> None:
         self._inputs.append((lambda _: action(), None))
         self._drain()
 
-    # Time.
-
-    def _arm(self) -> None:
-        """Have the cores stepped when the first of them wants to be."""
-        if self.is_ending:
-            return
-        due_ms = self.replica.deadline_ms
-        wanted_ms = self.controller.deadline_ms
-        if wanted_ms is not None and wanted_ms < due_ms:
-            due_ms = wanted_ms
-        if self._timer is not None:
-            if self._timer_ms <= due_ms:
-                return  # it comes soon enough, and is set anew then
-            self._timer.cancel()
-        self._timer_ms = due_ms
-        # Never at once: the clock of whole milliseconds may say that it is not yet due.
-        self._timer = self.loop.call_later(max(due_ms - self.now_ms(), 1) / 1000, self._tick)
-
-    def _tick(self) -> None:
-        self._timer = None
-        now_ms = self.now_ms()
-        if self.replica.deadline_ms <= now_ms:
-            self._inputs.append((self._step_raft, raft_inputs.Ticked()))
-        wanted_ms = self.controller.deadline_ms
-        if wanted_ms is not None and wanted_ms <= now_ms:
-            self._inputs.append((self._step_controller, inputs.Ticked()))
-        self._drain()
-
-    def _keep_house(self) -> None:
-        """What is done every second or so, and not on the way of anything."""
-        if self.is_ending:
-            return
-        self._tell_wall_clock()
-        self.storage.tick(self.now_ms())
-        self._housekeeping = self.loop.call_later(HOUSEKEEPING_S, self._keep_house)
-
-    def _tell_wall_clock(self) -> None:
-        offset_ms = self._wall_ms() - self.now_ms()
-        self._inputs.append((self._step_raft, raft_inputs.WallClock(offset_ms)))
-        self._inputs.append((self._step_controller, inputs.WallClock(offset_ms)))
-
     # Effects of raft.
 
     def _reply(self, source: Source, response: Any) -> None:
-        if source.connection == OWN_CONNECTION:
-            self.own_requests.answered(source, response)
+        if source.connection == LOOPBACK_CONNECTION:
+            self.loopback_requests.answered(source, response)
             return
         try:
             header = self._envelopes.pop(source, None)
@@ -367,30 +346,31 @@ class Node:
         effect.response.topics[0].partitions[0].unaligned_records = data
         self._reply(effect.source, effect.response)
 
-    def _tell(self, take: Callable[[Any], None], news: Any) -> None:
-        """Have the state fed when its turn comes, in the order of what raft said."""
-        self._told += 1
-        self._inputs.append((self._take_news, (take, news)))
+    def _queue_for_feed(self, take: Callable[[Any], None], event: Any) -> None:
+        """Queue an event for the feed, in the order of raft's effects."""
+        self._feed_events += 1
+        self._inputs.append((self._step_feed, (take, event)))
 
-    def _take_news(self, news: tuple[Callable[[Any], None], Any]) -> None:
-        self._told -= 1
-        news[0](news[1])
+    def _step_feed(self, queued: tuple[Callable[[Any], None], Any]) -> None:
+        self._feed_events -= 1
+        take, event = queued
+        take(event)
 
     def _load_snapshot(self, snapshot: SnapshotId) -> None:
-        """The state begins anew: what is being written of the old one is of no use."""
+        """The state is replaced, so a snapshot of the old state that is being written is dropped."""
         self.snapshot.drop()
         self.feed.load(snapshot)
 
     def _on_high_watermark(self, effect: raft_effects.HighWatermark) -> None:
         self.storage.perform(effect)
-        if self._told:
-            self._tell(self.feed.high_watermark, effect.offset)
+        if self._feed_events:
+            self._queue_for_feed(self.feed.high_watermark, effect.offset)
         else:
-            # At once, before other effects of the step: a client's answer goes before what followers are told.
+            # At once, before the other effects of the step: the answers to clients go before those to followers.
             self.feed.high_watermark(effect.offset)
 
     def _keep_channels(self, effect: raft_effects.VotersChanged) -> None:
-        """Connections to those who are no voters any more are let go; bootstrap servers have negative numbers."""
+        """Close the connections to nodes that are no voters any more; bootstrap servers have negative ids."""
         self.channels.retain({voter.key.id for voter in effect.voters})
 
     def _on_refused(self, effect: raft_effects.ProposalRefused) -> None:
@@ -422,22 +402,24 @@ class Node:
     # The end.
 
     def _end(self) -> None:
-        """Raft has handed over what it had."""
+        """Raft has handed its leadership over, or had none."""
         if not self.is_ending:
-            self.is_ending = True
-            # One turn more, so that the last answers leave.
+            self._stop_inputs()
+            # In the next turn of the loop, so that the last answers leave.
             self.loop.call_soon(self._finish)
 
     def end_now(self) -> None:
-        """Wait no longer for anybody."""
+        """End without waiting for raft."""
         if not self.is_ending:
-            self.is_ending = True
+            self._stop_inputs()
             self._finish()
 
+    def _stop_inputs(self) -> None:
+        """No input is taken any more."""
+        self.is_ending = True
+        self._timers.close()
+
     def _finish(self) -> None:
-        for timer in (self._timer, self._housekeeping):
-            if timer is not None:
-                timer.cancel()
         self.snapshot.drop()
         self.server.close()
         self.channels.close()

@@ -28,7 +28,10 @@ class BadRequest(ValueError):
 
 
 class Incoming(NamedTuple):
-    """A request. message: decoded at `version`; frame: as it came, whose body begins at `body_at`."""
+    """A request. message: decoded at `version`; frame: as it came, whose body begins at `body_at`.
+
+    listener: the name of the listener it came in on; peer: the `host:port` it came from.
+    """
 
     source: Source
     api_key: int
@@ -38,6 +41,8 @@ class Incoming(NamedTuple):
     message: Any
     frame: bytes
     body_at: int
+    listener: str
+    peer: str
 
     @property
     def body(self) -> bytes:

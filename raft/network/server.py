@@ -130,16 +130,6 @@ class Server:
         if connection is not None:
             connection.refuse(reason)
 
-    def peer(self, source: Source) -> str:
-        """`host:port` of whom a request came from; empty where the connection is gone."""
-        connection = self.connections.get(source.connection)
-        return "" if connection is None else connection.peer
-
-    def listener(self, source: Source) -> str:
-        """The listener that a request came in on; empty where the connection is gone."""
-        connection = self.connections.get(source.connection)
-        return "" if connection is None else connection.listener
-
     def stop_listening(self) -> None:
         """Accept no more connections; those that are open stay."""
         for server in self._servers:
@@ -202,7 +192,7 @@ class Server:
         self._on_request(
             Incoming(
                 Source(connection.number, slot.number), request.api_key, request.version, request.correlation_id,
-                request.client_id, request.message, frame, request.body_at,
+                request.client_id, request.message, frame, request.body_at, connection.listener, connection.peer,
             )
         )  # fmt: skip
 

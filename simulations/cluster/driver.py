@@ -77,7 +77,7 @@ class ControllerProcess(Process):
         self._begins_with = begins_with
         self.loop = SimLoop(self, self._guard)
         self.driver: WatchedDriver
-        self.controller: WatchedController
+        self.controller: Controller
         self.loggers: Loggers
 
     def boot(self) -> None:
@@ -102,10 +102,9 @@ class ControllerProcess(Process):
             node.id, rng.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, rng
         )
         state = State(supported_features=features, knows_config=knows_config)
-        self.controller = WatchedController(
+        self.controller = Controller(
             state, env, bootstrap=self._begins_with, registration=registration, is_catching_up=True
         )
-        self.controller.process = self
         self.machine = Machine(self.controller)  # type: ignore[assignment]
         driver.assemble(
             storage=self.storage,
@@ -148,7 +147,10 @@ class ControllerProcess(Process):
         source = Source(connection.id, frame.number)
         request = requested.request
         api_key = type(request).__schema__.api_key
-        incoming = Incoming(source, api_key, frame.version, frame.number, "simulated", request, b"", 0)
+        incoming = Incoming(
+            source, api_key, frame.version, frame.number, "simulated", request, b"", 0,
+            self.replica.config.listener, f"10.0.0.{connection.client.node.id % 250}:1000",
+        )  # fmt: skip
         self.watch.asked(self, frame, requested)
         self._guard(self.driver.on_request, incoming)
         if not self.is_dead:
@@ -240,6 +242,7 @@ class WatchedDriver(Driver):
             on_end=process.ended,
         )
         self._step: tuple[str, Any] = ("start", None)
+        self._controller_input: ControllerInput
         self._error: BaseException | None = None
 
     def assemble(self, **parts: Any) -> None:
@@ -281,7 +284,12 @@ class WatchedDriver(Driver):
 
     def _step_controller(self, event: ControllerInput) -> None:
         self._process.reach("controller", type(event))
+        self._controller_input = event
         super()._step_controller(event)
+
+    def _perform_controller(self, effects: list[Effect]) -> None:
+        self._process.watch.controller_stepped(self._process, self._controller_input, effects)
+        super()._perform_controller(effects)
 
     def _watched(self, cls: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
         process = self._process
@@ -293,17 +301,6 @@ class WatchedDriver(Driver):
             process.reach("after", cls)
 
         return perform
-
-
-class WatchedController(Controller):
-    """The product's controller, with its steps told of."""
-
-    process: ControllerProcess
-
-    def step(self, event: ControllerInput, now_ms: int) -> list[Effect]:
-        effects = super().step(event, now_ms)
-        self.process.watch.controller_stepped(self.process, event, effects)
-        return effects
 
 
 class Machine:
@@ -353,13 +350,6 @@ class SimServer:
 
     def disconnect(self, source: Source, reason: str) -> None:
         raise Violation("ASSERT", f"node {self._process.node.id} cannot answer {source}: {reason}")
-
-    def peer(self, source: Source) -> str:
-        connection = self._process.connections.get(source.connection)
-        return "" if connection is None else f"10.0.0.{connection.client.node.id % 250}:1000"
-
-    def listener(self, _source: Source) -> str:
-        return self._process.replica.config.listener
 
     def close(self) -> None:
         """The connections close with the process."""

@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from controller.core.controller import Controller
+from controller.core.steps import step
 from controller.features.levels import METADATA_VERSION
 from controller.interface.env import Env
 from controller.interface.inputs import Committed
@@ -66,7 +67,7 @@ class Reference:
             self.replays += 1
         batches = self._history.batches
         while self._given < len(batches) and self._standby.state.end_offset < end_offset:
-            self._standby.step(Committed(batches[self._given]), 0)
+            step(self._standby, Committed(batches[self._given]), 0)
             self._given += 1
         stable, digest = state_digest(self._standby.state)
         self._digests[end_offset] = self._digests[stable] = digest

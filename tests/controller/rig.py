@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.controller import Controller
 from controller.core.serving import write_result
+from controller.core.steps import deadline_ms, step
 from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, SendToActive, TakeSnapshot
 from controller.interface.env import Env
 from controller.interface.inputs import (
@@ -89,11 +90,15 @@ class Rig:
     def state(self) -> State:
         return self.controller.state
 
+    @property
+    def deadline_ms(self) -> int | None:
+        return deadline_ms(self.controller)
+
     # Inputs.
 
     def step(self, event: Any) -> list[Any]:
         """One input; its effects are taken care of, and returned."""
-        effects = self.controller.step(event, self.now_ms)
+        effects = step(self.controller, event, self.now_ms)
         for effect in effects:
             if isinstance(effect, Append):
                 assert effect.base_offset == self.end_offset, (effect.base_offset, self.end_offset)
@@ -143,10 +148,10 @@ class Rig:
         until = self.now_ms + ms
         effects = []
         while True:
-            deadline_ms = self.controller.deadline_ms
-            if deadline_ms is None or deadline_ms > until:
+            due_ms = self.deadline_ms
+            if due_ms is None or due_ms > until:
                 break
-            self.now_ms = max(self.now_ms, deadline_ms)
+            self.now_ms = max(self.now_ms, due_ms)
             effects += self.step(Ticked())
         self.now_ms = until
         return effects

@@ -128,7 +128,7 @@ class Counted:
         self._uncommitted: deque[tuple[int, float, int]] = deque()
 
     def around(self, kind: type, act: Callable[[Any], None]) -> Callable[[Any], None]:
-        """For `Node.stand_around`: see the effects of some classes pass before they are performed."""
+        """For `Node.wrap_effects`: see the effects of some classes pass before they are performed."""
         look = self._looks.get(kind)
         return act if look is None else _both(look, act)
 

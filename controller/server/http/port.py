@@ -90,7 +90,7 @@ class HttpPort:
         """Answer from this node, which is whole."""
         self._node = node
         self._counted = Counted(node.replica, wall_ms)
-        node.stand_around(self._counted.around)
+        node.wrap_effects(self._counted.around)
         self._watchdog.watch(node.storage)
 
     def close(self) -> None:

@@ -385,7 +385,7 @@ def test_a_step_does_one_thing_of_each_sort():
     effects = rig.step(Ticked())
 
     assert kinds(effects).count(Append) == 1
-    assert rig.controller.deadline_ms <= rig.now_ms
+    assert rig.deadline_ms <= rig.now_ms
 
 
 def test_after_shut_down_nothing_is_written_any_more():
@@ -401,7 +401,7 @@ def test_after_shut_down_nothing_is_written_any_more():
 
     assert kinds(effects) == [Resign, Noted, Reply]
     assert rig.replies[waiting].topics[0].error_code == Error.NOT_CONTROLLER
-    assert (rig.end_offset, rig.controller.is_active, rig.controller.deadline_ms) == (end_offset, False, None)
+    assert (rig.end_offset, rig.controller.is_active, rig.deadline_ms) == (end_offset, False, None)
 
 
 def test_the_kraft_version_is_what_the_log_says():

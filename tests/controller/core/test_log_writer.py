@@ -146,7 +146,7 @@ def test_many_sessions_that_end_do_not_hold_the_others_up():
     rig.now_ms += 9001
 
     steps = []
-    while rig.controller.deadline_ms is not None and rig.controller.deadline_ms <= rig.now_ms:
+    while rig.deadline_ms is not None and rig.deadline_ms <= rig.now_ms:
         steps.append([type(effect).__name__ for effect in rig.step(Ticked())])
 
     assert steps == [["Append", "Noted"]] * 3

@@ -90,7 +90,7 @@ def test_a_failed_attempt_is_repeated_later_and_later(answer):
         before = len(r.sent())
         r.step(SendAnswered(r.sent()[-1].number, answer))
         assert len(r.sent()) == before
-        waits.append(r.controller.deadline_ms - r.now_ms)
+        waits.append(r.deadline_ms - r.now_ms)
         r.tick(waits[-1])
         assert len(r.sent()) == before + 1
 
@@ -115,7 +115,7 @@ def test_another_leader_is_asked_at_once():
     r = rig().lead()
     for _ in range(6):
         r.step(SendAnswered(r.sent()[-1].number, None))
-        r.tick(r.controller.deadline_ms - r.now_ms)
+        r.tick(r.deadline_ms - r.now_ms)
     r.step(SendAnswered(r.sent()[-1].number, None))
     before = len(r.sent())
 

@@ -26,7 +26,7 @@ def test_a_request_is_read_with_its_header() -> None:
     found = parse_request(frame, VERSIONS)
 
     assert found[:5] == (55, 2, -5, "é", REQUEST)
-    incoming = Incoming(Source(1, 2), 55, 2, -5, "é", found.message, frame, found.body_at)
+    incoming = Incoming(Source(1, 2), 55, 2, -5, "é", found.message, frame, found.body_at, "CONTROLLER", "")
     assert incoming.body == encode(REQUEST, 2)
 
 

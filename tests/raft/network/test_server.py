@@ -54,8 +54,7 @@ def test_a_request_is_handed_on_and_answered(loop: Loop) -> None:
             assert (incoming.api_key, incoming.version, incoming.client_id) == (55, 2, "me")
             assert incoming.message == describe_quorum()
             port = client.writer.get_extra_info("sockname")[1]
-            assert serving.server.peer(incoming.source) == f"127.0.0.1:{port}"
-            assert serving.server.listener(incoming.source) == "CONTROLLER"
+            assert (incoming.listener, incoming.peer) == ("CONTROLLER", f"127.0.0.1:{port}")
             client.close()
             await until(lambda: serving.gone == [incoming.source.connection])
 
@@ -180,7 +179,7 @@ def test_an_answer_to_a_connection_that_is_gone_is_dropped(loop: Loop) -> None:
 
             serving.answer(serving.requests[0])
 
-            assert serving.server.peer(serving.requests[0].source) == ""
+            assert serving.server.connections == {}
 
     run_on(loop, test())
 
@@ -547,8 +546,8 @@ def test_it_listens_on_ipv6(loop: Loop) -> None:
             await client.write(api_versions(3))
 
             assert correlation(await client.frame()) == 3
-            assert serving.server.peer(serving.requests[0].source).startswith("[::1]:")
-            assert serving.server.listener(serving.requests[0].source) == "SIX"
+            assert serving.requests[0].peer.startswith("[::1]:")
+            assert serving.requests[0].listener == "SIX"
             client.close()
 
     run_on(loop, test())

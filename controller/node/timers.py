@@ -1,0 +1,91 @@
+"""When the cores are stepped without an input of their own: their deadlines, and the work of every second."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.core.steps import deadline_ms
+from controller.interface import inputs
+from raft import inputs as raft_inputs
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from controller.core.controller import Controller
+    from raft.replica import Replica
+    from raft.storage.storage import Storage
+
+UPKEEP_S = 1.0
+
+
+class Timers:
+    """The timers of a node, on its loop.
+
+    now_ms: the monotonic clock; wall_ms: the wall clock. queue: queues an input for each core, None for none; drain:
+    steps the cores with what is queued.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        replica: Replica,
+        controller: Controller,
+        storage: Storage,
+        *,
+        now_ms: Callable[[], int],
+        wall_ms: Callable[[], int],
+        queue: Callable[[raft_inputs.Input | None, inputs.Input | None], None],
+        drain: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._replica = replica
+        self._controller = controller
+        self._storage = storage
+        self._now_ms = now_ms
+        self._wall_ms = wall_ms
+        self._queue = queue
+        self._drain = drain
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._upkeep: asyncio.TimerHandle | None = None
+
+    def arm(self) -> None:
+        """Set the timer to the earlier deadline of the two cores."""
+        due_ms = self._replica.deadline_ms
+        controller_due_ms = deadline_ms(self._controller)
+        if controller_due_ms is not None and controller_due_ms < due_ms:
+            due_ms = controller_due_ms
+        if self._timer is not None:
+            if self._timer_ms <= due_ms:
+                return  # it fires early enough, and is set anew then
+            self._timer.cancel()
+        self._timer_ms = due_ms
+        # Never at once: by the clock of whole milliseconds the deadline may still be ahead.
+        self._timer = self._loop.call_later(max(due_ms - self._now_ms(), 1) / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_ms = self._now_ms()
+        raft_is_due = self._replica.deadline_ms <= now_ms
+        due_ms = deadline_ms(self._controller)
+        controller_is_due = due_ms is not None and due_ms <= now_ms
+        self._queue(raft_inputs.Ticked() if raft_is_due else None, inputs.Ticked() if controller_is_due else None)
+        self._drain()
+
+    def start_upkeep(self) -> None:
+        """Once a second: the cores get the offset of the wall clock, and the storage does what time alone asks for."""
+        self.queue_wall_clock()
+        self._storage.tick(self._now_ms())
+        self._upkeep = self._loop.call_later(UPKEEP_S, self.start_upkeep)
+
+    def queue_wall_clock(self) -> None:
+        """Queue the offset of the wall clock for both cores."""
+        offset_ms = self._wall_ms() - self._now_ms()
+        self._queue(raft_inputs.WallClock(offset_ms), inputs.WallClock(offset_ms))
+
+    def close(self) -> None:
+        """No timer fires any more."""
+        for timer in (self._timer, self._upkeep):
+            if timer is not None:
+                timer.cancel()
