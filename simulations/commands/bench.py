@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 
 if TYPE_CHECKING:
     import argparse

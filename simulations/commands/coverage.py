@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import add_crew, crew_of
-from simulations.running.workers import Task, chunks
+from simulations.running.tasks import Task, chunks
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simulations.coverage.worlds import Worlds
     from simulations.levels.table import Level
-    from simulations.running.workers import Row
+    from simulations.running.tasks import Row
 
 SAYS = "tell what the worlds of some seeds come to: faults, what roles make of messages, how they follow, moments"
 CHUNK = 10

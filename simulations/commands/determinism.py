@@ -12,13 +12,14 @@ from msgpack import Unpacker
 
 from simulations.commands.arguments import add_jobs, add_level, seeds
 from simulations.commands.progress import Progress
-from simulations.running.workers import Task, chunks, rows
+from simulations.running.tasks import Task, chunks
+from simulations.running.workers import rows
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from simulations.running.workers import Row
+    from simulations.running.tasks import Row
 
 SAYS = "live worlds through twice in one process and again in fresh ones, and hold their traces against each other"
 CHUNK = 10

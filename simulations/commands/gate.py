@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from simulations.commands.progress import Progress
-from simulations.running.workers import Task
+from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

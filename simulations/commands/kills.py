@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simulations.commands import gate
 from simulations.commands.arguments import positive
 from simulations.commands.progress import Progress
-from simulations.running.workers import Task
+from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
     import argparse

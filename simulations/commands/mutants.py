@@ -11,7 +11,7 @@ from simulations.commands.arguments import seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import Crew, add_crew, crew_of
 from simulations.mutants.table import TAGS, has_tag
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands.arguments import add_level, positive, seeds
 from simulations.corpus import Entry, find, write
-from simulations.running.workers import guard
+from simulations.running.tasks import guard
 
 if TYPE_CHECKING:
     import argparse

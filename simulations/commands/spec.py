@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simulations.commands.arguments import positive, seeds
 from simulations.commands.progress import Progress
 from simulations.fleet.crew import Crew, add_crew, crew_of
-from simulations.running.workers import Task
+from simulations.running.tasks import Task
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from simulations.commands.arguments import add_level, seeds
 from simulations.commands.progress import Progress
 from simulations.commands.run import command
 from simulations.fleet.crew import Crew, add_crew, crew_of
-from simulations.running.workers import Row, Task, chunks
+from simulations.running.tasks import Row, Task, chunks
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import isolated, often
 from simulations.plans.plan import Calm, Fault, Load, Plan, to_json
-from simulations.running.workers import Task
+from simulations.running.tasks import Task
 from simulations.world.streams import between, stream
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulations.running import workers
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     import argparse

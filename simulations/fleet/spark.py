@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from simulations.running.workers import Row, Task
+    from simulations.running.tasks import Row, Task
 
 # Of each core: enough that none waits long for the last, few enough that starting a process does not count.
 PARTS_PER_CORE = 8

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from simulations.running.outcome import Outcome
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

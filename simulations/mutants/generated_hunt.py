@@ -1,8 +1,8 @@
 """Tries generated mutants: each in a fork of one process, against worlds that run the changed line.
 
-A world that does not run the changed line has the same trace with and without the mutant, so it is not run again. Where a
-world runs the line and its trace still is the same, that is counted too (`Found.same`): it tells survivors that change
-nothing from survivors that change something which no property checks.
+A world that does not run the changed line has the same trace with and without the mutant, so it is not run again. Where
+a world runs the line and its trace still is the same, that is counted too (`Found.same`): it tells survivors that
+change nothing from survivors that change something which no property checks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simulations.levels.table import load
 from simulations.mutants.generated import as_mutant, source_of
 from simulations.mutants.patching import Imported
-from simulations.running.workers import Task, guard, perform, rows
+from simulations.running.tasks import Task, guard, perform
+from simulations.running.workers import rows
 from simulations.world.world import TooBusy
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from simulations.mutants.generated import Generated
     from simulations.running.outcome import Outcome
-    from simulations.running.workers import Row
+    from simulations.running.tasks import Row
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,8 +43,8 @@ _WITHOUT_INFLUENCE = ("mutants", "commands", "page", "chaos", "corpus")
 
 
 class Found(NamedTuple):
-    """The result of a mutant. by: the property that caught it, at `seed`. tries: how many worlds that run its line were run
-    with it; same: how many of these had the same trace as without it.
+    """The result of a mutant. by: the property that caught it, at `seed`. tries: how many worlds that run its line were
+    run with it; same: how many of these had the same trace as without it.
     """
 
     key: str
@@ -160,8 +161,8 @@ class Hunt:
                 self._results.add(Baseline(seed, trace_hash, lines, self._code, self._level))
 
     def _worlds(self, imported: Imported, mutant: Generated) -> list[Baseline]:
-        """The worlds that run the changed line; all worlds, where the line runs during imports. Worlds that run most lines of
-        the module come first.
+        """The worlds that run the changed line; all worlds, where the line runs during imports. Worlds that run most
+        lines of the module come first.
         """
         first = mutant.change.line
         at = range(first, first + mutant.change.after.count("\n") + 1)

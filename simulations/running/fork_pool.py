@@ -1,7 +1,8 @@
-"""Mutants in forks: a process that has imported a level forks one for each task, and puts the mutant into that.
+"""Tasks with mutants in forks: a process that has imported a level forks for each task, and the child puts the mutant
+in.
 
-A fresh process would spend up to a second on imports before its first world. Where the mutant changes more than the
-code of functions that have not run yet (a table, what is imported, a decorator), a fresh one it must be.
+A fresh process would spend up to 1 s on imports before its first world. A fresh process is still needed where the
+mutant changes more than the code of functions that have not run yet: a table, an import, a decorator.
 """
 
 from __future__ import annotations
@@ -18,36 +19,35 @@ from simulations.levels.table import load
 from simulations.mutants.generated import source_of
 from simulations.mutants.patching import Imported, install, mutated
 from simulations.mutants.table import find
+from simulations.running.tasks import failed, perform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simulations.mutants.row import Mutant
-    from simulations.running.workers import Row, Task
+    from simulations.running.tasks import Row, Task
 
 
 PRODUCT = {"controller", "raft", "records"}
 
 
-class Nursery:
-    """Forks of this process, one at a time. It must have no threads, nothing of the product, and no world behind it."""
+class ForkPool:
+    """Forks this process, one child at a time. The process must have no threads, must not have imported the product,
+    and must not have run a world.
+    """
 
-    def __init__(self, perform: Callable[[Task], Row], failed: Callable[[Task, str], Row]) -> None:
+    def __init__(self) -> None:
         early = [name for name in sys.modules if name.partition(".")[0] in PRODUCT]
-        assert not early, f"{early} are imported already: who knows what of them has run?"
-        self._perform = perform
-        self._failed = failed
+        assert not early, f"{early} are imported already, and what has run of them is unknown"
         self._imported = Imported()
         self._levels: set[str] = set()
         self._pid = 0
 
     def row(self, task: Task) -> bytes:
-        """What comes of a task with a mutant, pickled; of None where it needs a fresh process."""
+        """The pickled result of a task with a mutant; pickled None where it needs a fresh process."""
         if task.level not in self._levels:
             try:
                 self._imported.load(lambda: load(task.level))
             except ValueError as error:
-                return pickle.dumps(self._failed(task, str(error)))
+                return pickle.dumps(failed(task, str(error)))
             self._levels.add(task.level)
         ours, theirs = os.pipe()
         self._pid = os.fork()
@@ -55,14 +55,14 @@ class Nursery:
             self._be_child(task, theirs)
         os.close(theirs)
         with os.fdopen(ours, "rb") as file:
-            told = file.read()
+            result = file.read()
         _, status = os.waitpid(self._pid, 0)
         self._pid = 0
         code = os.waitstatus_to_exitcode(status)
-        return told if code == 0 else pickle.dumps(self._failed(task, f"the worker ended with {code}"))
+        return result if code == 0 else pickle.dumps(failed(task, f"the worker ended with {code}"))
 
     def end(self, _number: int, _frame: Any) -> None:
-        """A signal's handler: nobody waits for a row any more."""
+        """A signal handler: end the child and this process, because the caller no longer waits for a result."""
         if self._pid:
             os.kill(self._pid, signal.SIGKILL)
         os._exit(0)
@@ -79,15 +79,18 @@ class Nursery:
 
     def _row(self, task: Task) -> Row | None:
         try:
-            if not self._plant(find(task.mutant_id)):
+            if not self._put_in(find(task.mutant_id)):
                 return None
         except ValueError as error:
-            return self._failed(task, str(error))
-        row = self._perform(task._replace(mutant_id=""))
+            return failed(task, str(error))
+        row = perform(task._replace(mutant_id=""))
         return row._replace(task=task, cpu_s=time.process_time())
 
-    def _plant(self, mutant: Mutant) -> bool:
-        """Put it into this process: at once where its modules are imported, else when they are."""
+    def _put_in(self, mutant: Mutant) -> bool:
+        """Put a mutant in: at once in modules that are imported, and by the import hook in the others.
+
+        Returns False where that needs a fresh process.
+        """
         here = dict.fromkeys(edit.module for edit in mutant.edits if edit.module in sys.modules)
         sources = {module: source_of(module) for module in here}
         changed = {

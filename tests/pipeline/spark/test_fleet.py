@@ -8,7 +8,8 @@ import pytest
 
 from simulations.fleet.exhaustive import search_parts
 from simulations.fleet.spark import rows as rows_of_fleet
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 from simulations.spec.model import Scope
 from simulations.spec.search import search
 

@@ -9,7 +9,7 @@ from simulations.commands.main import main
 from simulations.coverage import uncommon as rare
 from simulations.coverage.seen import everything
 from simulations.running.outcome import Outcome
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import pytest
 from simulations.commands import gate
 from simulations.mutants.table import MUTANTS
 from simulations.running.outcome import Outcome
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ import pytest
 from simulations.fleet.crew import add_crew, crew_of
 from simulations.fleet.table import Table, rows_of
 from simulations.running.outcome import Outcome
-from simulations.running.workers import Row, Task
+from simulations.running.tasks import Row, Task
 
 if TYPE_CHECKING:
     from pathlib import Path

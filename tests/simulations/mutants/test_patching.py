@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulations.mutants.patching import Imported
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

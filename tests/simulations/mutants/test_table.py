@@ -14,7 +14,8 @@ from simulations.mutants.patching import install, mutated
 from simulations.mutants.peer import KILLED, NOT_TRIED, SURVIVED, TRANSLATIONS
 from simulations.mutants.row import Edit, Mutant
 from simulations.mutants.table import MUTANTS, SURVIVORS, TAGS, find, has_tag
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,7 +12,8 @@ from simulations.levels.raft_run import Run
 from simulations.levels.table import load
 from simulations.plans import swarm
 from simulations.plans import targeted_plans as of_raft
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulations.running import workers
-from simulations.running.workers import Task, rows
+from simulations.running.tasks import Task
+from simulations.running.workers import rows
 
 if TYPE_CHECKING:
-    from simulations.running.workers import Row
+    from simulations.running.tasks import Row
 
 # D06 changes what a module imports, so that a fork cannot have it.
 MUTANTS = ("R17", "D06", "R20")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simulations.running.workers import Row, Task, chunks, rows
+from simulations.running.tasks import Row, Task, chunks
+from simulations.running.workers import rows
 
 
 def test_each_task_has_a_row() -> None:
