@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Restarts the voters of a quorum one after the other, the leader last, and goes on only when all is replicated again.
+# Restarts the voters of a quorum one after the other, the leader last. After each restart it waits until all voters have caught up.
 #
-# A node hands its leadership over when it is asked to stop (SIGTERM), before it closes its listener; so leadership moves
-# once, and clients that retry lose nothing. With the first thing that is not as it should be, the rest is left alone.
+# On SIGTERM a leader hands its leadership over before it closes its listener, so leadership moves only once, and clients that
+# retry lose nothing. On the first problem the script stops and restarts no further node.
 set -euo pipefail
 
 usage() {
@@ -10,10 +10,10 @@ usage() {
 usage: rolling-restart.sh -b HOST:PORT,… [-t SECONDS] NODE=COMMAND…
 
   -b  the controllers, as for kraftctl status --bootstrap-controller
-  -t  how long the quorum may take to be whole again after each restart (default: 60)
+  -t  how long to wait after each restart until all voters have caught up (default: 60)
 
-Each COMMAND is run by sh and restarts that node: it ends when the old process is gone and the new one is started.
-All voters must be named.
+COMMAND is run by sh and restarts that node. It must return after the old process has exited and the new one has started.
+Name every voter.
 
   rolling-restart.sh -b c1:9093,c2:9093,c3:9093 \\
       '1=ssh c1 sudo systemctl restart kraft-controller' \\
@@ -48,20 +48,20 @@ for pair in "$@"; do
 done
 
 field() { kraftctl status --bootstrap-controller "$bootstrap" --field "$1"; }
-whole() { kraftctl wait --bootstrap-controller "$bootstrap" --timeout "$seconds" "$@"; }
+caught_up() { kraftctl wait --bootstrap-controller "$bootstrap" --timeout "$seconds" "$@"; }
 
-whole || fail 'the quorum is not whole; nothing was touched'
+caught_up || fail 'the voters have not all caught up; no node was restarted'
 voters=$(field voters)
 for node in $voters; do
     [ -n "${commands[$node]:-}" ] || fail "no command for voter $node; voters are $voters"
 done
 for node in "${!commands[@]}"; do
-    [[ " $voters " == *" $node "* ]] || fail "node $node is no voter; voters are $voters"
+    [[ " $voters " == *" $node "* ]] || fail "node $node is not a voter; voters are $voters"
 done
 
 left=$voters
 while [ -n "$left" ]; do
-    # Asked anew each time: leadership may have moved meanwhile.
+    # Ask each time: leadership may have moved meanwhile.
     leader=$(field leader)
     next=''
     for node in $left; do
@@ -72,15 +72,15 @@ while [ -n "$left" ]; do
     done
     if [ -z "$next" ]; then
         next=$leader
-        echo "node $next: restarting; it leads, and hands over"
+        echo "node $next: restarting; it is the leader and hands its leadership over"
     else
         echo "node $next: restarting"
     fi
     committed=$(field high_watermark)
-    sh -c "${commands[$next]}" </dev/null || fail "the command for node $next failed; still to do: $left"
-    whole --past "$committed" || fail "the quorum is not whole after node $next; still to do: $left"
+    sh -c "${commands[$next]}" </dev/null || fail "the command for node $next failed; not restarted yet: $left"
+    caught_up --past "$committed" || fail "not all voters have caught up after node $next; not restarted yet: $left"
     left=$(for node in $left; do [ "$node" = "$next" ] || printf '%s ' "$node"; done)
     left=${left% }
-    echo "node $next: back, and level with offset $committed"
+    echo "node $next: restarted, caught up to offset $committed"
 done
 echo "done; node $(field leader) leads"

@@ -1,1 +1,1 @@
-"""`kraftctl`: what is ours alone, one module a verb."""
+"""`kraftctl`: the commands that only kraft-quorum has, one module for each verb."""

@@ -1,4 +1,4 @@
-"""`kraftctl container`: what the image runs: configured by its environment, formatted when new, then a node."""
+"""`kraftctl container`: what the image runs: reads the environment, formats a new directory, then runs one node."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from controller.config.node import NodeConfig
 
 MOUNTED = "/mnt/shared/config/server.properties"
-# What `kafka-storage format` says of a directory of an earlier start: tools and images go by these words.
+# Part of the error of `kafka-storage format` for a formatted directory; scripts and images look for these words.
 ALREADY_FORMATTED = "already formatted"
 VOTERS = "controller.quorum.voters"
 FORMAT_CHOICES = ("missing", "never")
 
 
 class FormatRefused(Exception):
-    """The directories cannot be formatted, for a reason that one line tells."""
+    """The directories cannot be formatted; the reason is one line."""
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 after SIGTERM or SIGINT, 1 with one line on stderr when the node cannot start or go on."""
+    """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue."""
     parser = argparse.ArgumentParser(
         prog="kraftctl container",
-        description="Run one node as the official Kafka image does: KAFKA_X_Y in the environment is the key x.y, over "
-        f"{MOUNTED} where that is mounted; CLUSTER_ID is what an empty directory is formatted with. "
-        "KRAFT_FORMAT=never leaves directories as they are.",
+        description="Run one node, configured like the official Kafka image: KAFKA_X_Y sets the key x.y and "
+        f"overrides the mounted file {MOUNTED}. An empty directory is formatted with the id in CLUSTER_ID, "
+        "unless KRAFT_FORMAT is `never`.",
     )
     parser.add_argument("--mounted", default=MOUNTED, metavar="FILE", help="the mounted file (default: %(default)s)")
-    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="over the environment")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="overrides the environment")
     options = parser.parse_args(arguments)
     environment = {**os.environ, **dict(pair.partition("=")[::2] for pair in options.variables)}
     try:
@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
 
 
 def mounted_properties(path: str) -> dict[str, str] | None:
-    """The keys of the mounted file; None where none is mounted. Raises ConfigError, OSError."""
+    """The keys of the mounted file; None if no file is mounted. Raises ConfigError, OSError."""
     try:
         return read_properties(path)
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def mounted_properties(path: str) -> dict[str, str] | None:
 
 
 def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
-    """Format the directories unless an earlier start did. Raises FormatRefused, OSError."""
+    """Format the directories unless they are formatted already. Raises FormatRefused, OSError."""
     when = environment.get("KRAFT_FORMAT") or "missing"
     if when not in FORMAT_CHOICES:
         raise FormatRefused(f"KRAFT_FORMAT={when}: it must be one of {', '.join(FORMAT_CHOICES)}")
@@ -80,7 +80,7 @@ def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
             return
         if VOTERS in str(error):
             raise FormatRefused(
-                f"{VOTERS} is not set: the container formats directories for static voters alone; set "
+                f"{VOTERS} is not set: the container formats directories for static voters only; set "
                 "KAFKA_CONTROLLER_QUORUM_VOTERS, or format with kafka-storage and set KRAFT_FORMAT=never"
             ) from None
         raise FormatRefused(str(error)) from None

@@ -1,17 +1,17 @@
-"""`kraftctl VERB …`: finds the verb's module, and imports nothing else."""
+"""`kraftctl VERB …`: imports the verb's module and no other."""
 
 from __future__ import annotations
 
 import sys
 
-# verb: (module, what it does)
+# By verb: its module and its help text.
 VERBS = {
     "start": ("controller.ctl.start", "run one node from a controller.properties"),
     "container": ("controller.ctl.container", "run one node in a container, configured by its environment"),
-    "status": ("controller.ctl.status", "who leads a quorum, and how far each voter has come"),
+    "status": ("controller.ctl.status", "show the leader, and the offset and lag of each voter"),
     "wait": ("controller.ctl.wait", "wait until a quorum has a leader and its voters have caught up"),
-    "probe": ("controller.ctl.probe", "whether the node here is live, started or ready, for a health check"),
-    "up": ("controller.ctl.up", "run a quorum of three controllers here"),
+    "probe": ("controller.ctl.probe", "ask this machine's node whether it is live, started or ready"),
+    "up": ("controller.ctl.up", "run a quorum of three controllers on this machine"),
 }
 
 
@@ -22,7 +22,7 @@ def usage() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a verb; its exit code. A verb that is none: usage on stderr, 1."""
+    """Run a verb and return its exit code; for an unknown verb, usage on stderr and 1."""
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in {"-h", "--help", "help"}:
         print(usage())

@@ -1,4 +1,4 @@
-"""`kraftctl probe`: asks the node of this machine whether it is live, started or ready, for a health check."""
+"""`kraftctl probe`: asks the node of this machine whether it is live, started or ready; for health checks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from records.wire import DecodeError
 PATHS = {"live": "/livez", "started": "/startupz", "ready": "/readyz"}
 HTTP_LISTENER = "kraft.http.listener"
 OK = 200
-ANYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104 - a listener on all addresses is asked on loopback
+ANYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104 - a listener on all addresses is reached on loopback
 ANSWER_BYTES_MAX = 1 << 20
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 where it is so, with what the node says of it on stdout; 1 where it is not, or nobody answers."""
+    """Exit code 0 if the node is so, 1 if it is not or does not answer; the node's answer on stdout."""
     parser = argparse.ArgumentParser(
         prog="kraftctl probe",
-        description="Ask the node of this machine on its HTTP port. Without one in the configuration, `live` and "
-        "`started` ask its Kafka listener whether it answers.",
+        description="Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "
+        "`live` and `started` ask whether its Kafka listener answers.",
     )
     parser.add_argument("what", choices=PATHS)
     where = parser.add_mutually_exclusive_group()
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
                 return _ask_kafka(config, options.what, options.timeout)
         address = parse_address(listener)
         if address is None:
-            raise ConfigError(f"{listener} is no address. {FORM}")
+            raise ConfigError(f"{listener} is not an address. {FORM}")
         status, text = _get(address, PATHS[options.what], options.timeout)
     except (ConfigError, DecodeError, OSError) as error:
         print(f"kraftctl probe: {error}", file=sys.stderr)
@@ -71,15 +71,15 @@ def _get(address: tuple[str, int], path: str, seconds: float) -> tuple[int, str]
         answer = connection.getresponse()
         return answer.status, answer.read(ANSWER_BYTES_MAX).decode(errors="replace")
     except HTTPException as error:
-        raise OSError(f"{host}:{port} answers {path} with what is no HTTP: {error!r}") from None
+        raise OSError(f"{host}:{port} does not answer {path} with HTTP: {error!r}") from None
     finally:
         connection.close()
 
 
 def _ask_kafka(config: NodeConfig, what: str, seconds: float) -> int:
-    """Whether the controller's listener speaks Kafka; it says nothing of the quorum."""
+    """Whether the controller's listener answers ApiVersions; independent of the quorum."""
     if what == "ready":
-        raise ConfigError(f"{HTTP_LISTENER} is not set: without it nothing tells whether the node is ready")
+        raise ConfigError(f"{HTTP_LISTENER} is not set: only the HTTP port answers whether the node is ready")
     endpoint = config.controller_listeners[0]
     host = endpoint.host or ""
     with Connection("localhost" if host in ANYWHERE else host, endpoint.port, "kraftctl-probe", seconds=seconds):

@@ -1,4 +1,4 @@
-"""What the verbs ask of a quorum: who leads, and how far each voter has come, by the leader's own word (KIP-595)."""
+"""The state of a quorum, as its leader describes it: the leader, and the offset of each replica (KIP-595)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Address = tuple[str, int]
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS = 2
 ASK_S = 3.0
-# A quorum has a handful of controllers; a node that names more is not believed without end.
+# A quorum has few controllers; of a longer list that a node returns, no more than this is asked.
 ADDRESSES_MAX = 32
 NO_DIRECTORY = bytes(16)
 
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 class View(NamedTuple):
-    """A quorum as its leader sees it. voters, observers: by id; address: where the leader was asked."""
+    """A quorum as its leader sees it. voters, observers: by id; address: where the leader was found."""
 
     cluster_id: str
     leader_id: int
@@ -57,35 +57,35 @@ class View(NamedTuple):
         return self.voters[self.leader_id].end_offset if self.leader_id in self.voters else self.high_watermark
 
     def lag(self, member: Member) -> int | None:
-        """How many records a replica lacks of the leader's log; None where nothing is known of it."""
+        """The records of the leader's log that a replica lacks; None if its offset is unknown."""
         return None if member.end_offset < 0 else max(0, self.end_offset - member.end_offset)
 
 
 class NoQuorum(Exception):
-    """Nobody leads, or nobody answers; the text says what each node said."""
+    """No leader was found; the text has the answer of each node."""
 
 
 def add_quorum_options(parser: argparse.ArgumentParser) -> None:
-    """The two ways to say which quorum is meant."""
+    """The two ways to name a quorum."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one controller, or better several")
+    where.add_argument("--bootstrap-controller", metavar="HOST:PORT,…", help="one or more controllers")
     where.add_argument("-c", "--config", metavar="FILE", help="a controller.properties that names the controllers")
 
 
 def addresses_of(options: argparse.Namespace) -> list[Address]:
-    """Where the controllers are to be asked, as the options say. Raises ConfigError, OSError."""
+    """The addresses of the controllers, from the options. Raises ConfigError, OSError."""
     if options.bootstrap_controller is not None:
         given = options.bootstrap_controller
         found = [host_and_port(part.strip()) for part in given.split(",")]
         if None in found:
-            raise ConfigError(f"--bootstrap-controller {given}: it takes HOST:PORT,…")
+            raise ConfigError(f"--bootstrap-controller {given}: HOST:PORT,… is expected")
         return [address for address in found if address is not None]
     config = read_config(options.config)
     return [*config.voters.values()] or list(config.bootstrap_servers)
 
 
 def look(addresses: list[Address], client_id: str) -> View:
-    """Ask the leader, wherever it is. Raises NoQuorum."""
+    """Find the leader and ask it. Raises NoQuorum."""
     said: dict[Address, str] = {}
     waiting = list(addresses)
     while waiting and len(said) < ADDRESSES_MAX:
@@ -106,14 +106,14 @@ def look(addresses: list[Address], client_id: str) -> View:
 
 
 def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
-    """The leader's view, or what stands against it; the cluster's id; where else to ask."""
+    """The leader's view, or why this node has none; the cluster id; the addresses of the other controllers."""
     cluster_id, others = "", []
     with contextlib.suppress(ApiError):
         cluster = connection.ask(
             DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
         )
         cluster_id = cluster.cluster_id
-        # The active one is the one to ask; the others come after it.
+        # The active controller first.
         known = sorted(cluster.brokers, key=lambda node: node.broker_id != cluster.controller_id)
         others = [(node.host, node.port) for node in known]
     answer = connection.ask(describe_request())
@@ -123,12 +123,12 @@ def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:
         return "an answer without the metadata partition", cluster_id, others
     found = answer.topics[0].partitions[0]
     if found.error_code:
-        return f"{error_name(found.error_code)}, no leader here", cluster_id, others
+        return f"{error_name(found.error_code)}, not the leader", cluster_id, others
     return _view(found), cluster_id, others
 
 
 def describe_request() -> DescribeQuorumRequest:
-    """Asks who leads, and how far all are."""
+    """A DescribeQuorum request for the metadata partition."""
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     return DescribeQuorumRequest(topics=(topic,))

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 after SIGTERM or SIGINT, 1 with one line on stderr when the node cannot start or go on."""
+    """Exit code 0 after SIGTERM or SIGINT; 1 with one line on stderr if the node cannot start or continue."""
     parser = argparse.ArgumentParser(prog="kraftctl start", description=__doc__)
     parser.add_argument("-c", "--config", required=True, metavar="FILE", help="a stock controller.properties")
     parser.add_argument(
-        "--override", action="append", default=[], metavar="KEY=VALUE", help="over the file (repeatable)"
+        "--override", action="append", default=[], metavar="KEY=VALUE", help="override a key of the file (repeatable)"
     )
     options = parser.parse_args(arguments)
     for pair in options.override:
         if not pair.partition("=")[0].strip() or "=" not in pair:
-            print(f"kraftctl start: --override {pair}: KEY=VALUE is wanted", file=sys.stderr)
+            print(f"kraftctl start: --override {pair}: KEY=VALUE is expected", file=sys.stderr)
             return 1
     overrides = dict(pair.partition("=")[::2] for pair in options.override)
     try:
@@ -38,8 +38,8 @@ def run(arguments: list[str]) -> int:
 
 
 def start(config: NodeConfig, name: str) -> int:
-    """Run a checked node to its end; its exit code. name: of the command, for what it says on stderr."""
-    # One thread of linear algebra is one too many here; it must be said before numpy is imported.
+    """Run a node until it stops; its exit code. name: of the command, for messages on stderr."""
+    # The node needs no threads of a linear algebra library; the variables must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     from controller.node.logs import Log

@@ -1,4 +1,4 @@
-"""`kraftctl status`: who leads, and how far each voter has come; as a table, as JSON, or one field of it."""
+"""`kraftctl status`: the leader, and the offset and lag of each voter, as a table, as JSON, or one field."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FIELDS = ("cluster", "leader", "epoch", "high_watermark")
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 where a leader answers, 1 with one line on stderr where none does."""
+    """Exit code 0 if a leader answers; else 1, with one line on stderr."""
     parser = argparse.ArgumentParser(prog="kraftctl status", description=__doc__)
     add_quorum_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
-    form.add_argument("--field", choices=(*FIELDS, "voters"), help="one value alone, for scripts")
+    form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
     options = parser.parse_args(arguments)
     try:
         view = look(addresses_of(options), "kraftctl-status")
@@ -47,7 +47,7 @@ def run(arguments: list[str]) -> int:
 
 
 def as_json(view: View) -> dict[str, Any]:
-    """The view as JSON has it. lag: records; null where nothing is known of a replica. *_ms_ago: by the leader."""
+    """The view as JSON. lag: records, null if unknown. *_ms_ago: by the leader's clock."""
     return {
         "cluster": view.cluster_id,
         "leader": view.leader_id,
@@ -74,7 +74,7 @@ def _replica(view: View, member: Member) -> dict[str, Any]:
 
 
 def leader_now_ms(view: View) -> int:
-    """The leader's clock when it answered: it has by its own word caught up with itself now; -1 where unknown."""
+    """The leader's clock when it answered, which is its own last-caught-up time; -1 if unknown."""
     leader = view.voters.get(view.leader_id)
     return -1 if leader is None else leader.caught_up_ms
 
@@ -84,7 +84,7 @@ def _since(now_ms: int, then_ms: int) -> int | None:
 
 
 def table(view: View) -> list[str]:
-    """The view for people: a line for the quorum, one for each replica."""
+    """The view as text: one line for the quorum, then one for each replica."""
     rows = [("node", "role", "log end", "lag", "last fetch", "directory")]
     for kind in ("voters", "observers"):
         for replica in as_json(view)[kind]:

@@ -1,4 +1,4 @@
-"""`kraftctl up`: a quorum of three controllers on loopback, from nothing, and a live table of it until Ctrl-C."""
+"""`kraftctl up`: formats and runs three controllers on loopback, and shows a live table of them until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NODES = (1, 2, 3)
 def run(arguments: list[str]) -> int:
     """Exit code 0 after Ctrl-C or SIGTERM; 1 when a node ends by itself."""
     parser = argparse.ArgumentParser(prog="kraftctl up", description=__doc__)
-    parser.add_argument("--data", default="data", metavar="DIR", help="where the nodes live (default: ./data)")
-    parser.add_argument("--port", type=int, default=19091, help="of node 1; the others follow (default: 19091)")
+    parser.add_argument("--data", default="data", metavar="DIR", help="directory of the data (default: ./data)")
+    parser.add_argument("--port", type=int, default=19091, help="port of node 1; then the next two (default: 19091)")
     options = parser.parse_args(arguments)
     quorum = Quorum(Path(options.data), options.port)
     try:
@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
         print(f"kraftctl up: {error}", file=sys.stderr)
         return 1
     for number in (signal.SIGINT, signal.SIGTERM):
-        # SIGINT too: a shell starts what is in its background with Ctrl-C ignored, and then `kill -INT` is meant.
+        # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
         signal.signal(number, _interrupt)
     with contextlib.suppress(KeyboardInterrupt):
         try:
@@ -64,7 +64,7 @@ class Quorum:
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def prepare(self) -> None:
-        """Write what configuration is missing, format what is not formatted."""
+        """Write the missing configuration files, and format the directories that are not formatted."""
         self.data.mkdir(parents=True, exist_ok=True)
         voters = ",".join(f"{node}@127.0.0.1:{port}" for node, port in self.ports.items())
         cluster_id = self._cluster_id()
@@ -80,7 +80,7 @@ class Quorum:
                 self._format(properties, cluster_id)
 
     def _cluster_id(self) -> str:
-        """The id of the nodes that are formatted; a new one where none is."""
+        """The cluster id of the formatted nodes; a new one if none is formatted."""
         for node in NODES:
             with contextlib.suppress(OSError):
                 for line in (self.data / f"node-{node}" / "meta.properties").read_text().splitlines():
@@ -109,13 +109,13 @@ class Quorum:
                     "-c",
                     str(self.data / f"node-{node}.properties"),
                 ]
-                # A session of its own: Ctrl-C is for this process, which then ends its nodes in good order.
+                # In a session of its own: Ctrl-C goes to this process only, which then stops its nodes with SIGTERM.
                 self.processes[node] = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
                 )
 
     def stop(self) -> None:
-        """SIGTERM to each node, and to what is not gone after 8 s SIGKILL."""
+        """Send SIGTERM to each node, and after 8 s SIGKILL to those that still run."""
         for process in self.processes.values():
             process.terminate()
         end = time.monotonic() + 8
@@ -127,7 +127,7 @@ class Quorum:
                 process.wait()
 
     def watch(self) -> int:
-        """Show the quorum until a node ends by itself, which is an error."""
+        """Show the quorum until a node exits, which is an error."""
         if sys.stdout.isatty():
             from rich.live import Live
 
@@ -136,30 +136,30 @@ class Quorum:
                     live.update(self._table())
                     time.sleep(0.5)
         else:
-            said = ""
+            printed = ""
             while not (gone := self._gone()):
                 line = self._line()
-                if line != said:
+                if line != printed:
                     print(line, flush=True)
-                    said = line
+                    printed = line
                 time.sleep(0.5)
         for node in gone:
-            print(f"kraftctl up: node {node} ended: {self._last_words(node)}", file=sys.stderr)
+            print(f"kraftctl up: node {node} exited: {self._exit_reason(node)}", file=sys.stderr)
         return 1
 
-    def _last_words(self, node: int) -> str:
-        """Why a process ended: the signal that killed it, or the last line that it wrote."""
+    def _exit_reason(self, node: int) -> str:
+        """Why a process exited: the signal that killed it, or the last line of its log."""
         code = self.processes[node].returncode
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         last = (self.data / f"node-{node}.log").read_text(errors="replace").strip().splitlines()
-        return last[-1] if last else "it said nothing"
+        return last[-1] if last else "its log is empty"
 
     def _gone(self) -> list[int]:
         return [node for node, process in self.processes.items() if process.poll() is not None]
 
     def _describe(self) -> tuple[int, Any]:
-        """The active controller and what it tells of the quorum; (0, None) while there is none."""
+        """The active controller and its description of the quorum; (0, None) while there is none."""
         for node, port in self.ports.items():
             with contextlib.suppress(OSError, ApiError, DecodeError):
                 with Connection("127.0.0.1", port, "kraftctl-up", seconds=1.0) as connection:

@@ -1,4 +1,4 @@
-"""`kraftctl wait`: until a quorum has a leader and its voters have fetched all that was committed when asked."""
+"""`kraftctl wait`: returns when a quorum has a leader and its voters have caught up."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     from controller.ctl.quorum import View
 
-# Times of fetches are told by the wall clock, which moves against the monotonic one by which they were taken.
+# A leader reports times of fetches by the wall clock, which drifts against the monotonic clock that measured them.
 CLOCK_MS = 50
 POLL_S = 0.1
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 when it is so, 1 with one line on stderr when it is not so in time."""
+    """Exit code 0 when the voters have caught up; 1 with one line on stderr at the timeout."""
     parser = argparse.ArgumentParser(
         prog="kraftctl wait",
-        description="Wait until the quorum has a leader, and each voter (or those named) has fetched since this "
-        "command began, and has all that was committed then.",
+        description="Wait until the quorum has a leader, and each voter (or those given by --node) has fetched since "
+        "this command started and has all records that were committed then.",
     )
     add_quorum_options(parser)
-    parser.add_argument("--node", type=int, action="append", metavar="ID", help="this voter alone (repeatable)")
-    parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="and the high watermark is at least this")
+    parser.add_argument("--node", type=int, action="append", metavar="ID", help="wait only for this voter (repeatable)")
+    parser.add_argument("--past", type=int, default=0, metavar="OFFSET", help="also wait for this high watermark")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="default: %(default)s")
     options = parser.parse_args(arguments)
     end = time.monotonic() + options.timeout
@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
             if not missing:
                 return 0
             if time.monotonic() >= end:
-                print(f"kraftctl wait: not within {options.timeout:g} s: {missing}", file=sys.stderr)
+                print(f"kraftctl wait: timed out after {options.timeout:g} s: {missing}", file=sys.stderr)
                 return 1
             time.sleep(POLL_S)
     except (ConfigError, OSError) as error:
@@ -53,10 +53,10 @@ def run(arguments: list[str]) -> int:
 
 
 class Waiting:
-    """What is still missing, view by view.
+    """What the quorum still lacks, view by view.
 
-    A leader goes on showing the old offsets of a voter that is away, so only a fetch that came after the first view of
-    the same leadership counts. nodes: the voters that matter, None for all; past: the least high watermark.
+    A leader keeps reporting the old offset of a voter that is down, so only a fetch after the first view of the same
+    leader counts. nodes: the voters to wait for, None for all; past: the least high watermark.
     """
 
     def __init__(self, nodes: Iterable[int] | None, past: int) -> None:
@@ -65,7 +65,7 @@ class Waiting:
         self.first: View | None = None
 
     def take(self, view: View) -> str:
-        """What is missing; empty when nothing is."""
+        """What is missing; empty if nothing is."""
         if self.first is None or (view.leader_id, view.epoch) != (self.first.leader_id, self.first.epoch):
             self.first = view
             self.goal = max(self.goal, view.high_watermark)
@@ -73,10 +73,10 @@ class Waiting:
             return f"the high watermark is {view.high_watermark}, not yet {self.goal}"
         unknown = (self.nodes or set()) - view.voters.keys()
         if unknown:
-            return f"node {min(unknown)} is no voter; voters are {sorted(view.voters)}"
+            return f"node {min(unknown)} is not a voter; voters are {sorted(view.voters)}"
         behind = [number for number in sorted(self.nodes or view.voters) if not self._has_all(view, number)]
         if behind:
-            return f"not caught up with offset {self.goal}: {', '.join(f'node {number}' for number in behind)}"
+            return f"not caught up to offset {self.goal}: {', '.join(f'node {number}' for number in behind)}"
         return ""
 
     def _has_all(self, view: View, number: int) -> bool:

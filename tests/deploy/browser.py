@@ -1,4 +1,4 @@
-"""A real browser, headless, spoken to by the Chrome DevTools Protocol over two pipes: no driver, no further package."""
+"""A real headless browser, driven by the Chrome DevTools Protocol over two pipes, without a driver or a package."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ANSWER_S = 30.0
 
 
 def found_browser() -> str | None:
-    """The path of a browser that is installed here."""
+    """The path of an installed browser; None if there is none."""
     return next((path for name in NAMES if (path := shutil.which(name)) is not None), None)
 
 
 class Browser:
-    """One browser with one page. Its pipes: it reads commands from 3, and writes answers to 4, each ended by a zero."""
+    """One browser with one page. It reads commands from descriptor 3 and writes answers to 4, each ended by a zero."""
 
     def __init__(self, path: str, profile: Path) -> None:
         theirs_in, self._out = os.pipe()
@@ -63,13 +63,13 @@ class Browser:
         self.ask("Page.navigate", url=url)
 
     def value(self, script: str) -> Any:
-        """What a script comes to, as a plain value."""
+        """The result of a script, as a plain value."""
         found = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
     def text(self, selector: str) -> str:
-        """The text that stands in an element."""
+        """The text of an element."""
         return str(self.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
 
     def await_text(self, selector: str, part: str, seconds: float = 30.0) -> None:
@@ -79,7 +79,7 @@ class Browser:
             time.sleep(0.05)
 
     def troubles(self) -> list[str]:
-        """What the console has of errors and warnings, broken policies among them, and what was thrown."""
+        """Errors and warnings in the console, violations of the content policy included, and uncaught exceptions."""
         self.value("0")
         entries = [event["params"]["entry"] for event in self.events if event["method"] == "Log.entryAdded"]
         thrown = [event["params"] for event in self.events if event["method"] == "Runtime.exceptionThrown"]
@@ -88,7 +88,7 @@ class Browser:
         ]
 
     def screenshot(self) -> bytes:
-        """What of the page is in the window, as PNG."""
+        """The visible part of the page, as PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
 
     def call(self, method: str, session: str | None = None, **parameters: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Brokers that exist only as registrations and heartbeats, and topics on them: what the page has to show."""
+"""Brokers that exist only as registrations and heartbeats, with topics: data for the status page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def register(quorum: Watched, leader: int, broker_id: int, rack: str) -> int:
 
 
 def heartbeat(quorum: Watched, leader: int, broker_id: int, epoch: int, *, fence: bool = False) -> None:
-    """A heartbeat of a broker that has read all; it asks to be fenced, or else not to be."""
+    """Send a heartbeat of a broker that has caught up; fence: whether it asks to be fenced."""
     request = replace(alive(broker_id, epoch), want_fence=fence)
     answer = quorum.ask(leader, request)
     assert answer.error_code == 0, answer
@@ -50,7 +50,7 @@ def create(quorum: Watched, leader: int, name: str, assignments: dict[int, tuple
 
 
 def populate(quorum: Watched, leader: int) -> None:
-    """Three brokers, two topics; broker 103 is fenced, so that a partition is offline and others lack a replica."""
+    """Three brokers, two topics; broker 103 is fenced: one partition is offline, others are under-replicated."""
     epochs = {broker_id: register(quorum, leader, broker_id, f"rack-{broker_id % 2}") for broker_id in (101, 102, 103)}
     for broker_id, epoch in epochs.items():
         heartbeat(quorum, leader, broker_id, epoch)

@@ -1,4 +1,4 @@
-"""The picture of the page in the README: `python -m tests.deploy.screenshot docs/page.png`."""
+"""Makes the screenshot of the page in the README: `python -m tests.deploy.screenshot docs/page.png`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.deploy.watched import watched
 
 def main(target: Path) -> None:
     path = found_browser()
-    assert path is not None, "no browser is here"
+    assert path is not None, "no browser is installed"
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         quorum_directory = directory / "quorum"

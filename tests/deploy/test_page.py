@@ -1,4 +1,4 @@
-"""The page, in a real browser: live, while the leader is cut off, for eyes and for screen readers, light and dark."""
+"""The status page in a real browser: its content, while the leader is cut off, accessibility, light and dark."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 def _page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     path = found_browser()
     if path is None:
-        pytest.skip("no browser is here: apt-get install chromium")
+        pytest.skip("no browser is installed: apt-get install chromium")
     with browser(path, tmp_path_factory.mktemp("browser")) as opened:
         yield opened
 
@@ -63,7 +63,7 @@ def open_node(page: Browser, quorum: Watched, node: int, *, dark: bool = False) 
     page.await_text("#title", f"KRaft controller {node}")
 
 
-def test_the_page_shows_quorum_brokers_and_what_is_wrong_with_partitions(page: Browser, quorum: Watched) -> None:
+def test_the_page_shows_the_quorum_the_brokers_and_unhealthy_partitions(page: Browser, quorum: Watched) -> None:
     leader = quorum.await_leader()
 
     open_node(page, quorum, leader)
@@ -85,7 +85,7 @@ def test_the_page_shows_quorum_brokers_and_what_is_wrong_with_partitions(page: B
     assert page.troubles() == []
 
 
-def test_the_page_of_a_leader_that_is_cut_off_says_so_by_itself_and_recovers(page: Browser, quorum: Watched) -> None:
+def test_the_page_of_a_cut_off_leader_says_so_and_recovers_without_a_reload(page: Browser, quorum: Watched) -> None:
     old = quorum.await_leader()
     others = [node for node in NODES if node != old]
     open_node(page, quorum, old)
@@ -112,7 +112,7 @@ def test_the_page_of_a_leader_that_is_cut_off_says_so_by_itself_and_recovers(pag
     assert page.troubles() == []
 
 
-def test_the_page_needs_nothing_from_elsewhere(page: Browser, quorum: Watched) -> None:
+def test_the_page_loads_nothing_from_other_hosts(page: Browser, quorum: Watched) -> None:
     node = NODES[0]
 
     open_node(page, quorum, node)
@@ -123,7 +123,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Browser, quorum: Watched) -
     assert not re.search(r"""(src|href|url\(|fetch\(|import)\W*(https?:)?//""", source), "an address of another host"
 
 
-def test_a_screen_reader_finds_its_way(page: Browser, quorum: Watched) -> None:
+def test_the_page_has_headings_and_labels_for_screen_readers(page: Browser, quorum: Watched) -> None:
     open_node(page, quorum, quorum.await_leader())
     page.await_text("#status", "Ready")
 
@@ -141,13 +141,15 @@ def test_a_screen_reader_finds_its_way(page: Browser, quorum: Watched) -> None:
     }
     assert all(name for role, name in found if role in {"table", "region", "group", "link", "heading", "navigation"})
     assert {name for role, name in found if role == "heading"} >= {"Quorum", "Brokers", "Elections", "Recent events"}
-    # What is told aloud is the status alone: figures that change each second are not.
+    # A screen reader reads only changes of the status aloud, not values that change each second.
     assert page.value("[...document.querySelectorAll('[aria-live]')].map((one) => one.id)") == ["status"]
     assert page.value("[...document.querySelectorAll('th')].every((one) => one.scope)") is True
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_all_text_can_be_read_in_the_light_and_in_the_dark(page: Browser, quorum: Watched, dark: bool) -> None:
+def test_all_text_has_enough_contrast_in_the_light_and_the_dark_theme(
+    page: Browser, quorum: Watched, dark: bool
+) -> None:
     open_node(page, quorum, quorum.await_leader(), dark=dark)
     page.await_text("#status", "Ready")
 
@@ -158,7 +160,7 @@ def test_all_text_can_be_read_in_the_light_and_in_the_dark(page: Browser, quorum
     assert is_dark == dark
 
 
-def test_the_page_of_a_node_that_is_gone_says_that_it_is_old(page: Browser, quorum: Watched) -> None:
+def test_the_page_of_a_stopped_node_says_that_it_is_out_of_date(page: Browser, quorum: Watched) -> None:
     node = next(node for node in NODES if node != quorum.leader())
     open_node(page, quorum, node)
 

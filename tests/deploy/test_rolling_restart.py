@@ -1,4 +1,4 @@
-"""The rolling restart, against three real nodes, with a client that writes all the while."""
+"""The rolling restart of three real nodes, while a client writes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SCRIPT = Path(__file__).parents[2] / "deploy" / "rolling-restart.sh"
 
 
 class Hooks(socketserver.ThreadingTCPServer):
-    """What stands in for a service manager: a node's id comes in, and `done` goes out when it was restarted."""
+    """A service manager for the script: receives a node's id, restarts the node and answers `done`."""
 
     daemon_threads = True
 
     def __init__(self, found: Cluster) -> None:
         self.cluster = found
-        self.restarted: list[tuple[int, int]] = []  # node, who led before
+        self.restarted: list[tuple[int, int]] = []  # (node, the leader before)
         super().__init__(("127.0.0.1", 0), Restart)
 
     def command(self, node: int) -> str:
-        """The command of the script for a node: it fails where the restart does."""
+        """The command of the script for a node; it fails if the restart fails."""
         port = self.server_address[1]
         ask = f'exec 3<>/dev/tcp/127.0.0.1/{port} && echo {node} >&3 && read -r answer <&3 && [ "$answer" = done ]'
         return f"{node}=bash -c '{ask}'"
@@ -89,19 +89,19 @@ def topics_on_disk(found: Cluster, number: int) -> set[str]:
     ("arguments", "text"),
     [
         (["1=true", "2=true"], "no command for voter 3; voters are 1 2 3"),
-        (["1=true", "2=true", "3=true", "4=true"], "node 4 is no voter; voters are 1 2 3"),
+        (["1=true", "2=true", "3=true", "4=true"], "node 4 is not a voter; voters are 1 2 3"),
         (["1=true", "1=true"], "node 1 is named twice"),
         (["one=true"], "'one=true' is not NODE=COMMAND"),
         (["1="], "'1=' is not NODE=COMMAND"),
     ],
 )
-def test_commands_that_do_not_fit_the_voters_are_refused(quorum: Cluster, arguments: list[str], text: str) -> None:
+def test_commands_that_do_not_match_the_voters_are_refused(quorum: Cluster, arguments: list[str], text: str) -> None:
     done = roll(quorum, *arguments)
 
     assert (done.returncode, done.stderr) == (1, f"rolling-restart: {text}\n")
 
 
-def test_the_rest_is_left_alone_when_a_restart_fails(quorum: Cluster) -> None:
+def test_no_further_node_is_restarted_when_a_restart_fails(quorum: Cluster) -> None:
     leader = quorum.await_leader()
     first, second = (number for number in quorum.controllers if number != leader)
 
@@ -110,10 +110,10 @@ def test_the_rest_is_left_alone_when_a_restart_fails(quorum: Cluster) -> None:
 
     assert (done.returncode, server.restarted) == (1, [])
     left = " ".join(str(number) for number in sorted(quorum.controllers))
-    assert done.stderr == f"rolling-restart: the command for node {first} failed; still to do: {left}\n"
+    assert done.stderr == f"rolling-restart: the command for node {first} failed; not restarted yet: {left}\n"
 
 
-def test_a_quorum_that_is_not_whole_is_not_touched(quorum: Cluster) -> None:
+def test_no_node_is_restarted_while_a_voter_is_down(quorum: Cluster) -> None:
     away = next(number for number in quorum.controllers if number != quorum.await_leader())
     quorum.controllers[away].kill()
 
@@ -123,7 +123,7 @@ def test_a_quorum_that_is_not_whole_is_not_touched(quorum: Cluster) -> None:
 
     assert (done.returncode, server.restarted) == (1, [])
     assert f"node {away}" in done.stderr
-    assert done.stderr.endswith("rolling-restart: the quorum is not whole; nothing was touched\n")
+    assert done.stderr.endswith("rolling-restart: the voters have not all caught up; no node was restarted\n")
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_no_write_is_lost_or_fails_while_every_node_is_restarted_the_leader_last
 
     assert done.returncode == 0, done.stderr
     assert [node for node, _ in server.restarted][-1] == leader
-    assert [led for _, led in server.restarted] == [leader] * 3, "leadership moved once, with the last"
+    assert [led for _, led in server.restarted] == [leader] * 3, "leadership moved only with the last restart"
     assert sorted(node for node, _ in server.restarted) == [1, 2, 3]
     assert quorum.await_leader() != leader
     assert writer.failure is None

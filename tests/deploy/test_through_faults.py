@@ -1,4 +1,4 @@
-"""Probes, metrics and the node's own view, through what happens at night: each fault on three real nodes."""
+"""Probes, metrics and /quorum during faults: each fault on three real nodes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 LEADER = "kafka_server_raftmetrics_current_leader"
 EPOCH = "kafka_server_raftmetrics_current_epoch"
 DISK_BYTES = 4 << 20
-# More than a node says, so that it can still say what happened.
+# More than a node logs, so that it can still log the failure.
 FILE_BYTES_MAX = 64 << 10
-# A dynamic default of all brokers, which nothing reads.
+# A dynamic default for all brokers, which nothing uses.
 KEY = "test.of.a.full.disk"
 
 
@@ -37,7 +37,7 @@ def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         yield quorum
 
 
-def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum: Watched) -> None:
+def test_the_probes_show_a_killed_leader_its_successor_and_its_restart(quorum: Watched) -> None:
     first = quorum.await_leader()
     others = [node for node in NODES if node != first]
     before = quorum.metrics(others[0])
@@ -65,7 +65,7 @@ def test_a_killed_leader_is_replaced_and_back_again_and_the_probes_say_so(quorum
     assert quorum.metrics(first)["kraft_behind_records"] <= 1
 
 
-def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(quorum: Watched) -> None:
+def test_a_cut_off_leader_is_live_and_not_ready_and_still_serves_its_view(quorum: Watched) -> None:
     old = quorum.await_leader()
     others = [node for node in NODES if node != old]
 
@@ -88,7 +88,7 @@ def test_a_leader_cut_off_is_alive_and_not_ready_and_still_tells_its_own_view(qu
     assert quorum.view(old)["quorum"]["leader_id"] in others
 
 
-def test_a_full_disk_ends_its_node_alone_which_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_stops_only_its_node_which_restarts_once_there_is_room(tmp_path: Path) -> None:
     with disks(tmp_path) as fill, watched(tmp_path) as quorum:
         full = quorum.await_leader()
         others = [node for node in NODES if node != full]
@@ -113,7 +113,7 @@ def test_a_full_disk_ends_its_node_alone_which_goes_on_when_there_is_room(tmp_pa
         quorum.await_ready(*NODES)
 
 
-def test_a_clock_that_is_moved_changes_no_leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_wall_clock_does_not_change_the_leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = tmp_path / "clock"
     move(clock, 0)
     monkeypatch.setenv("LD_PRELOAD", faketime())
@@ -136,27 +136,27 @@ def test_a_clock_that_is_moved_changes_no_leader(tmp_path: Path, monkeypatch: py
             assert {quorum.metrics(node)[LEADER] for node in NODES} == {leader}
             assert abs(quorum.live_view(leader)["node"]["time_ms"] / 1000 - time.time() - hours * 3600) < 60
             assert {(view["quorum"]["epoch"], view["quorum"]["leader_id"]) for view in views} == {(epoch, leader)}
-            # How long they have been up does not rest on the wall clock.
+            # The uptime does not depend on the wall clock.
             assert all(0 < view["node"]["uptime_ms"] < 600_000 for view in views)
 
 
 def ahead_ms(quorum: Watched, node: int) -> float:
-    """How far the node's wall clock is ahead of ours."""
+    """How far the node's wall clock is ahead of this machine's."""
     return float(quorum.view(node)["node"]["time_ms"] - time.time() * 1000)
 
 
 def move(clock: Path, hours: int) -> None:
-    # In one step: a file that is half written is no time.
+    # By a rename: a partly written file would be an invalid time.
     new = clock.with_suffix(".new")
     new.write_text(f"{hours * 3600:+d}\n")
     new.replace(clock)
 
 
 def faketime() -> str:
-    """The library that gives a process a clock of its own; the machine's is never touched."""
+    """The library that gives a process its own clock; the machine's clock is not changed."""
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
     if not found:
-        pytest.skip("libfaketime is not here: apt-get install faketime")
+        pytest.skip("libfaketime is not installed: apt-get install faketime")
     return str(found[0])
 
 
@@ -164,7 +164,7 @@ def faketime() -> str:
 def disks(directory: Path) -> Iterator[Callable[[Watched, int], Callable[[], None]]]:
     """A small disk for each node, and a function that fills one and returns how to free it again.
 
-    Where this process may not mount, a disk is full by the limit on the size of the files of one process.
+    If this process may not mount, a limit on the file size of a process simulates the full disk.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     places = [directory / f"node-{node}" for node in NODES]

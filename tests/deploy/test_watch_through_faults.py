@@ -1,4 +1,4 @@
-"""The watch service through what happens at night: who watches gets each change once and in order, whatever goes."""
+"""The watch service during faults: a watcher gets each change once and in order."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ CLOCK = "clock"
 
 
 class Watched(Quorum):
-    """Three nodes with a watch service each, one certificate for all; a client that writes, and one that watches.
+    """Three nodes with the watch service and one certificate; a client that writes, and a client that watches.
 
-    acknowledged: how many values were written; they are "0", "1", … . seen: offset and value of each change as it came;
-    moved_s: by how much the leader's clock is ahead, as the last of them tells. targets: the watch services, by node.
+    acknowledged: the number of values written: "0", "1", … . seen: offset and value of each change, in the order
+    received; moved_s: how far the leader's clock is ahead, by the last change. targets: the watch services, by node.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -83,11 +83,11 @@ class Watched(Quorum):
 
     @property
     def watched(self) -> int:
-        """The node that the watching client asks."""
+        """The node that serves the watching client."""
         return next(node for node, target in self.targets.items() if target == self.client.target)
 
     def goes_on(self, seconds: float = 40.0) -> None:
-        """Wait until what is written from now on is seen; all so far must have been, once and in order."""
+        """Wait until a later write was seen; each earlier write must have been seen, once and in order."""
         wanted = self.acknowledged + 3
         eventually(lambda: self.failure or (self.seen and int(self.seen[-1][1]) >= wanted), "changes", seconds)
         assert self.failure is None
@@ -105,7 +105,7 @@ class Watched(Quorum):
                 self.failure = error
 
     def _write(self) -> None:
-        """Each value until it is acknowledged: one that was not may have been written all the same."""
+        """Write each value until it is acknowledged: a write that was not acknowledged may still have succeeded."""
         while not self._ending.is_set():
             request = alteration(BROKER, "1", KEY, str(self.acknowledged))
             with contextlib.suppress(OSError, DecodeError, ApiError):
@@ -149,11 +149,11 @@ def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 
 def faketime() -> str | None:
-    """The library that gives a process a clock of its own; the machine's is never touched."""
+    """The library that gives a process its own clock; the machine's clock is not changed."""
     return next((str(path) for path in Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 
 
-def test_a_killed_leader(quorum: Watched) -> None:
+def test_a_watch_continues_after_the_leader_is_killed(quorum: Watched) -> None:
     leader = quorum.leader()
 
     quorum.signal(leader, signal.SIGKILL)
@@ -162,7 +162,7 @@ def test_a_killed_leader(quorum: Watched) -> None:
     quorum.goes_on()
 
 
-def test_a_node_that_is_restarted_while_it_is_watched(quorum: Watched) -> None:
+def test_a_watch_continues_after_its_node_is_restarted(quorum: Watched) -> None:
     before = quorum.watched
 
     quorum.end(before)
@@ -174,7 +174,7 @@ def test_a_node_that_is_restarted_while_it_is_watched(quorum: Watched) -> None:
     assert quorum.died == []
 
 
-def test_a_node_that_is_cut_off_from_the_others_while_it_is_watched(quorum: Watched) -> None:
+def test_a_watch_continues_after_its_node_is_cut_off_from_the_quorum(quorum: Watched) -> None:
     before = quorum.watched
 
     for other in NODES:
@@ -185,12 +185,12 @@ def test_a_node_that_is_cut_off_from_the_others_while_it_is_watched(quorum: Watc
     after = quorum.watched
     quorum.network.heal()
 
-    # Nobody ended its connection: it left its watchers to a node that is in touch with the quorum.
+    # Its connections are intact: the node itself ends the streams, so that clients go to a node with a quorum.
     assert after != before
     quorum.goes_on()
 
 
-def test_a_disk_that_is_full_below_the_node_that_is_watched(quorum: Watched) -> None:
+def test_a_watch_continues_after_the_disk_of_its_node_is_full(quorum: Watched) -> None:
     before = quorum.watched
     process = quorum.processes[before]
 
@@ -204,7 +204,7 @@ def test_a_disk_that_is_full_below_the_node_that_is_watched(quorum: Watched) -> 
     quorum.goes_on()
 
 
-def test_a_certificate_that_is_renewed(quorum: Watched) -> None:
+def test_a_watch_continues_after_the_certificate_is_renewed(quorum: Watched) -> None:
     before = quorum.watched
 
     quorum.renew(quorum.directory, "renewed")
@@ -220,9 +220,9 @@ def test_a_certificate_that_is_renewed(quorum: Watched) -> None:
 
 
 @pytest.mark.parametrize("hours", [5, -5, 0])
-def test_a_clock_that_is_moved(quorum: Watched, hours: int) -> None:
+def test_a_watch_continues_after_the_wall_clock_is_changed(quorum: Watched, hours: int) -> None:
     if faketime() is None:
-        pytest.skip("libfaketime is not here: apt-get install faketime")
+        pytest.skip("libfaketime is not installed: apt-get install faketime")
     before = quorum.watched
 
     new = quorum.directory / "new.clock"

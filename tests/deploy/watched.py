@@ -1,4 +1,4 @@
-"""Three real nodes whose HTTP ports are asked, behind the network of `simulations.chaos`, which can cut them off."""
+"""Three real nodes with HTTP ports, behind the network of `simulations.chaos`, which can cut them off."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class Watched(Quorum):
                 properties.write(f"kraft.http.listener=127.0.0.1:{port}\n")
 
     def cut_off(self, node: int) -> None:
-        """Nothing goes between this node and the others."""
+        """Drop all traffic between this node and the others."""
         for other in NODES:
             if other != node:
                 self.network.cut(node, other)
                 self.network.cut(other, node)
 
     def await_leader(self) -> int:
-        """The node that leads, once one says so: on a busy machine it may not answer at once."""
+        """The leader, once a node reports that it leads: on a busy machine this takes some time."""
         eventually(self.leader, "a leader")
         return self.leader() or self.await_leader()
 
     def get(self, node: int, path: str) -> tuple[int, str]:
-        """Status and body. Raises OSError where nobody answers."""
+        """Status and body. Raises OSError if the node does not answer."""
         url = f"http://127.0.0.1:{self.http_ports[node]}{path}"
         try:
             with urllib.request.urlopen(url, timeout=3) as answer:
@@ -51,7 +51,7 @@ class Watched(Quorum):
             return error.code, error.read().decode()
 
     def status(self, node: int, path: str) -> int:
-        """Of an answer; 0 where there is none."""
+        """The status of the response; 0 if there is none."""
         try:
             return self.get(node, path)[0]
         except OSError:
@@ -62,7 +62,7 @@ class Watched(Quorum):
         return found
 
     def live_view(self, node: int) -> dict[str, Any]:
-        """What the node's page shows: the first view among its events."""
+        """The view that the node's page shows: the first among its server-sent events."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.http_ports[node]}/events", timeout=5) as events:
             for line in events:
                 if line == b"event: view\n":
@@ -71,7 +71,7 @@ class Watched(Quorum):
         raise ConnectionError("the events ended")
 
     def failed_checks(self, node: int) -> set[str]:
-        """What a node's readiness fails by."""
+        """The names of the checks of readiness that fail."""
         return {check["check"] for check in json.loads(self.get(node, "/readyz")[1])["checks"] if not check["ok"]}
 
     def metrics(self, node: int) -> dict[str, float]:
@@ -92,7 +92,7 @@ class Watched(Quorum):
 
 @contextmanager
 def watched(directory: Path, settings: dict[str, str] | None = None) -> Iterator[Watched]:
-    """Three nodes that are ready; they end with the block."""
+    """Three ready nodes; they are stopped when the block ends."""
     quorum = Watched(directory, settings)
     try:
         for node in NODES:
@@ -100,7 +100,7 @@ def watched(directory: Path, settings: dict[str, str] | None = None) -> Iterator
         quorum.await_ready(*NODES)
         yield quorum
     finally:
-        # Not by SIGTERM: the last two would wait for a majority to hand over to.
+        # Not by SIGTERM: without a majority the last two would wait to hand leadership over.
         for node in list(quorum.processes):
             quorum.signal(node, signal.SIGKILL)
         quorum.close()

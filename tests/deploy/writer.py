@@ -1,4 +1,4 @@
-"""A client that creates topics without pause, as a Kafka client does: it retries until its time is over."""
+"""A client that creates topics without pause and retries like a Kafka admin client, until a timeout."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.interop.ask import describe_quorum
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A stock admin client goes on retrying for so long (default.api.timeout.ms).
+# A stock admin client retries for this long (default.api.timeout.ms).
 RETRY_S = 60.0
 RETRIABLE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 
 class Writer:
-    """Creates topics `w-0`, `w-1` … from a thread. acknowledged: those whose creation was answered without error.
+    """Creates topics `w-0`, `w-1` … from a thread. acknowledged: the topics that were created without an error.
 
-    failure: the first topic that could not be created in RETRY_S, with the last answer; None while there is none.
-    longest_s: from the first try of a topic to its answer.
+    failure: the first topic that could not be created in RETRY_S, with the last error; None while there is none.
+    longest_s: the longest time from the first attempt for a topic to its success.
     """
 
     def __init__(self, ports: Sequence[int]) -> None:
@@ -53,9 +53,9 @@ class Writer:
             time.sleep(0.002)
 
     def _create(self, name: str, until: float) -> str:
-        """Empty when the topic is there, else what was last said of it."""
+        """Empty if the topic was created, else the last error."""
         is_retry = False
-        said = "nobody was asked"
+        said = "no request was sent"
         while time.monotonic() < until:
             try:
                 if self._connection is None:

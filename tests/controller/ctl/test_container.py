@@ -1,4 +1,4 @@
-"""A node as the image starts it: from its environment, formatted once, ended by SIGTERM."""
+"""A node as the image starts it: configured by its environment, formatted once, stopped by SIGTERM."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def environment(data: Path, port: int, **changes: str) -> dict[str, str]:
 
 
 def run_once(given: dict[str, str], port: int, *arguments: str) -> tuple[int, str]:
-    """Start, wait until the node leads, and end it as an engine does; the exit code, and what it said."""
+    """Start, wait until the node leads, stop it with SIGTERM; the exit code and the output."""
     process = subprocess.Popen(
         [*COMMAND, *arguments], env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -52,7 +52,7 @@ def refusal(given: dict[str, str]) -> str:
     return done.stderr
 
 
-def test_it_formats_at_the_first_start_and_goes_on_at_the_second(tmp_path: Path) -> None:
+def test_the_first_start_formats_and_the_second_uses_the_same_data(tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
 
     first = run_once(environment(data, port), port)
@@ -83,7 +83,7 @@ def test_a_health_check_finds_the_http_port_in_the_same_environment(tmp_path: Pa
     assert (after.returncode, after.stdout) == (1, "")
 
 
-def test_arguments_go_over_the_environment(tmp_path: Path) -> None:
+def test_arguments_override_the_environment(tmp_path: Path) -> None:
     port = free_port()
     given = environment(tmp_path / "not-this", port)
 
@@ -93,7 +93,7 @@ def test_arguments_go_over_the_environment(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-def test_the_directory_of_another_cluster_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_the_directory_of_another_cluster_is_refused_and_not_changed(tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
     run_once(environment(data, port), port)
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
@@ -120,11 +120,11 @@ def test_the_directory_of_another_cluster_is_refused_and_left_as_it_is(tmp_path:
         ),
         (
             {"KAFKA_CONTROLLER_QUORUM_VOTERS": "", "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS": "127.0.0.1:9093"},
-            "formats directories for static voters alone",
+            "formats directories for static voters only",
         ),
     ],
 )
-def test_what_cannot_start_is_told_in_one_line(tmp_path: Path, changes: dict[str, str], text: str) -> None:
+def test_a_node_that_cannot_start_prints_one_line(tmp_path: Path, changes: dict[str, str], text: str) -> None:
     said = refusal(environment(tmp_path / "data", free_port(), **changes))
 
     assert text in said

@@ -1,4 +1,4 @@
-"""What the verbs that look at a quorum print of a real one, and of none."""
+"""The output of `kraftctl status`, `wait` and `probe` with a real quorum, and without one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="quorum", scope="module")
 def _quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """Port and properties of a quorum of one that leads."""
+    """Port and properties file of a running quorum of one voter."""
     port = free_port()
     root = tmp_path_factory.mktemp("node")
     properties = root / "controller.properties"
@@ -63,7 +63,7 @@ def test_json_has_every_voter(quorum: tuple[int, Path], capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("field", "value"), [("leader", "1"), ("epoch", "1"), ("voters", "1"), ("cluster", CLUSTER_ID)]
 )
-def test_one_field_alone_is_for_scripts(
+def test_field_prints_one_value(
     quorum: tuple[int, Path], capsys: pytest.CaptureFixture[str], field: str, value: str
 ) -> None:
     code = main(["status", "-c", str(quorum[1]), "--field", field])
@@ -71,7 +71,7 @@ def test_one_field_alone_is_for_scripts(
     assert (code, capsys.readouterr().out) == (0, f"{value}\n")
 
 
-def test_where_nobody_leads_each_address_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_leader_the_answer_of_each_address_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_port()
 
     codes = [
@@ -83,17 +83,17 @@ def test_where_nobody_leads_each_address_says_why(capsys: pytest.CaptureFixture[
     assert (codes, said.out) == ([1, 1], "")
     assert said.err == (
         f"kraftctl status: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
-        f"kraftctl wait: not within 0 s: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
+        f"kraftctl wait: timed out after 0 s: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
     )
 
 
 @pytest.mark.parametrize("given", ["", "somewhere", "h:1,", "h:x"])
-def test_what_is_no_address_is_refused(capsys: pytest.CaptureFixture[str], given: str) -> None:
+def test_a_malformed_address_is_refused(capsys: pytest.CaptureFixture[str], given: str) -> None:
     code = main(["status", "--bootstrap-controller", given])
 
     assert (code, capsys.readouterr().err) == (
         1,
-        f"kraftctl status: --bootstrap-controller {given}: it takes HOST:PORT,…\n",
+        f"kraftctl status: --bootstrap-controller {given}: HOST:PORT,… is expected\n",
     )
 
 
@@ -106,11 +106,11 @@ def test_a_probe_without_an_http_port_asks_the_kafka_listener(
     assert codes == [0, 0, 1]
     assert said.out == "listener CONTROLLER answers\n" * 2
     assert said.err == (
-        "kraftctl probe: kraft.http.listener is not set: without it nothing tells whether the node is ready\n"
+        "kraftctl probe: kraft.http.listener is not set: only the HTTP port answers whether the node is ready\n"
     )
 
 
-def test_a_probe_of_nobody_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_probe_of_a_closed_port_fails(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["probe", "live", "--at", f"127.0.0.1:{free_port()}"])
 
     assert (code, capsys.readouterr().err) == (1, "kraftctl probe: [Errno 111] Connection refused\n")

@@ -1,4 +1,4 @@
-"""`kraftctl up`: three nodes from nothing, again with the same data, and what it says when one of them ends."""
+"""`kraftctl up`: formats and runs three nodes, uses the same data again, and reports a node that exits."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def up(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=20)
 
 
-def said_until_a_leader(process: subprocess.Popen[str]) -> list[str]:
-    """The lines up to the first that names a leader."""
+def output_until_a_leader(process: subprocess.Popen[str]) -> list[str]:
+    """The output up to the first line that names a leader."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
@@ -56,19 +56,19 @@ def process_of(properties: Path) -> int:
 
 @pytest.fixture
 def port() -> int:
-    """The first of three."""
+    """The first of three free ports."""
     return free_ports_in_a_row(3)
 
 
-def test_it_formats_and_serves_and_goes_on_with_the_same_data(tmp_path: Path, port: int) -> None:
+def test_a_second_run_uses_the_data_of_the_first(tmp_path: Path, port: int) -> None:
     with up(tmp_path / "data", port) as process:
-        first = said_until_a_leader(process)
+        first = output_until_a_leader(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(15) == 0
     cluster = (tmp_path / "data" / "node-1" / "meta.properties").read_text()
 
     with up(tmp_path / "data", port) as process:
-        again = said_until_a_leader(process)
+        again = output_until_a_leader(process)
 
     assert first[:3] == again[:3] == [f"127.0.0.1:{port + number}" for number in range(3)]
     assert first[-1].endswith("epoch 1")
@@ -77,12 +77,12 @@ def test_it_formats_and_serves_and_goes_on_with_the_same_data(tmp_path: Path, po
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the process by /proc")
-def test_a_node_that_is_killed_is_told_with_its_signal(tmp_path: Path, port: int) -> None:
+def test_a_killed_node_is_reported_with_its_signal(tmp_path: Path, port: int) -> None:
     with up(tmp_path / "data", port) as process:
-        said_until_a_leader(process)
+        output_until_a_leader(process)
 
         os.kill(process_of(tmp_path / "data" / "node-2.properties"), signal.SIGKILL)
 
         assert process.wait(15) == 1
         assert process.stderr is not None
-        assert process.stderr.read() == "kraftctl up: node 2 ended: killed by SIGKILL\n"
+        assert process.stderr.read() == "kraftctl up: node 2 exited: killed by SIGKILL\n"

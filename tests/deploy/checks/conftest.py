@@ -13,9 +13,9 @@ from tests.deploy.checks.empty_root import make, network_environment
 
 @pytest.fixture(name="image", scope="session")
 def _image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The root that the Dockerfile's steps make of an empty one."""
+    """The root file system that the steps of the Dockerfile build."""
     if os.geteuid() != 0:
-        pytest.skip("an empty root is entered by root alone")
+        pytest.skip("only root can chroot into the image")
     under = tmp_path_factory.mktemp("image")
     make(under / "base")
     return build(Path(__file__).parents[3] / "Dockerfile", under / "base", under, network_environment())

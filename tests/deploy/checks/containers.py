@@ -1,4 +1,4 @@
-"""Running a command in an image's root as an engine would: no privilege, and nothing to write to but the data."""
+"""Run a command in an image's root like a container engine: without privileges, only the data volume writable."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Container:
         os.kill(self.first, number)
 
     def end(self, seconds: float = 20) -> tuple[int, str]:
-        """Wait for its end; the exit code, and all that it said."""
+        """Wait until it exits; the exit code, and its output."""
         said = self.process.communicate(timeout=seconds)[0]
         return self.process.returncode, said
 
     def kill(self) -> None:
-        """With all that is in it, at once."""
+        """Kill all its processes at once."""
         with contextlib.suppress(OSError, IndexError):
             self.signal(signal.SIGKILL)  # the first process takes all others of its namespace with it
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -66,7 +66,7 @@ class Container:
 
 @contextmanager
 def container(image: Image, data: Path, environment: dict[str, str]) -> Iterator[Container]:
-    """The image's own command."""
+    """Run the image's own command."""
     found = Container(image, data, image.command, environment)
     try:
         yield found
@@ -75,14 +75,14 @@ def container(image: Image, data: Path, environment: dict[str, str]) -> Iterator
 
 
 def run_in_container(image: Image, data: Path, *command: str) -> str:
-    """What a command says that must succeed."""
+    """The output of a command, which must succeed."""
     code, said = Container(image, data, command, {}).end(60)
     assert code == 0, said
     return said
 
 
 def own(data: Path, image: Image) -> None:
-    """Make a directory that belongs to the image's user, with the way to it open."""
+    """Make a directory that belongs to the image's user and can be reached by it."""
     data.mkdir(parents=True, exist_ok=True)
     uid, gid = map(int, image.user.split(":"))
     os.chown(data, uid, gid)

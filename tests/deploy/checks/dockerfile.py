@@ -1,4 +1,4 @@
-"""A Dockerfile's own steps, done in directories that stand for images: no engine is needed, only root."""
+"""Runs the steps of a Dockerfile in directories instead of images: needs root, but no container engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Image:
-    """What a stage has become. root: its file system; user: `UID:GID`; command: the words of CMD."""
+    """The result of a stage. root: its file system; user: `UID:GID`; command: the words of CMD."""
 
     root: Path
     env: dict[str, str] = field(
@@ -114,7 +114,7 @@ def _copy(image: Image, words: list[str], context: Path, stages: dict[str, Image
 
 
 def run_in(image: Image, command: list[str], passed: dict[str, str]) -> None:
-    """A command as root in the image's root, which may write."""
+    """Run a command as root in the image's root, writable."""
     environment = {**passed, **image.env}
     words = ["chroot", str(image.root), "/usr/bin/env", "-C", image.workdir, *command]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)

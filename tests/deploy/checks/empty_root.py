@@ -1,4 +1,4 @@
-"""An empty root with nothing but Debian's Python in it: what stands for the image's base where no engine runs."""
+"""A root file system with only Debian's Python in it: replaces the image's base where no container engine runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 # A shell, the tools that a Dockerfile's RUN may call, Python with venv, and the libraries that wheels link to.
 PACKAGES = (Path(__file__).parent / "base-packages.txt").read_text().split()
-# What reaching a package index may need: of this machine, for the steps of the build.
+# Files of this machine that the build steps may need to reach a package index.
 NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 NETWORK_PREFIXES = ("PIP_", "SSL_", "HTTP_", "HTTPS_", "NO_PROXY", "http_", "https_", "no_proxy", "REQUESTS_")
 
@@ -19,7 +19,7 @@ def cache() -> Path:
 
 
 def packages() -> list[Path]:
-    """The packages' files, downloaded once. Fails where apt has none for bookworm."""
+    """The packages' files, downloaded once. Fails if apt has none for bookworm."""
     directory = cache()
     directory.mkdir(parents=True, exist_ok=True)
     have = {path.name.split("_")[0] for path in directory.glob("*.deb")}
@@ -34,7 +34,7 @@ def packages() -> list[Path]:
 
 
 def make(root: Path) -> None:
-    """Unpack the packages into `root`, and do the little of their scripts that matters."""
+    """Unpack the packages into `root`, and do the necessary part of their install scripts."""
     root.mkdir(parents=True)
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What kustomize makes of deploy/kubernetes."""
+"""The manifests that kustomize renders from deploy/kubernetes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rendered(directory: Path) -> str:
 
 
 def by_kind(text: str) -> dict[str, Any]:
-    """Each kind stands once."""
+    """The resources by kind; each kind occurs once."""
     resources = list(yaml.safe_load_all(text))
     found = {resource["kind"]: resource for resource in resources}
     assert len(found) == len(resources)

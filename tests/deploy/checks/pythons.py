@@ -1,4 +1,4 @@
-"""`make pythons`: the tests on each Python that is found here, types and lint for the others, wheels for all."""
+"""`make pythons`: tests on each installed Python, types and lint for the other versions, wheels for all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x
 
 
 def interpreter(version: str) -> str | None:
-    """An interpreter of this version: on the PATH, or where pyenv and uv put theirs."""
+    """An interpreter of this version, from the PATH, pyenv or uv."""
     found = shutil.which(f"python{version}")
     places = [
         Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions",
@@ -54,7 +54,7 @@ def tests_on(version: str, python: str) -> bool:
 
 
 def read_for(version: str) -> bool:
-    """What can be said of a version without its interpreter."""
+    """The checks of a version that need no interpreter: lint and types."""
     target = f"py{version.replace('.', '')}"
     lint = [sys.executable, "-m", "ruff", "check", "--target-version", target, "--select", "E9,F,YTT", "."]
     types = [sys.executable, "-m", "mypy", "--python-version", version]

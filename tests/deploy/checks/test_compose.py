@@ -1,4 +1,4 @@
-"""The compose file: valid by the published schema, and each service with an environment that its node takes."""
+"""The compose file is valid by the published schema, and each node accepts the environment of its service."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_there_are_three_controllers_and_a_stock_broker(services: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_each_controller_has_a_configuration_that_its_node_takes(services: dict[str, Any], name: str) -> None:
+def test_each_node_accepts_the_configuration_of_its_controller_service(services: dict[str, Any], name: str) -> None:
     service = services[name]
 
     config = NodeConfig(container_properties(service["environment"], None))

@@ -1,4 +1,4 @@
-"""The image: its Dockerfile linted, its steps done in an empty root, its command run there as an engine runs it."""
+"""The image: its Dockerfile is linted, its steps run in an empty root, its command runs there like in an engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_scripts_pass_their_linter() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_what_is_copied_is_not_left_out_of_the_context() -> None:
+def test_copied_files_are_not_excluded_from_the_build_context() -> None:
     patterns = (ROOT / ".dockerignore").read_text().split()
     let_in = [pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")]
 
@@ -67,7 +67,7 @@ def test_no_compiler_and_no_installer_are_left(image: Image) -> None:
     assert found == set()
 
 
-def test_commands_stand_where_the_official_image_has_them(image: Image, tmp_path: Path) -> None:
+def test_commands_are_at_the_paths_of_the_official_image(image: Image, tmp_path: Path) -> None:
     said = run_in_container(image, tmp_path, "/opt/kafka/bin/kafka-storage.sh", "random-uuid")
 
     assert len(said.strip()) == 22
@@ -87,7 +87,7 @@ def test_nothing_but_the_data_volume_belongs_to_the_user(image: Image) -> None:
     assert DATA in image.volumes
 
 
-def test_a_container_formats_serves_ends_at_sigterm_and_goes_on(image: Image, tmp_path: Path) -> None:
+def test_a_container_formats_serves_stops_on_sigterm_and_restarts_with_its_data(image: Image, tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
     own(data, image)
     uid = image.user.split(":")[0]

@@ -1,4 +1,4 @@
-"""The Kubernetes manifests: valid by the published schemas, and of one mind with each other and with the node."""
+"""The Kubernetes manifests are valid by the published schemas, and consistent with each other and with the node."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_every_resource_is_valid_by_its_schema(tmp_path: Path, directory: Path, 
     assert done.stdout.count(" passed ") == manifest.read_text().count("\nkind: ")
 
 
-def test_the_pieces_that_the_issue_of_a_deployment_is_about_are_there(found: dict[str, Any]) -> None:
+def test_the_manifests_have_each_required_kind(found: dict[str, Any]) -> None:
     assert sorted(found) == [
         "ConfigMap", "Namespace", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceAccount", "StatefulSet",
     ]  # fmt: skip
 
 
-def test_every_selector_finds_the_controllers_pods_and_the_clients_are_found_by_their_own_label(
+def test_selectors_match_the_controllers_pods_and_clients_match_by_their_own_label(
     found: dict[str, Any],
 ) -> None:
     stateful = found["StatefulSet"]["spec"]
@@ -67,9 +67,7 @@ def test_every_selector_finds_the_controllers_pods_and_the_clients_are_found_by_
 
 
 @pytest.mark.parametrize("ordinal", [0, 1, 2])
-def test_the_environment_of_each_pod_is_a_configuration_that_its_node_takes(
-    found: dict[str, Any], ordinal: int
-) -> None:
+def test_each_node_accepts_the_environment_of_its_pod(found: dict[str, Any], ordinal: int) -> None:
     stateful = found["StatefulSet"]
     name, service, namespace = (stateful["metadata"][key] for key in ("name", "name", "namespace"))
     container = stateful["spec"]["template"]["spec"]["containers"][0]
@@ -96,7 +94,7 @@ def test_the_environment_of_each_pod_is_a_configuration_that_its_node_takes(
 
 @pytest.fixture(name="watched", scope="module")
 def _watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The overlay with the component of the watch service."""
+    """The overlay with the component for the watch service."""
     copy = tmp_path_factory.mktemp("kubernetes") / "kubernetes"
     shutil.copytree(KUBERNETES, copy)
     kustomization = copy / "overlays" / "production" / "kustomization.yaml"
@@ -104,7 +102,7 @@ def _watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return by_kind(rendered(kustomization.parent))
 
 
-def test_with_the_watch_service_port_certificates_and_policy_go_together(
+def test_the_watch_component_adds_the_port_the_certificates_and_the_policy(
     watched: dict[str, Any], found: dict[str, Any], tmp_path: Path
 ) -> None:
     container = watched["StatefulSet"]["spec"]["template"]["spec"]["containers"][0]
@@ -126,7 +124,7 @@ def test_with_the_watch_service_port_certificates_and_policy_go_together(
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def test_probes_ask_what_they_are_for(found: dict[str, Any]) -> None:
+def test_each_probe_requests_its_own_path(found: dict[str, Any]) -> None:
     container = found["StatefulSet"]["spec"]["template"]["spec"]["containers"][0]
 
     probes = {name: container[name]["httpGet"] for name in ("startupProbe", "livenessProbe", "readinessProbe")}

@@ -1,4 +1,4 @@
-"""Wheel and source distribution: what they hold, that they pass their checker, and that what they install runs."""
+"""Wheel and source distribution: their content is complete, their checker accepts them, their commands run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tracked(*names: str) -> set[str]:
 
 @pytest.fixture(name="source", scope="module")
 def _source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git has of the tree, as in a fresh clone."""
+    """The files that git tracks, as in a fresh clone."""
     into = tmp_path_factory.mktemp("source")
     names = sorted(tracked())
     subprocess.run(["tar", "-cf", str(into / "all.tar"), "--no-recursion", *names], cwd=ROOT, check=True)
@@ -70,7 +70,7 @@ def test_the_wheel_holds_every_file_of_the_packages_and_no_test(source: Path, di
     assert len(licenses) == 1
 
 
-def test_the_source_distribution_holds_what_is_needed_to_deploy_and_no_test(
+def test_the_source_distribution_holds_the_files_for_a_deployment_and_no_test(
     source: Path, dist: dict[str, Path]
 ) -> None:
     with tarfile.open(dist["sdist"]) as sdist:
@@ -96,7 +96,7 @@ def commands_answer(directory: Path) -> None:
         assert "usage:" in said.lower() or "--help" in said, f"{name}: {said}"
 
 
-def test_pipx_which_lets_pip_build_the_tree_gives_all_commands(source: Path, tmp_path: Path) -> None:
+def test_an_install_with_pipx_provides_all_commands(source: Path, tmp_path: Path) -> None:
     homes = {"PIPX_HOME": str(tmp_path / "home"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
     environment = {**os.environ, **homes, "PIPX_MAN_DIR": str(tmp_path / "man")}
     command = ["pipx", "install", "--quiet", "--python", sys.executable, str(source)]
@@ -107,7 +107,7 @@ def test_pipx_which_lets_pip_build_the_tree_gives_all_commands(source: Path, tmp
     commands_answer(tmp_path / "bin")
 
 
-def test_the_bill_of_materials_is_the_lock_with_its_hashes() -> None:
+def test_the_bill_of_materials_equals_the_lock_with_its_hashes() -> None:
     subprocess.run(["make", "sbom"], cwd=ROOT, capture_output=True, check=True)
     found = json.loads((ROOT / "dist" / "kraft-quorum.cdx.json").read_text())
 

@@ -1,4 +1,4 @@
-"""The rules, the scrape configuration and the dashboard's queries, by Prometheus' own tool."""
+"""Prometheus' own tool accepts the rules, the scrape configuration and the queries of the dashboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_rules_and_scrape_configuration_are_well_formed() -> None:
     promtool("check", "config", "--syntax-only", str(PROMETHEUS / "scrape.yaml"))
 
 
-def test_each_story_of_a_quorum_raises_its_alerts(tmp_path: Path) -> None:
+def test_each_scenario_raises_its_alerts(tmp_path: Path) -> None:
     shutil.copy(PROMETHEUS / "alerts.yaml", tmp_path)
     shutil.copy(Path(__file__).parent / "alerts.test.yaml", tmp_path)
 

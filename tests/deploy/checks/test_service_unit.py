@@ -1,4 +1,4 @@
-"""The systemd unit: verified by systemd's own tools, and with room for all that a node does."""
+"""The systemd unit: systemd's own tools accept it, and it allows every system call of a node."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from tests.controller.server.processes import await_port, format_directory, free_port, start_command, write_properties
 
 UNIT = Path(__file__).parents[3] / "deploy" / "systemd" / "kraft-controller.service"
-# 0 is a service that can do nothing, 10 one that can do all.
+# 0: the service can do nothing; 10: it can do everything.
 EXPOSURE_MAX = 2.0
 
 
 def test_systemd_finds_nothing_wrong_with_it(tmp_path: Path) -> None:
-    # The command of the unit is not installed here; what stands for it lets all else be judged.
+    # The command of the unit is not installed here; a substitute lets systemd check the rest.
     unit = tmp_path / UNIT.name
     unit.write_text(re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", UNIT.read_text()))
 
@@ -35,7 +35,7 @@ def test_it_is_hardened() -> None:
 
 
 def allowed_calls() -> set[str]:
-    """The system calls that the unit's filters leave, by systemd's own tables."""
+    """The system calls that the unit's filters allow, by systemd's own tables."""
     tables = subprocess.run(
         ["systemd-analyze", "syscall-filter", "--no-pager"], capture_output=True, text=True, check=True
     ).stdout

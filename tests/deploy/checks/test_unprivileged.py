@@ -1,4 +1,4 @@
-"""Three nodes as the unit starts them: `kraftctl start` by a user without privilege, on a read-only install."""
+"""Three nodes as the systemd unit starts them: `kraftctl start` by an unprivileged user, on a read-only install."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from tests.deploy.checks.dockerfile import Image
 
 NODES = (1, 2, 3)
-# What a small disk holds: the log of a short life, and not much more.
+# A small disk: it has room for the log of a short test, and not much more.
 DISK = "24m"
 LEFT_BYTES = 64 << 10
 
 
 class Machines:
-    """Three of them, of one image: a configuration, a data directory and perhaps a running node each."""
+    """Three machines of one image, each with a configuration, a data directory and at most one running node."""
 
     def __init__(self, image: Image, root: Path) -> None:
         self.image = image
@@ -69,7 +69,7 @@ class Machines:
         self.nodes[node] = Container(self.image, self.data(node), ["kraftctl", "start", "-c", self.config(node)], {})
 
     def leader(self) -> int:
-        """The active controller, 0 for none; asked of those that run."""
+        """The active controller, by the running nodes; 0 if there is none."""
         for node in self.nodes:
             try:
                 found = describe_quorum(self.ports[node])
@@ -86,8 +86,8 @@ class Machines:
         except (urllib.error.HTTPError, OSError):
             return False
 
-    def whole(self) -> None:
-        """All voters level, by the operator's command."""
+    def wait_until_caught_up(self) -> None:
+        """Wait with `kraftctl wait` until all voters have caught up."""
         command = [str(BIN / "kraftctl"), "wait", "--bootstrap-controller", self.bootstrap, "--timeout", "30"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -101,14 +101,14 @@ def machines(image: Image, root: Path) -> Iterator[Machines]:
             found.format(node)
             found.start(node)
         eventually(found.leader, "a leader", 30)
-        found.whole()
+        found.wait_until_caught_up()
         yield found
     finally:
         for node in found.nodes.values():
             node.kill()
 
 
-def test_a_killed_leader_and_a_stopped_minority_cost_no_write(image: Image, tmp_path: Path) -> None:
+def test_no_write_is_lost_when_the_leader_is_killed_or_a_minority_stopped(image: Image, tmp_path: Path) -> None:
     with machines(image, tmp_path) as found:
         first = found.leader()
         broker = Broker(11, found.ports[first])
@@ -119,13 +119,13 @@ def test_a_killed_leader_and_a_stopped_minority_cost_no_write(image: Image, tmp_
         found.nodes.pop(first).kill()
         eventually(lambda: found.leader() not in {0, first}, "another leader", 20)
         found.start(first)
-        found.whole()
+        found.wait_until_caught_up()
         away = next(node for node in NODES if node != found.leader())
         found.nodes[away].signal(signal.SIGSTOP)
         before = len(writer.acknowledged)
         eventually(lambda: len(writer.acknowledged) > before + 20, "writes without the minority", 20)
         found.nodes[away].signal(signal.SIGCONT)
-        found.whole()
+        found.wait_until_caught_up()
         writer.end()
         eventually(lambda: all(found.ready(node) for node in NODES), "all are ready", 20)
         status = subprocess.run(
@@ -140,7 +140,9 @@ def test_a_killed_leader_and_a_stopped_minority_cost_no_write(image: Image, tmp_
         assert [node.end()[0] for node in found.nodes.values()] == [0, 0, 0]
 
 
-def test_a_node_whose_disk_is_full_ends_loses_nothing_and_goes_on_with_room(image: Image, tmp_path: Path) -> None:
+def test_a_node_with_a_full_disk_exits_and_continues_without_loss_once_there_is_room(
+    image: Image, tmp_path: Path
+) -> None:
     disk = tmp_path / "data-3"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(disk)], check=True)
@@ -159,7 +161,7 @@ def test_a_node_whose_disk_is_full_ends_loses_nothing_and_goes_on_with_room(imag
             eventually(lambda: len(writer.acknowledged) > before + 20, "writes without the node", 20)
             filler.unlink()
             found.start(3)
-            found.whole()
+            found.wait_until_caught_up()
             writer.end()
 
             assert (code, "No space left on device" in said) == (1, True), said
@@ -168,7 +170,7 @@ def test_a_node_whose_disk_is_full_ends_loses_nothing_and_goes_on_with_room(imag
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_nothing_of_the_install_can_be_written_by_the_node(image: Image, tmp_path: Path) -> None:
+def test_the_node_can_write_nothing_of_its_installation(image: Image, tmp_path: Path) -> None:
     own(tmp_path / "data", image)
     code = "import os, sys; print(sorted(d for d, _, _ in os.walk('/') if os.access(d, os.W_OK) and d[:5] != '/proc'))"
 

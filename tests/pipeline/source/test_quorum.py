@@ -15,7 +15,7 @@ from pipeline.source.reading import Wanted
 from pipeline.source.rows import NO_OP
 from pipeline.source.watched import WatchEnded
 from records.messages.configs import IncrementalAlterConfigsRequest
-from tests.controller.ctl.test_up import said_until_a_leader, up
+from tests.controller.ctl.test_up import output_until_a_leader, up
 from tests.controller.server.processes import free_port, free_ports_in_a_row, running
 from tests.pipeline.logs import NAMES, fetched, read
 
@@ -28,7 +28,7 @@ NO_CHANGES = (NO_OP, 23, 24, 25)  # the last three begin and end metadata transa
 def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:
     port = free_ports_in_a_row(3)
     with up(tmp_path / "data", port) as process:
-        said_until_a_leader(process)
+        output_until_a_leader(process)
         options = {"quorum": f"127.0.0.1:{port + 1},127.0.0.1:{port}"}
         whole, end = fetched(options, {}, Wanted())
         cluster = whole["cluster"][0].as_py()
