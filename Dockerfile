@@ -10,7 +10,8 @@ RUN python3 -m venv /tmp/tools \
     && python3 -m venv --without-pip /opt/kraft \
     && /tmp/tools/bin/pip --python /opt/kraft/bin/python3 install --no-cache-dir --disable-pip-version-check \
         --no-compile --only-binary :all: --require-hashes -r requirements/grpc.txt
-COPY LICENSE README.md pyproject.toml ./
+COPY LICENSE README.md pyproject.toml setup.py ./
+COPY kraft_quorum kraft_quorum
 COPY records records
 COPY raft raft
 COPY controller controller

@@ -90,7 +90,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.parquet.compression.codec": "zstd",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        "spark.python.daemon.module": "pipeline.worker_daemon",
+        "spark.python.daemon.module": f"{__package__}.worker_daemon",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",

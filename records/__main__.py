@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _lines(decoded if given[0] == "decode" else encoded, sys.stdin.buffer, sys.stdout.buffer)
     import argparse
 
-    parser = argparse.ArgumentParser(prog="python -m records", description="Kafka's messages, by their bytes.")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description="Kafka's messages, by their bytes.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command, what in (("decode", "hex to JSON"), ("encode", "JSON to hex")):
         commands.add_parser(

@@ -139,24 +139,24 @@ METADATA_RECORDS: dict[int, tuple[str, str]] = {
     29: ("UnregisterControllerRecord", "brokers"),
 }
 
-# Messages that are neither: class, module.
+# Messages that are neither: class, module relative to this package.
 OTHERS: dict[str, str] = {
-    "RequestHeader": "records.headers",
-    "ResponseHeader": "records.headers",
-    "ControlRecordTypeSchema": "records.control",
-    "LeaderChangeMessage": "records.control",
-    "SnapshotHeaderRecord": "records.control",
-    "SnapshotFooterRecord": "records.control",
-    "KRaftVersionRecord": "records.control",
-    "VotersRecord": "records.control",
-    "EndTxnMarker": "records.control",
-    "QuorumStateData": "records.data",
-    "DefaultPrincipalData": "records.data",
-    "AbortedTxn": "records.data",
-    "ConsumerProtocolSubscription": "records.data",
-    "ConsumerProtocolAssignment": "records.data",
-    "ListClientMetricsResourcesRequest": "records.messages.configs",
-    "ListClientMetricsResourcesResponse": "records.messages.configs",
+    "RequestHeader": ".headers",
+    "ResponseHeader": ".headers",
+    "ControlRecordTypeSchema": ".control",
+    "LeaderChangeMessage": ".control",
+    "SnapshotHeaderRecord": ".control",
+    "SnapshotFooterRecord": ".control",
+    "KRaftVersionRecord": ".control",
+    "VotersRecord": ".control",
+    "EndTxnMarker": ".control",
+    "QuorumStateData": ".data",
+    "DefaultPrincipalData": ".data",
+    "AbortedTxn": ".data",
+    "ConsumerProtocolSubscription": ".data",
+    "ConsumerProtocolAssignment": ".data",
+    "ListClientMetricsResourcesRequest": ".messages.configs",
+    "ListClientMetricsResourcesResponse": ".messages.configs",
 }
 
 
@@ -168,7 +168,7 @@ def request_class(api_key: int) -> type[Any]:
     found = _known.get(("request", api_key))
     if found is None:
         name, module = APIS[api_key]
-        found = _known["request", api_key] = _imported(f"records.messages.{module}", f"{name}Request")
+        found = _known["request", api_key] = _imported(f".messages.{module}", f"{name}Request")
     return found
 
 
@@ -177,7 +177,7 @@ def response_class(api_key: int) -> type[Any]:
     found = _known.get(("response", api_key))
     if found is None:
         name, module = APIS[api_key]
-        found = _known["response", api_key] = _imported(f"records.messages.{module}", f"{name}Response")
+        found = _known["response", api_key] = _imported(f".messages.{module}", f"{name}Response")
     return found
 
 
@@ -186,7 +186,7 @@ def metadata_class(record_type: int) -> type[Any]:
     found = _known.get(("metadata", record_type))
     if found is None:
         name, module = METADATA_RECORDS[record_type]
-        found = _known["metadata", record_type] = _imported(f"records.metadata.{module}", name)
+        found = _known["metadata", record_type] = _imported(f".metadata.{module}", name)
     return found
 
 
@@ -209,12 +209,12 @@ def _module_of(name: str) -> str:
         return OTHERS[name]
     for api, module in APIS.values():
         if name in (f"{api}Request", f"{api}Response"):
-            return f"records.messages.{module}"
+            return f".messages.{module}"
     for record, module in METADATA_RECORDS.values():
         if name == record:
-            return f"records.metadata.{module}"
+            return f".metadata.{module}"
     raise KeyError(name)
 
 
 def _imported(module: str, name: str) -> type[Any]:
-    return getattr(import_module(module), name)  # type: ignore[no-any-return]
+    return getattr(import_module(module, __package__), name)  # type: ignore[no-any-return]

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.config",
         "pipeline",
     ),
-    "pipeline.source.watched": ("records", "controller.server.grpc.client", "pipeline"),
+    "pipeline.source.watched": ("records", "kraft_quorum.client", "pipeline"),
     "pipeline.histories": ("records", "raft.storage.names", "pipeline"),
     # What a record of no partition does is told in one place; partitions are folded by columns, and tests compare.
     "pipeline.tables": (

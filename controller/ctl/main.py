@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-# By verb: its module and its help text.
+# By verb: its module, relative to this package, and its help text.
 VERBS = {
-    "start": ("controller.ctl.start", "run one node from a controller.properties"),
-    "container": ("controller.ctl.container", "run one node in a container, configured by its environment"),
-    "status": ("controller.ctl.status", "show the leader, and the offset and lag of each voter"),
-    "wait": ("controller.ctl.wait", "wait until a quorum has a leader and its voters have caught up"),
-    "probe": ("controller.ctl.probe", "ask this machine's node whether it is live, started or ready"),
-    "up": ("controller.ctl.up", "run a quorum of three controllers on this machine"),
+    "start": (".start", "run one node from a controller.properties"),
+    "container": (".container", "run one node in a container, configured by its environment"),
+    "status": (".status", "show the leader, and the offset and lag of each voter"),
+    "wait": (".wait", "wait until a quorum has a leader and its voters have caught up"),
+    "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
+    "up": (".up", "run a quorum of three controllers on this machine"),
 }
 
 
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     from importlib import import_module
 
-    return int(import_module(VERBS[given[0]][0]).run(given[1:]))
+    return int(import_module(VERBS[given[0]][0], __package__).run(given[1:]))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from controller import tools
 from controller.ctl.quorum import describe_request
 from controller.tools.connection import Connection
 from records.errors import ApiError
@@ -19,6 +20,8 @@ from records.uuids import uuid_text
 from records.wire import DecodeError
 
 NODES = (1, 2, 3)
+# -P: a module in the working directory is not imported in place of one that is installed.
+PYTHON = (sys.executable, "-P")
 
 
 def run(arguments: list[str]) -> int:
@@ -92,8 +95,8 @@ class Quorum:
                 return found
 
     def _format(self, properties: Path, cluster_id: str) -> None:
-        tool = "import sys; from controller.tools.storage import main; sys.exit(main())"
-        command = [sys.executable, "-c", tool, "format", "-t", cluster_id, "-c", str(properties)]
+        tool = f"import sys; from {tools.__name__}.storage import main; sys.exit(main())"
+        command = [*PYTHON, "-c", tool, "format", "-t", cluster_id, "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise PrepareFailed(f"{properties}: {done.stderr.strip() or done.stdout.strip()}")
@@ -101,14 +104,8 @@ class Quorum:
     def start(self) -> None:
         for node in NODES:
             with (self.data / f"node-{node}.log").open("ab") as log:
-                command = [
-                    sys.executable,
-                    "-m",
-                    "controller.ctl.main",
-                    "start",
-                    "-c",
-                    str(self.data / f"node-{node}.properties"),
-                ]
+                properties = str(self.data / f"node-{node}.properties")
+                command = [*PYTHON, "-m", f"{__package__}.main", "start", "-c", properties]
                 # In a session of its own: Ctrl-C goes to this process only, which then stops its nodes with SIGTERM.
                 self.processes[node] = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True

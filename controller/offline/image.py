@@ -247,6 +247,6 @@ def _replay_of(record_type: int) -> Callable[[Image, Any, int], None]:
         from importlib import import_module
 
         module, _, name = replay.partition(".")
-        replay = _REPLAY[record_type] = getattr(import_module(f"controller.state.tables.{module}"), name)
+        replay = _REPLAY[record_type] = getattr(import_module(f"..state.tables.{module}", __package__), name)
     assert not isinstance(replay, str)
     return replay

@@ -123,11 +123,11 @@ def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
 
 def control_message(record: StoredRecord) -> Any:
     """The message in a control record of the quorum; raises Uncaught where it cannot be read."""
-    import records.control
+    from records import control
     from records.codec import decode_prefix
     from records.schema import schema_of
 
-    cls = getattr(records.control, _CONTROLS[control_type(record.key)][1])
+    cls = getattr(control, _CONTROLS[control_type(record.key)][1])
     value = record.value or b""
     version = int.from_bytes(value[:2], "big", signed=True)
     if len(value) < 2:

@@ -6,14 +6,15 @@ import sys
 from argparse import ArgumentParser
 from importlib import import_module
 
-# command: (module, what it does); a module has add_arguments(parser) and run(arguments) -> exit code
+# command: (module relative to this package, what it does); a module has add_arguments(parser) and run(arguments), which
+# returns the exit code
 COMMANDS = {
-    "ingest": ("pipeline.commands.ingest", "take metadata logs into the table `records`"),
-    "tables": ("pipeline.commands.tables", "take metadata logs in, and derive all tables from them"),
-    "serve": ("pipeline.commands.serve", "keep the tables live, by a streaming job, until Ctrl-C"),
-    "report": ("pipeline.report.command", "make a page of what the tables tell of a fleet"),
-    "plan": ("pipeline.planner.command", "plan the fewest moves that make racks and brokers even"),
-    "history": ("pipeline.commands.history", "write directories with a made-up history, to try all this on"),
+    "ingest": (".ingest", "take metadata logs into the table `records`"),
+    "tables": (".tables", "take metadata logs in, and derive all tables from them"),
+    "serve": (".serve", "keep the tables live, by a streaming job, until Ctrl-C"),
+    "report": ("..report.command", "make a page of what the tables tell of a fleet"),
+    "plan": ("..planner.command", "plan the fewest moves that make racks and brokers even"),
+    "history": (".history", "write directories with a made-up history, to try all this on"),
 }
 
 
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         what = f"kraft-pipeline: there is no command {given[0]!r}\n\n" if given else ""
         print(what + usage(), file=sys.stderr)
         return 1
-    module = import_module(COMMANDS[given[0]][0])
+    module = import_module(COMMANDS[given[0]][0], __package__)
     parser = ArgumentParser(prog=f"kraft-pipeline {given[0]}", description=COMMANDS[given[0]][1])
     module.add_arguments(parser)
     try:

@@ -8,6 +8,6 @@ from argparse import ArgumentParser
 from pipeline.planner import command
 
 if __name__ == "__main__":
-    parser = ArgumentParser(prog="python -m pipeline.planner", description=command.HELP)
+    parser = ArgumentParser(prog=f"python -m {__package__}", description=command.HELP)
     command.add_arguments(parser)
     sys.exit(command.run(parser.parse_args()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from controller.server.grpc.client import Client, Files, WatchFailed
+from kraft_quorum.client import Client, Files, WatchFailed
 from pipeline.source.options import OptionError
 from pipeline.source.ranges import Plan, of_no_file
 from pipeline.source.reading import Wanted, decode

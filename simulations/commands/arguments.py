@@ -5,6 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
+
+# How these commands are called again; `python -m kraft_quorum.simulations` in an installation.
+MODULE = __name__.removesuffix(".commands.arguments")
+PROGRAM = f"python -m {MODULE}"
+AGAIN = (sys.executable, "-m", MODULE)
 
 
 def seeds(text: str) -> range:

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from simulations.commands.arguments import positive
+from simulations.commands.arguments import PROGRAM, positive
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +55,7 @@ def execute(args: argparse.Namespace) -> int:
     for text in wrong:
         sys.stdout.write(f"{text}\n")
     if wrong:
-        again = f"python -m simulations chaos --seed {args.seed} --seconds {args.seconds} --clients {args.clients}"
+        again = f"{PROGRAM} chaos --seed {args.seed} --seconds {args.seconds} --clients {args.clients}"
         sys.stdout.write(f"what the nodes left is in {directory}\nas like as real time allows: {again}\n")
     elif args.directory is None:
         import shutil

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulations.commands.arguments import add_jobs
+from simulations.commands.arguments import AGAIN, add_jobs
 from simulations.commands.progress import Progress
 from simulations.running.tasks import Task
 from simulations.running.workers import rows
@@ -125,7 +125,7 @@ def _fill(ids: Sequence[str], there: set[str]) -> int:
         argv = ["shrink", "--seed", f"1-{mutant.seeds}", "--mutant", mutant.id, "--level", mutant.level, "--corpus"]
         sys.stdout.write(f"{mutant.id} {mutant.name}\n")
         sys.stdout.flush()
-        missed += subprocess.run([sys.executable, "-m", "simulations", *argv], check=False).returncode != 0
+        missed += subprocess.run([*AGAIN, *argv], check=False).returncode != 0
     return missed
 
 
@@ -136,7 +136,7 @@ def write_pages(found: Sequence[Entry], directory: Path) -> int:
     for entry in found:
         path = directory / f"{entry.name}.html"
         argv = ["run", "--entry", entry.name, "--story", "0", "--page", str(path)]
-        subprocess.run([sys.executable, "-m", "simulations", *argv], check=False, stdout=subprocess.DEVNULL)
+        subprocess.run([*AGAIN, *argv], check=False, stdout=subprocess.DEVNULL)
         missing += not path.exists()
     sys.stdout.write(f"{len(found) - missing} of {len(found)} pages are in {directory}\n")
     return missing

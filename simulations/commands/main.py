@@ -6,6 +6,8 @@ import argparse
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from simulations.commands.arguments import PROGRAM
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,15 +32,15 @@ COMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0 where all is well, 1 where something broke, 2 for nonsense."""
     parser = argparse.ArgumentParser(
-        prog="python -m simulations", description="Worlds made from a seed, in which a quorum lives among faults."
+        prog=PROGRAM, description="Worlds made from a seed, in which a quorum lives among faults."
     )
     parsers = parser.add_subparsers(dest="command", required=True)
     for name in COMMANDS:
-        module = import_module(f"simulations.commands.{name}")
+        module = import_module(f".{name}", __package__)
         module.add(parsers.add_parser(name, help=module.SAYS, description=module.SAYS))
     args = parser.parse_args(argv)
     try:
-        code: int = import_module(f"simulations.commands.{args.command}").execute(args)
+        code: int = import_module(f".{args.command}", __package__).execute(args)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulations import corpus
-from simulations.commands.arguments import add_level
+from simulations.commands.arguments import PROGRAM, add_level
 
 if TYPE_CHECKING:
     import argparse
@@ -82,13 +82,13 @@ def write_page(path: Path, level: Level, plan: Any, again: str, original: str = 
 
 def _again(args: argparse.Namespace) -> str:
     if args.entry is not None:
-        return f"python -m simulations run --entry {args.entry}"
+        return f"{PROGRAM} run --entry {args.entry}"
     return command(f"--seed {args.seed}" if args.plan is None else f"--plan {args.plan}", args.level, args.mutant)
 
 
 def command(where: str, level: str, mutant_id: str) -> str:
     """The one command that lives a world through again."""
-    parts = ["python -m simulations run", where]
+    parts = [f"{PROGRAM} run", where]
     if level != "raft":
         parts.append(f"--level {level}")
     if mutant_id:

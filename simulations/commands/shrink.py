@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulations.commands.arguments import add_level, positive, seeds
+from simulations.commands.arguments import PROGRAM, add_level, positive, seeds
 from simulations.corpus import Entry, find, write
 from simulations.running.tasks import guard
 
@@ -82,7 +82,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.page is not None:
         from simulations.commands.run import write_page
 
-        write_page(args.page, level, small, f"python -m simulations {shlex.join(sys.argv[1:])}", entry.original)
+        write_page(args.page, level, small, f"{PROGRAM} {shlex.join(sys.argv[1:])}", entry.original)
     return 0
 
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from simulations.world.trace import Entry
 
 MODULES = {
-    "raft": "simulations.levels.raft",
-    "raft-long": "simulations.levels.raft_long",
-    "controller": "simulations.levels.controllers",
-    "node": "simulations.levels.nodes",
+    "raft": ".raft",
+    "raft-long": ".raft_long",
+    "controller": ".controllers",
+    "node": ".nodes",
 }
 
 
@@ -72,4 +72,4 @@ def load(name: str, mutant_id: str = "") -> Level:
         from simulations.mutants.table import find
 
         install(find(mutant_id))
-    return cast("Level", import_module(MODULES[name]))
+    return cast("Level", import_module(MODULES[name], __package__))

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from simulations.mutants.module_names import imported_name
 from simulations.mutants.row import Edit, Mutant
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def modules(name: str) -> list[str]:
 
 
 def _of_package(package: str) -> list[str]:
-    spec = find_spec(package)
+    spec = find_spec(imported_name(package))
     if spec is None or not spec.submodule_search_locations:
         return [package]
     root = Path(spec.submodule_search_locations[0])
@@ -311,7 +312,7 @@ def level_of(module: str) -> str:
 
 def source_of(module: str) -> str:
     """The source of a module. Raises ValueError where there is no such module."""
-    spec = find_spec(module)
+    spec = find_spec(imported_name(module))
     if spec is None or spec.origin is None:
         raise ValueError(f"no module {module}")
     return Path(spec.origin).read_text()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.levels.table import load
 from simulations.mutants.generated import as_mutant, source_of
+from simulations.mutants.module_names import imported_name
 from simulations.mutants.patching import Imported
 from simulations.running.tasks import Task, guard, perform
 from simulations.running.workers import rows
@@ -151,7 +152,11 @@ class Hunt:
         return found
 
     def _probe(self, names: set[str]) -> None:
-        paths = {sys.modules[name].__file__ or "": name for name in sorted(names) if name in sys.modules}
+        paths = {
+            sys.modules[imported_name(name)].__file__ or "": name
+            for name in sorted(names)
+            if imported_name(name) in sys.modules
+        }
         for seed in self._seeds:
             known = self._results.baselines.get((self._level, seed))
             if known is None or known.code != self._code or not known.lines.keys() >= set(paths.values()):

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from simulations.mutants.module_names import imported_name, repository_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType, ModuleType
@@ -52,7 +54,7 @@ class Imported:
 
     def ran(self, module: str, lines: range) -> bool:
         """Whether any of these lines belongs to a function that ran during the imports."""
-        path = sys.modules[module].__file__
+        path = sys.modules[imported_name(module)].__file__
         return any(place[0] == path and not found.isdisjoint(lines) for place, found in self._ran.items())
 
     def replace(self, sources: Mapping[str, tuple[str, str]]) -> bool:
@@ -62,7 +64,7 @@ class Imported:
         """
         swaps: list[tuple[FunctionType, CodeType]] = []
         for module, (source, changed) in sources.items():
-            path = sys.modules[module].__file__
+            path = sys.modules[imported_name(module)].__file__
             assert path is not None, module
             found = self._swaps(compiled(source, path), compiled(changed, path))
             if found is None:
@@ -167,7 +169,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        edits = [edit for edit in self._mutant.edits if edit.module == fullname]
+        edits = [edit for edit in self._mutant.edits if edit.module == repository_name(fullname)]
         if not edits:
             return None
         spec: Any = PathFinder.find_spec(fullname, path, target)
@@ -180,7 +182,7 @@ class _Finder(MetaPathFinder):
 def install(mutant: Mutant) -> None:
     """Install the import hook for the modules of a mutant. Raises RuntimeError where one of them is already imported."""
     for edit in mutant.edits:
-        if edit.module in sys.modules:
+        if imported_name(edit.module) in sys.modules:
             raise RuntimeError(f"{edit.module} is already imported; a mutant needs a fresh process")
     sys.meta_path.insert(0, _Finder(mutant))
 
@@ -210,7 +212,7 @@ def checking_modules() -> list[ModuleType]:
     return [
         module
         for name, module in sorted(sys.modules.items())
-        if name.startswith("simulations.") and name != __name__ and RAISES in _source(module)
+        if repository_name(name).startswith("simulations.") and name != __name__ and RAISES in _source(module)
     ]
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.levels.table import load
 from simulations.mutants.generated import source_of
+from simulations.mutants.module_names import imported_name, repository_name
 from simulations.mutants.patching import Imported, install, mutated
 from simulations.mutants.table import find
 from simulations.running.tasks import failed, perform
@@ -35,7 +36,7 @@ class ForkPool:
     """
 
     def __init__(self) -> None:
-        early = [name for name in sys.modules if name.partition(".")[0] in PRODUCT]
+        early = [name for name in sys.modules if repository_name(name).partition(".")[0] in PRODUCT]
         assert not early, f"{early} are imported already, and what has run of them is unknown"
         self._imported = Imported()
         self._levels: set[str] = set()
@@ -91,7 +92,7 @@ class ForkPool:
 
         Returns False where that needs a fresh process.
         """
-        here = dict.fromkeys(edit.module for edit in mutant.edits if edit.module in sys.modules)
+        here = dict.fromkeys(edit.module for edit in mutant.edits if imported_name(edit.module) in sys.modules)
         sources = {module: source_of(module) for module in here}
         changed = {
             module: (source, mutated(source, [edit for edit in mutant.edits if edit.module == module]))

@@ -11,6 +11,8 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from simulations.mutants.module_names import imported_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -25,7 +27,6 @@ LEFT_OUT = {
     "controller.tools": "commands of operators",
     "controller.ctl": "commands of operators",
     "controller.offline": "reads and mends directories of nodes that do not run",
-    "controller.server.grpc.client": "asks nodes, for commands and the pipeline",
     "controller.core.metrics": "numbers for the HTTP port",
     "controller.interface.loggers": "the process's own log",
     "controller.config": "properties files and command lines, read before a node is; keys are rows",
@@ -58,7 +59,7 @@ def production() -> dict[str, str]:
     """By name, the file of each module that counts."""
     found = {f"records.{name}": _file(f"records.{name}") for name in RECORDS}
     for package in PACKAGES:
-        spec = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(imported_name(package))
         assert spec is not None, package
         assert spec.origin is not None, package
         root = Path(spec.origin).parent
@@ -79,7 +80,7 @@ def is_counted(name: str) -> bool:
 
 def _file(name: str) -> str:
     """Without importing what is looked for: that is to happen while lines are watched."""
-    spec = importlib.util.find_spec(name)
+    spec = importlib.util.find_spec(imported_name(name))
     assert spec is not None, name
     return str(spec.origin)
 

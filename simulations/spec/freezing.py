@@ -70,9 +70,14 @@ def _learn(value: Any) -> Any:
     return value
 
 
+# In an installation the packages stand below `kraft_quorum` (see setup.py).
+_ABOVE = Replica.__module__.removesuffix("raft.replica")
+
+
 def _is_message(cls: type) -> bool:
     """Messages are taken as immutable everywhere."""
-    return cls.__module__.startswith("records.") or not cls.__module__.startswith(("raft.", "collections"))
+    module = cls.__module__.removeprefix(_ABOVE)
+    return module.startswith("records.") or not module.startswith(("raft.", "collections"))
 
 
 def _same(value: Any) -> Any:

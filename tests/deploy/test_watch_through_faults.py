@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.server.grpc.client import Client, Files
+from kraft_quorum.client import Client, Files
 from records.errors import ApiError
 from records.wire import DecodeError
 from simulations.chaos.quorum import NODES, Quorum, free_ports

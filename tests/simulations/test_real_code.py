@@ -19,7 +19,7 @@ ADAPTERS = ("raft.storage.files", "raft.storage.flusher", "controller.server.sta
 
 # What is no node's, but an operator's.
 AROUND = (
-    "controller.tools", "controller.ctl", "controller.offline", "controller.server.grpc.client", "controller.config",
+    "controller.tools", "controller.ctl", "controller.offline", "controller.config",
     "controller.server.http", "controller.server.grpc", "controller.node.file_descriptors", "records.__main__",
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ def _hash_of(page: str, tag: str) -> str:
 
 
 def _page() -> Answer:
-    page = files("controller.server.http").joinpath("page.html").read_text("utf-8")
+    page = files(__package__).joinpath("page.html").read_text("utf-8")
     policy = (
         f"default-src 'none'; script-src {_hash_of(page, 'script')}; style-src {_hash_of(page, 'style')}; "
         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

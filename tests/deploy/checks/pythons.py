@@ -44,7 +44,7 @@ def tests_on(version: str, python: str) -> bool:
     """The quick tests, in an environment of this interpreter made from the lock."""
     directory = ROOT / ".cache" / "pythons" / version
     pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    editable = ["--no-deps", "--no-build-isolation", "--config-settings", "editable_mode=compat", "-e", "."]
+    editable = ["--no-deps", "--no-build-isolation", "-e", "."]
     return (
         run(f"{version}: environment", [python, "-m", "venv", "--clear", str(directory)])
         and run(f"{version}: lock", [*pip, "--require-hashes", "-r", "requirements/dev.txt"])

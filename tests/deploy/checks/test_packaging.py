@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("records", "raft", "controller", "simulations", "pipeline", "pyspark_kraft")
+# Directory of the repository -> where its files are in the wheel.
+MOVED = {name: f"kraft_quorum/{name}" for name in ("records", "raft", "controller", "simulations", "pipeline")}
+PACKAGES = {**MOVED, "kraft_quorum": "kraft_quorum", "pyspark_kraft": "pyspark_kraft"}
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # The environment of the checks is on the PATH; commands of this one must not be found by accident.
 BARE = {**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": "", "VIRTUAL_ENV": ""}
@@ -62,12 +64,19 @@ def test_the_wheel_holds_every_file_of_the_packages_and_no_test(source: Path, di
     with zipfile.ZipFile(dist["wheel"]) as wheel:
         held = {name for name in wheel.namelist() if ".dist-info/" not in name}
         licenses = [name for name in wheel.namelist() if name.endswith("licenses/LICENSE")]
+        top_level = next(name for name in wheel.namelist() if name.endswith("top_level.txt"))
+        named = wheel.read(top_level).decode().split()
 
-    files = [path for package in PACKAGES for path in (source / package).rglob("*") if path.is_file()]
-    mine = {str(path.relative_to(source)) for path in files if path.suffix != ".md"}
+    mine = {
+        f"{into}/{path.relative_to(source / package)}"
+        for package, into in PACKAGES.items()
+        for path in (source / package).rglob("*")
+        if path.is_file() and path.suffix != ".md"
+    }
     assert mine - held == set()
     assert {name for name in held if not name.endswith(".md")} - mine == set()
     assert len(licenses) == 1
+    assert named == ["kraft_quorum", "pyspark_kraft"]
 
 
 def test_the_source_distribution_holds_the_files_for_a_deployment_and_no_test(
@@ -76,7 +85,15 @@ def test_the_source_distribution_holds_the_files_for_a_deployment_and_no_test(
     with tarfile.open(dist["sdist"]) as sdist:
         held = {name.partition("/")[2] for name in sdist.getnames()}
 
-    wanted = {"LICENSE", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "Dockerfile", "requirements/node.txt"}
+    wanted = {
+        "LICENSE",
+        "setup.py",
+        "CHANGELOG.md",
+        "SECURITY.md",
+        "CONTRIBUTING.md",
+        "Dockerfile",
+        "requirements/node.txt",
+    }
     assert wanted - held == set()
     files = [path for name in ("deploy", "docs") for path in (source / name).rglob("*") if path.is_file()]
     assert {str(path.relative_to(source)) for path in files} - held == set()

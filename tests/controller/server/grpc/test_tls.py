@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
-from controller.server.grpc.client import Client, Files, WatchFailed
+from kraft_quorum.client import Client, Files, WatchFailed
 from tests.controller.server.grpc.test_watch import Served, values_of
 from tests.controller.server.processes import format_directory, free_port, run_to_end, running, write_properties
 

@@ -14,9 +14,9 @@ import grpc
 import msgpack
 import pytest
 
-from controller.server.grpc.client import Client, Update, WatchFailed
 from controller.server.grpc.port import HEALTH_STREAMS_MAX
 from controller.tools.connection import Connection
+from kraft_quorum.client import Client, Update, WatchFailed
 from tests.controller.server.alterations import BROKER, alteration
 from tests.controller.server.processes import (
     CLUSTER_ID,

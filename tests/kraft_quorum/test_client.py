@@ -10,7 +10,7 @@ import grpc
 import msgpack
 import pytest
 
-from controller.server.grpc.client import Client, Update, WatchFailed
+from kraft_quorum.client import Client, Update, WatchFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
