@@ -88,11 +88,11 @@ dist: setup $(CHECKERS)/.ready
 	$(BIN)/python -c 'import setuptools.build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
 	$(CHECKERS)/bin/twine check --strict dist/*
 
-# What the image's node consists of, from its lock: CycloneDX, the same bytes each time.
+# The bill of materials of the image, from the lock that the Dockerfile installs: CycloneDX, the same bytes each time.
 sbom: $(CHECKERS)/.ready
 	@mkdir -p dist
 	$(CHECKERS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
-		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/image.txt
+		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/grpc.txt
 	@echo dist/kraft-quorum.cdx.json
 
 # Every Python that we promise: tests on those that are found here, lint and types for the others, wheels for all.

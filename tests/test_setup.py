@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import subprocess
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -105,3 +106,12 @@ def test_the_commands_enter_through_the_installed_package() -> None:
 
     assert {module for module, _, _ in entered} == {"kraft_quorum.commands"}
     assert {function for _, _, function in entered} == functions
+
+
+def test_the_bill_of_materials_is_of_the_lock_that_the_image_installs() -> None:
+    recipe = subprocess.run(["make", "-n", "sbom"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = next(line for line in recipe.replace("\\\n", "").splitlines() if "cyclonedx-py" in line)
+    installed = re.findall(r"-r (requirements/\S+\.txt)", (ROOT / "Dockerfile").read_text())
+
+    assert command.split()[-1] in installed
+    assert set(installed) - {command.split()[-1]} == {"requirements/build.txt"}

@@ -130,7 +130,7 @@ def test_the_bill_of_materials_equals_the_lock_with_its_hashes() -> None:
 
     locked = {
         line.split("==")[0]: line.split("==")[1].split()[0]
-        for line in (ROOT / "requirements" / "image.txt").read_text().splitlines()
+        for line in (ROOT / "requirements" / "grpc.txt").read_text().splitlines()
         if "==" in line
     }
     assert found["bomFormat"] == "CycloneDX"
