@@ -127,7 +127,7 @@ def _report(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.kills import score
 
     found = {mutant.id: kept[mutant.id] for mutant in chosen if mutant.id in kept}
-    kills = _with_corpus(chosen, kept)
+    kills = with_corpus(chosen, kept)
     living = [name for name, each in kills.items() if not any(kill.seed for kill in each)]
     unhunted = [mutant.id for mutant in chosen if mutant.id not in kept]
     for mutant in chosen:
@@ -157,7 +157,7 @@ def _line(name: str, found: Sequence[Kill], note: str = "") -> str:
     return f"{name:5} {seeds:20} {by or 'MISSED':14} {note}\n"
 
 
-def _with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> dict[str, list[Kill]]:
+def with_corpus(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> dict[str, list[Kill]]:
     """The stored kills and those by plans of the corpus, which need every fault that shrinking has left in them."""
     from simulations.corpus import entries
     from simulations.mutants.kills import Kill
@@ -175,7 +175,7 @@ def _oracles(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]]) -> int:
     from simulations.mutants.kills import by_property, read_alone
     from simulations.properties.ids import PROPERTIES
 
-    found = by_property(_with_corpus(chosen, kept), PROPERTIES)
+    found = by_property(with_corpus(chosen, kept), PROPERTIES)
     by_itself = read_alone()
     for name, mutants in found.items():
         others = f"alone: {' '.join(by_itself[name])}" if by_itself.get(name) else ""
@@ -194,7 +194,7 @@ def _faults(chosen: Sequence[Mutant], kept: Mapping[str, list[Kill]], crew: Crew
     from simulations.mutants.kills import by_fault
 
     kinds = tuple(witnesses.kinds())
-    found = by_fault(_with_corpus(chosen, kept), kinds)
+    found = by_fault(with_corpus(chosen, kept), kinds)
     for row in crew([_witness_task(each) for each in witnesses.WITNESSES]):
         if not row.error and row.outcomes[-1].needs == list(row.task.names):
             found[row.task.names[0]].append(row.task.mutant_id)

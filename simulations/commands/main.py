@@ -18,6 +18,7 @@ COMMANDS = (
     "mutants",
     "shrink",
     "corpus",
+    "results",
     "coverage",
     "lines",
     "determinism",
