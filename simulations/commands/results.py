@@ -101,8 +101,8 @@ def _faults() -> Iterator[str]:
     by_witness: dict[str, list[str]] = {name: [] for name in found}
     for each in witnesses.WITNESSES:
         by_witness[each.kind].append(each.mutant_id)
-    yield "Which mutants a kind of fault helps to catch (`mutants --faults`). A witness is a world with faults of that\n"
-    yield "kind alone that catches the mutant, and does not catch it without them.\n\n"
+    yield "Which mutants a kind of fault helps to catch (`mutants --faults`). A witness is a world with faults of\n"
+    yield "that kind alone that catches the mutant, and does not catch it without them.\n\n"
     yield _row("kind", "needed by a kill of", "witness for")
     yield _row("---", "---", "---")
     for name, needed in found.items():
