@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.cluster import admin_configs, admin_mistakes, admin_nodes, admin_topics
 from simulations.cluster.client import Client
 from simulations.histories.controller_requests import request_of, told_by
 from simulations.histories.operations import UNKNOWN
@@ -12,9 +11,9 @@ from simulations.world.streams import between
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.world import ClusterWorld
     from simulations.histories.operations import Operation
 
     Read = Callable[[Any], Any]
@@ -22,19 +21,13 @@ if TYPE_CHECKING:
 FIRST_ID = 201
 TIMEOUT_MS = 1200
 
-ASKS: dict[str, Callable[[Admin], None]] = {
-    **admin_topics.ASKS,
-    **admin_configs.ASKS,
-    **admin_nodes.ASKS,
-    **admin_mistakes.ASKS,
-}
-
 
 class Admin:
     """One client. asked: how many requests it has sent. topic_ids: those that it was told, by name."""
 
-    def __init__(self, run: ClusterRun, number: int) -> None:
+    def __init__(self, run: ClusterWorld, number: int, asks: Mapping[str, Callable[[Admin], None]]) -> None:
         self.run = run
+        self._asks = asks
         self.name = f"admin-{number + 1}"
         self.rng = run.stream(self.name)
         self.client = Client(run.world, run.network, self.rng, FIRST_ID + number, run.plan.voter_ids)
@@ -55,7 +48,7 @@ class Admin:
         if self._is_over:
             return
         kinds = self.run.plan.operations
-        ASKS[kinds[int(self.rng.random() * len(kinds))]](self)
+        self._asks[kinds[int(self.rng.random() * len(kinds))]](self)
 
     def ask(self, request: Any, asked: list[tuple[Any, ...]], read: Read, tries: int = 0) -> None:
         """Send a request that is written down as several operations. read: told an answer, gives what each was told;

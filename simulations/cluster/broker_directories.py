@@ -12,7 +12,7 @@ from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSIO
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
-    from simulations.cluster.brokers import BrokerProcess
+    from simulations.cluster.interfaces import BrokerLife
 
 REQUEST_TIMEOUT_MS = 1500
 # How often a replica is moved from one directory to another.
@@ -26,7 +26,7 @@ PartitionData = TopicData.PartitionData
 class Directories:
     """online: those that were well when the process began; failed: those of them that are so no more."""
 
-    def __init__(self, process: BrokerProcess) -> None:
+    def __init__(self, process: BrokerLife) -> None:
         self._process = process
         machine = process.machine
         self.online = [each for each in machine.directories if each not in machine.offline]

@@ -11,7 +11,7 @@ from simulations.cluster.client import is_elsewhere
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
-    from simulations.cluster.brokers import BrokerProcess
+    from simulations.cluster.interfaces import BrokerLife
     from simulations.histories.operations import Operation
 
 REQUEST_TIMEOUT_MS = 1500
@@ -23,7 +23,7 @@ PartitionData = TopicData.PartitionData
 class Leading:
     """Looks after the ISRs of the partitions that a broker leads, as far as it knows."""
 
-    def __init__(self, process: BrokerProcess) -> None:
+    def __init__(self, process: BrokerLife) -> None:
         self._process = process
         self._run = process.run
         self._luck = process.rng

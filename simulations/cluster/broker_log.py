@@ -15,8 +15,8 @@ from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.cluster.brokers import BrokerProcess
     from simulations.cluster.client import Client
+    from simulations.cluster.interfaces import BrokerLife
 
 FETCH_TIMEOUT_MS = 2000
 PART_BYTES = 1 << 20
@@ -25,7 +25,7 @@ PART_BYTES = 1 << 20
 class LogReader:
     """Reads the log, applies what is committed, begins anew from snapshots."""
 
-    def __init__(self, process: BrokerProcess) -> None:
+    def __init__(self, process: BrokerLife) -> None:
         self._process = process
         self._client: Client | None = None
         self._ahead: list[tuple[int, int, int, bytes]] = []  # base, end, epoch of what is not known to be committed

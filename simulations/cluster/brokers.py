@@ -21,7 +21,7 @@ from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from records.messages.brokers import BrokerHeartbeatResponse
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.interfaces import Surroundings
     from simulations.histories.operations import Operation
 
 FIRST_ID = 101
@@ -160,7 +160,7 @@ class BrokerMachine:
     replicas, None where nobody said so. release: of its software. rack: None for none.
     """
 
-    def __init__(self, run: ClusterRun, broker_id: int) -> None:
+    def __init__(self, run: Surroundings, broker_id: int) -> None:
         self.run = run
         self.id = broker_id
         self.life = 0

@@ -6,7 +6,7 @@ points at which a plan may strike.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from controller.config.resources import knows_config
 from controller.config.served import served_config
@@ -31,14 +31,15 @@ from raft.network.requests import Incoming
 from raft.replica import Replica
 from raft.storage.storage import Storage
 from records.metadata.configs import FeatureLevelRecord
-from simulations.cluster.fuzz_values import NODE_LOGGERS
+from simulations.cluster.config_values import NODE_LOGGERS
 from simulations.cluster.loop import SimLoop
 from simulations.world.channels import Channel
 from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead
+from simulations.world.interfaces import Watch
 from simulations.world.process import DISK_TROUBLE, Process
 from simulations.world.releases import levels_of
-from simulations.world.violation import Violation
+from simulations.world.violation import Violation, describe_error
 from simulations.world.world import SECOND
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from controller.interface.inputs import Input as ControllerInput
     from raft.effects import Send
     from raft.inputs import Input
-    from simulations.cluster.watch import ClusterWatch
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Node
 
@@ -64,12 +64,19 @@ _STORED = (
 )  # fmt: skip
 
 
+class ControllerWatch(Watch, Protocol):
+    """What a controller reports beside what its replica does. See `cluster.watch`."""
+
+    def controller_stepped(self, process: Any, event: ControllerInput, effects: list[Any]) -> None: ...
+    def replies(self, process: Any, source: Source, response: Any) -> None: ...
+
+
 class ControllerProcess(Process):
     """A running controller. driver: the product's; machine: what its state has, for who looks. begins_with: the records
     that the formatter wrote, with their versions.
     """
 
-    watch: ClusterWatch
+    watch: ControllerWatch
 
     def __init__(self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]]) -> None:
         super().__init__(node)
@@ -257,8 +264,6 @@ class WatchedDriver(Driver):
         if isinstance(error, Violation):
             raise error
         if not isinstance(error, DISK_TROUBLE):
-            from simulations.levels.raft_run import describe_error
-
             raise Violation("ASSERT", f"node {self._process.node.id}: {describe_error(error)}") from error
         self._error = error
         self._process.node.failed(self._process, error)

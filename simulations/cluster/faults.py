@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.brokers import BrokerMachine
     from simulations.cluster.plan import ClusterPlan
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.world import ClusterWorld
     from simulations.world.process import Process
 
 Args = dict[str, Any]
@@ -29,7 +29,7 @@ def _machine(run: Any, args: Args) -> BrokerMachine:
     return machine
 
 
-def crash(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def crash(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker is gone without a word, and back after down_ms, with nothing on its disk that says it ended well."""
     machine = _machine(run, args)
     if machine.current is None:
@@ -39,7 +39,7 @@ def crash(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def crash_all(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def crash_all(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """All brokers are gone, one gap_ms after the other, and back down_ms later."""
     for place, machine in enumerate(run.brokers):
         run.later(1 + place * args["gap_ms"], machine.crash)
@@ -47,7 +47,7 @@ def crash_all(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def leave(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def leave(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker asks to be let go (KIP-841), and comes back."""
     machine = _machine(run, args)
     if machine.current is None:
@@ -56,7 +56,7 @@ def leave(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def pause(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def pause(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker stands still, and goes on as if nothing had been."""
     machine = _machine(run, args)
     process = machine.current
@@ -67,7 +67,7 @@ def pause(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def replace(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def replace(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker stands still, another process of its id takes its place, and then the first goes on: a zombie."""
     machine = _machine(run, args)
     if machine.current is None:
@@ -77,7 +77,7 @@ def replace(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def cut(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def cut(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker reaches no controller, or hears none."""
     machine = _machine(run, args)
     ways = []
@@ -97,7 +97,7 @@ def cut(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def lose(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def lose(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """For a while each message of a name is lost with its connection, by a chance: a request, or its answer."""
     rng = run.stream("lose", args["number"])
 
@@ -153,13 +153,13 @@ def draw_broker_fault(rng: Random, plan: ClusterPlan, kinds: list[str]) -> Fault
     return Fault(kind, draw(rng, plan), at_ms=between(rng, 200, plan.chaos_ms * 9 // 10))
 
 
-def strike(run: ClusterRun, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:
+def strike(run: ClusterWorld, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:
     """Do it; whether there was anything to do it to."""
     own = BROKER_KINDS.get(fault.kind) or upkeep.KINDS.get(fault.kind)
     return own(run, fault.args, struck) if own is not None else kinds[fault.kind].strike(run, fault.args, struck)
 
 
-def mend(run: ClusterRun) -> None:
+def mend(run: ClusterWorld) -> None:
     """All of it is over."""
     for machine in run.brokers:
         machine.end_stale()

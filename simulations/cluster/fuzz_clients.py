@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulations.cluster import fuzz_brokers as clerk_brokers
-from simulations.cluster import fuzz_configs as clerk_configs
-from simulations.cluster import fuzz_topics as clerk_topics
 from simulations.cluster.client import Client
 from simulations.world.releases import OLD_CLIENT
 from simulations.world.streams import between
@@ -19,20 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from simulations.cluster.image import Image
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.world import ClusterWorld
 
 FIRST_ID = 401
 # How often one asks whoever it is, and not who it takes for the active controller.
 ANYBODY = 0.15
-
-ASKS: tuple[Callable[[Clerk], Any], ...] = (*clerk_topics.ASKS, *clerk_configs.ASKS, *clerk_brokers.ASKS)
+TIMEOUT_MS = 1200
 
 
 class Clerk:
     """One of them. image: the committed metadata, as who makes a request needs it to be wrong by just a little."""
 
-    def __init__(self, run: ClusterRun, number: int) -> None:
+    def __init__(self, run: ClusterWorld, number: int, asks: Sequence[Callable[[Clerk], Any]]) -> None:
         self.run = run
+        self._asks = asks
         self.rng = run.stream("clerk", number)
         self.client = Client(run.world, run.network, self.rng, FIRST_ID + number, run.plan.voter_ids)
         if number:
@@ -54,9 +51,9 @@ class Clerk:
     def _act(self) -> None:
         if self._is_over:
             return
-        request = self.one_of(ASKS)(self)
+        request = self.one_of(self._asks)(self)
         server = self.one_of(self.run.plan.voter_ids) if self.happens(ANYBODY) else 0
-        self.client.ask(request, self._done, clerk_topics.TIMEOUT_MS, server)
+        self.client.ask(request, self._done, TIMEOUT_MS, server)
 
     def _done(self, response: Any) -> None:
         if response is None or self.run.watch.is_from_standby(self.client):

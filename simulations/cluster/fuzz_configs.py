@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from simulations.cluster import fuzz_topics as clerk_topics
-from simulations.cluster.fuzz_values import (
+from simulations.cluster.config_values import (
     APPEND,
     BROKER,
     BY_KIND,
@@ -19,8 +19,8 @@ from simulations.cluster.fuzz_values import (
     SET,
     SUBTRACT,
     TOPIC,
-    drawn,
 )
+from simulations.cluster.fuzz_values import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from records.messages.reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
-from simulations.cluster import fuzz_values as clerk_values
+from simulations.cluster import fuzz_values
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def create(clerk: Clerk) -> CreateTopicsRequest:
 
 
 def _new_topic(clerk: Clerk) -> Any:
-    configs = clerk_values.topic_configs(clerk, 0.05) if clerk.happens(0.4) else ()
+    configs = fuzz_values.topic_configs(clerk, 0.05) if clerk.happens(0.4) else ()
     wanted = tuple(Creatable.CreatableTopicConfig(name=key, value=value) for key, value in configs)
     if clerk.happens(0.3):
         return _by_hand(clerk, wanted)

@@ -26,7 +26,7 @@ class ClusterHistory(History):
     ) -> None:
         super().__init__(chains)
         self.batches: list[bytes] = []
-        self.reference = Reference(self)
+        self.reference = Reference(self.batches)
         self._told = told
         self._settled_before = settled_before
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulations.cluster.driver import ControllerProcess
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.world import ClusterWorld
 
 CONNECT_MS = 10_000
 SETTLE_MS = 20_000
@@ -37,8 +37,9 @@ class ClusterCalm:
     often a part of the history was given up.
     """
 
-    def __init__(self, run: ClusterRun) -> None:
+    def __init__(self, run: ClusterWorld, stop_clients: Callable[[], None]) -> None:
         self._run = run
+        self._stop_clients = stop_clients
         self.elected_ms = self.committed_ms = self.caught_up_ms = -1
         self.undecided = 0
 
@@ -56,10 +57,7 @@ class ClusterCalm:
         end = run.ledger.history.end
         self.committed_ms = self._wait("L02", "nothing is committed", lambda: run.ledger.history.end > end, SETTLE_MS)
         run.world.run(run.world.now + BUSY_MS * MS, run.events_max)
-        for admin in run.admins:
-            admin.stop()
-        for clerk in run.clerks:
-            clerk.stop()
+        self._stop_clients()
         settle_ms = SETTLE_MS + CONNECT_MS + 4 * run.plan.session_ms
         self._wait("L08", "not all brokers are let in", self._all_are_in, settle_ms)
         self._wait("L10", "not all partitions are at rest", self._all_at_rest, settle_ms)

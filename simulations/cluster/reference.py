@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from random import Random
-from typing import TYPE_CHECKING
 
 from controller.core.controller import Controller
 from controller.core.steps import step
@@ -16,9 +15,6 @@ from controller.state.records_of import records_of
 from controller.state.state import State
 from controller.state.view import View, stable_view
 from records.frame import encode_record
-
-if TYPE_CHECKING:
-    from simulations.cluster.history import ClusterHistory
 
 Digest = tuple[bytes, str]
 """Of the records that a stable state comes to; and of its tables themselves, empty where some of that is not stable."""
@@ -47,10 +43,12 @@ def is_same(one: Digest, other: Digest) -> bool:
 
 
 class Reference:
-    """A standby that is given all that is committed, as far as somebody asks. replays: how often it began anew."""
+    """A standby that replays the committed batches as far as it is asked to. batches: the list of them, which grows.
+    replays: how often it began anew.
+    """
 
-    def __init__(self, history: ClusterHistory) -> None:
-        self._history = history
+    def __init__(self, batches: list[bytes]) -> None:
+        self._batches = batches
         self._digests: dict[int, Digest] = {}
         self._standby = _standby()
         self._given = 0
@@ -65,7 +63,7 @@ class Reference:
             self._standby = _standby()
             self._given = 0
             self.replays += 1
-        batches = self._history.batches
+        batches = self._batches
         while self._given < len(batches) and self._standby.state.end_offset < end_offset:
             step(self._standby, Committed(batches[self._given]), 0)
             self._given += 1

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulations.cluster import brokers, faults
 from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
-from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
 from simulations.cluster.fuzz_clients import Clerk
 from simulations.cluster.image import decoded
-from simulations.cluster.inherited import inherited
-from simulations.cluster.periodic_work import Duties
 from simulations.cluster.recovery_phase import ClusterCalm
-from simulations.cluster.rules.api_oracle import Court, HeldWatch
-from simulations.cluster.wire import ClusterNetwork
+from simulations.cluster.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
+from simulations.cluster.world import ClusterWorld
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
-from simulations.histories.operations import Recorder
-from simulations.levels.raft_run import CLUSTER, Run
+from simulations.levels.raft_run import Run
 from simulations.running.closeup import tell_operations, tell_records
-from simulations.world.links import Latency
 from simulations.world.releases import NEWEST
 from simulations.world.streams import between
 from simulations.world.violation import Violation
@@ -29,12 +24,11 @@ from simulations.world.world import MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from raft.voters import VoterSet
     from simulations.cluster.plan import ClusterPlan
     from simulations.plans.plan import Fault
     from simulations.running.closeup import Told
     from simulations.running.outcome import Outcome
-    from simulations.world.process import Node, Process
+    from simulations.world.process import Process
 
 # Brokers and admin clients begin within so many ms.
 BEGIN_WITHIN_MS = 200
@@ -42,24 +36,17 @@ LOOK_MS = 500
 GRACE_MS = 2000
 
 
-class ClusterRun(Run):
-    """The world of one plan. recorder: what clients asked, and were told. lag: as in the plan, none in the calm."""
-
-    plan: ClusterPlan
-    watch: HeldWatch
+class ClusterRun(ClusterWorld, Run):
+    """One run of a plan of a cluster."""
 
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
-        self.recorder = Recorder(lambda: self.world.now)
-        self.brokers: list[BrokerMachine] = []
         self.admins: list[Admin] = []
         self.clerks: list[Clerk] = []
-        self.cluster_id = CLUSTER
-        self.lag = plan.lag
         self._leads: list[int] = []
         self._end = 0
         self._since = 0
         super().__init__(plan, written)
-        self.calm = ClusterCalm(self)  # type: ignore[assignment]
+        self.calm = ClusterCalm(self, self._stop_clients)  # type: ignore[assignment]
 
     def execute(self) -> Outcome:
         outcome = super().execute()
@@ -85,14 +72,20 @@ class ClusterRun(Run):
             machine = BrokerMachine(self, brokers.FIRST_ID + place)
             self.brokers.append(machine)
             self.world.after(between(rng, 0, BEGIN_WITHIN_MS * MS), machine.start)
-        self.admins = [Admin(self, number) for number in range(self.plan.admins)]
-        self.clerks = [Clerk(self, number) for number in range(self.plan.clerks)]
+        self.admins = [Admin(self, number, ADMIN_REQUESTS) for number in range(self.plan.admins)]
+        self.clerks = [Clerk(self, number, FUZZ_REQUESTS) for number in range(self.plan.clerks)]
         self._look_at_dead()
 
     def end_chaos(self) -> None:
         super().end_chaos()
         self.lag = 0.0
         faults.mend(self)
+
+    def _stop_clients(self) -> None:
+        for admin in self.admins:
+            admin.stop()
+        for clerk in self.clerks:
+            clerk.stop()
 
     def _look_at_dead(self) -> None:
         """Who is gone is fenced, where one controller was active all that time, and got on (L08)."""
@@ -112,50 +105,5 @@ class ClusterRun(Run):
                     text = f"broker {machine.id} is gone since {machine.gone_at} us, and not fenced by {leads}"
                     raise Violation("L08", text)
 
-    def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool:
-        """Whether a broker fetches from who leads a partition, as far as that one can tell."""
-        number = broker_id - brokers.FIRST_ID
-        process = self.brokers[number].current if number < len(self.brokers) else None  # a clerk's has no process
-        return process is not None and not process.control.is_paused and process.directories.has(key)
-
     def _do(self, fault: Fault, struck: Process | None) -> bool:
         return faults.strike(self, fault, struck, KINDS)
-
-    def _make_watch(self) -> HeldWatch:
-        return self._in_session(HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
-
-    def _in_session(self, watch: HeldWatch) -> HeldWatch:
-        """With who holds controllers to their rules and duties."""
-        about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
-        watch.court = Court(watch.judge.image, self.plan.properties, *about)
-        watch.duties = Duties(watch.judge, self.plan.properties, self.plan.session_ms)
-        return watch
-
-    def _make_network(self) -> ClusterNetwork:
-        return ClusterNetwork(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
-
-    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
-        node = super()._make_node(node_id, voters)
-        properties = self._properties(node_id)
-        node.make_process = lambda machine: ControllerProcess(machine, properties, self.begins_with())
-        return node
-
-    def begins_with(self) -> list[tuple[Any, int]]:
-        """The records that an empty log begins with, and their versions."""
-        level = formatted(self.plan.metadata_version)
-        return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
-
-    def _properties(self, node_id: int) -> dict[str, str]:
-        """What a controller is configured with; the quorum's own keys are in the plan's `config`."""
-        return {
-            "process.roles": "controller",
-            "node.id": str(node_id),
-            "controller.listener.names": "CONTROLLER",
-            "listeners": f"CONTROLLER://node-{node_id}:9093",
-            "controller.quorum.voters": ",".join(f"{each}@node-{each}:9093" for each in self.plan.voter_ids),
-            "log.dirs": "node",
-            "broker.session.timeout.ms": str(self.plan.session_ms),
-            "broker.heartbeat.interval.ms": str(self.plan.heartbeat_ms),
-            "metadata.max.idle.interval.ms": "200",
-            **self.plan.properties,
-        }

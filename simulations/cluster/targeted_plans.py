@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.cluster.judge_members import MIN_ISR
-from simulations.cluster.plan import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S, ClusterPlan
+from simulations.cluster.plan import ClusterPlan
+from simulations.cluster.swarm import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S
 from simulations.cluster.upkeep import one_broker
 from simulations.faults.table import isolated, often, pick
 from simulations.plans.plan import Calm, Fault, Load

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from simulations.cluster.plan import ClusterPlan
-    from simulations.cluster.run import ClusterRun
+    from simulations.cluster.world import ClusterWorld
     from simulations.world.process import Process
 
     Args = dict[str, Any]
@@ -31,7 +31,7 @@ STORM_TIMEOUT_MS = 1200
 ORDER = list(RELEASES)
 
 
-def disk_fails(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A directory of a broker fails; a while after its disk is replaced, and the broker started anew."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     directory = machine.directories[args["directory"] % len(machine.directories)]
@@ -42,7 +42,7 @@ def disk_fails(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def cordon(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def cordon(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """Directories of a broker are to take no new replicas, for a while (KIP-1066)."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     machine.cordoned = tuple(machine.directories[: args["count"]])
@@ -50,7 +50,7 @@ def cordon(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def upgrade_broker(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def upgrade_broker(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """A broker is stopped, and comes back with another software that supports what counts."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     if machine.current is None or not _may_run(run, machine.release, args["release"]):
@@ -61,7 +61,7 @@ def upgrade_broker(run: ClusterRun, args: Args, _struck: Process | None) -> bool
     return True
 
 
-def upgrade_controller(run: ClusterRun, args: Args, struck: Process | None) -> bool:
+def upgrade_controller(run: ClusterWorld, args: Args, struck: Process | None) -> bool:
     """A controller is stopped, and comes back with another software that supports what counts."""
     node = find(run, args["whom"], struck)
     if node is None or not _may_run(run, node.release, args["release"]):
@@ -69,7 +69,7 @@ def upgrade_controller(run: ClusterRun, args: Args, struck: Process | None) -> b
     return processes.release(run, args, struck)
 
 
-def _may_run(run: ClusterRun, now: str, wanted: str) -> bool:
+def _may_run(run: ClusterWorld, now: str, wanted: str) -> bool:
     """Whether a node may be given this software: an older one where no level can be raised in the meantime."""
     if now == wanted:
         return False
@@ -83,7 +83,7 @@ def _may_run(run: ClusterRun, now: str, wanted: str) -> bool:
     return True
 
 
-def double(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def double(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """Two processes of one broker id run at once, until somebody sees it."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     if machine.current is None:
@@ -92,7 +92,7 @@ def double(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def storm(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
+def storm(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
     """Many clients ask for one thing at once, of whoever they find, and again when they are sent away."""
     for number in range(args["clients"]):
         rng = run.stream("storm", args["number"], number)
@@ -102,7 +102,7 @@ def storm(run: ClusterRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _ask(run: ClusterRun, client: Client, name: str, asked: tuple[Any, ...], tries: int) -> None:
+def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], tries: int) -> None:
     operation = run.recorder.ask(name, asked)
 
     def done(response: Any) -> None:

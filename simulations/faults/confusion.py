@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.levels.raft_run import Run
+    from simulations.levels.raft_world import RaftWorld
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
 
@@ -33,7 +33,7 @@ _ERRORS = (
 )  # fmt: skip
 
 
-def odd_answers(run: Run, args: Args, _struck: Process | None) -> bool:
+def odd_answers(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """For a while, of 100 answers so many are odd. whom: who is confused, 0 for all. of_100: how many."""
     network = run.network
     rng = run.stream("odd answers", run.world.now)

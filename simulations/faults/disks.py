@@ -21,7 +21,7 @@ from simulations.world.machine import DiskFault
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.levels.raft_world import RaftWorld
     from simulations.world.process import Node, Process
 
 Args = dict[str, Any]
@@ -34,7 +34,7 @@ _BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
 CODES = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS}
 
 
-def slow_syncs(run: Run, args: Args, struck: Process | None) -> bool:
+def slow_syncs(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """Each sync of a node takes `times` as long."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -44,7 +44,7 @@ def slow_syncs(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def stall(run: Run, args: Args, struck: Process | None) -> bool:
+def stall(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """The disk of a node hardly moves for for_ms, while it writes on; then the machine loses power, and with it what
     was on its way. down_ms: until it is started again.
     """
@@ -63,7 +63,7 @@ def _end_stall(node: Node, down_ms: int) -> None:
         node.start_after(down_ms * MS)
 
 
-def fails(run: Run, args: Args, struck: Process | None) -> bool:
+def fails(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """The next operation of a sort fails. operation, file: as of `files`; code: EIO, ENOSPC, EROFS."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -73,7 +73,7 @@ def fails(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def read_only(run: Run, args: Args, struck: Process | None) -> bool:
+def read_only(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """Nothing can be written for a while: the file system was mounted anew after an error."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -90,7 +90,7 @@ def read_only(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def full(run: Run, args: Args, struck: Process | None) -> bool:
+def full(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """No file can grow for a while."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -101,7 +101,7 @@ def full(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def wipe(run: Run, args: Args, struck: Process | None) -> bool:
+def wipe(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """A node loses its disk and gets an empty one, which has another id. down_ms: until it is started."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -122,7 +122,7 @@ def wipe(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def restore(run: Run, args: Args, struck: Process | None) -> bool:
+def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """A node's disk is put back to what it was after_ms ago: an old backup."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -148,7 +148,7 @@ def restore(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def _may_forget(run: Run, node: Node) -> bool:
+def _may_forget(run: RaftWorld, node: Node) -> bool:
     """Whether no harm can come of it that this node forgets what it holds and whom it voted for.
 
     There is a leader that is not this node; all other voters follow it, and have on disk all that is committed, and its
@@ -180,7 +180,7 @@ def _may_forget(run: Run, node: Node) -> bool:
     )
 
 
-def rot(run: Run, args: Args, struck: Process | None) -> bool:
+def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """A bit rots: of any batch of the log that is on disk, the last one too, or of a snapshot; in its CRC or behind it,
     as the CRC does not cover the rest. The node must see it before it uses it, and not take it for a torn end. file:
     log or snapshot; place: of 1000, which batch and which byte; bit: 0 to 7.
@@ -203,7 +203,7 @@ def rot(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def garble(run: Run, args: Args, struck: Process | None) -> bool:
+def garble(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """quorum-state is no longer what it was: of a later version, cut off, or zeros. The node must not start with it.
     what: version, cut or zeros; down_ms.
     """
@@ -231,7 +231,7 @@ def garble(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def lose_snapshot(run: Run, args: Args, struck: Process | None) -> bool:
+def lose_snapshot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """The newest snapshot of a node is gone: it starts from an older one, or not at all. down_ms."""
     node = find(run, args["whom"], struck)
     if node is None:

@@ -15,7 +15,7 @@ from simulations.world.triggers import Pending
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.levels.raft_world import RaftWorld
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
 
@@ -23,19 +23,19 @@ Args = dict[str, Any]
 Ways = list[tuple[int, int]]
 
 
-def _cut(run: Run, ways: Ways, for_ms: int) -> bool:
+def _cut(run: RaftWorld, ways: Ways, for_ms: int) -> bool:
     for way in ways:
         run.network.links.cut(*way)
     run.later(for_ms, _heal, run, ways)
     return bool(ways)
 
 
-def _heal(run: Run, ways: Ways) -> None:
+def _heal(run: RaftWorld, ways: Ways) -> None:
     for way in ways:
         run.network.links.heal(*way)
 
 
-def split(run: Run, args: Args, _struck: Process | None) -> bool:
+def split(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Groups that hear nothing of each other. groups: lists of ids; who is in none hears all."""
     groups: list[list[int]] = args["groups"]
     ways: Ways = []
@@ -45,7 +45,7 @@ def split(run: Run, args: Args, _struck: Process | None) -> bool:
     return _cut(run, ways, args["for_ms"])
 
 
-def isolate(run: Run, args: Args, struck: Process | None) -> bool:
+def isolate(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """One node, from all others. direction: both, in (it hears nothing), out (nobody hears it)."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -53,7 +53,7 @@ def isolate(run: Run, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, [node.id], rest(run, [node.id]), args.get("direction", "both")), args["for_ms"])
 
 
-def part(run: Run, args: Args, struck: Process | None) -> bool:
+def part(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """Two nodes from each other, while all others reach both. whom, other; direction as of `isolate`."""
     one, other = find(run, args["whom"], struck), find(run, args["other"], struck)
     if one is None or other is None or one is other:
@@ -61,7 +61,7 @@ def part(run: Run, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, [one.id], [other.id], args.get("direction", "both")), args["for_ms"])
 
 
-def bridge(run: Run, args: Args, struck: Process | None) -> bool:
+def bridge(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """Two halves that only one node reaches both of."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -71,7 +71,7 @@ def bridge(run: Run, args: Args, struck: Process | None) -> bool:
     return _cut(run, between(run, others[:half], others[half:]), args["for_ms"])
 
 
-def ring(run: Run, args: Args, _struck: Process | None) -> bool:
+def ring(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Each node reaches its two neighbours alone, so that majorities overlap in a circle."""
     ids = list(run.nodes)
     count = len(ids)
@@ -84,7 +84,7 @@ def ring(run: Run, args: Args, _struck: Process | None) -> bool:
     return _cut(run, ways, args["for_ms"])
 
 
-def flap(run: Run, args: Args, struck: Process | None) -> bool:
+def flap(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """One node is cut off and back, again and again: for `on_ms`, then well for `off_ms`, `times` over."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -96,7 +96,7 @@ def flap(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def churn(run: Run, args: Args, _struck: Process | None) -> bool:
+def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Whoever leads is cut off, then whoever leads next, `times` over: each for on_ms, off_ms after the one before."""
     for time in range(args["times"]):
         leader = {"whom": "leader", "direction": args["direction"], "for_ms": args["on_ms"]}
@@ -104,7 +104,7 @@ def churn(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def succession(run: Run, args: Args, _struck: Process | None) -> bool:
+def succession(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Leaders are cut off one after the other, `times` over, each as soon as it has written a record that nobody else
     has; then who was cut off before it is back. So logs come to differ by several epochs. for_ms: of the last one.
     """
@@ -112,7 +112,7 @@ def succession(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _await_successor(run: Run, left: int, for_ms: int, before: Ways) -> None:
+def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> None:
     """before: the ways that are cut of the one before."""
 
     def strike(process: Process) -> None:
@@ -132,7 +132,7 @@ def _await_successor(run: Run, left: int, for_ms: int, before: Ways) -> None:
     run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))
 
 
-def swizzle(run: Run, args: Args, _struck: Process | None) -> bool:
+def swizzle(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """All nodes are cut off one after the other, and healed in another order. order: ids; gap_ms: between two."""
     order: list[int] = args["order"]
     gap_ms = args["gap_ms"]
@@ -143,7 +143,7 @@ def swizzle(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def slow(run: Run, args: Args, struck: Process | None) -> bool:
+def slow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """All packets from or to a node take longer. extra_ms: by how much."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -160,7 +160,7 @@ def slow(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def tail(run: Run, args: Args, _struck: Process | None) -> bool:
+def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """A share of all packets takes up to `tail_ms`: what a lossy way looks like from above TCP."""
     links = [run.network.links.link(*way) for way in between(run, list(run.nodes), list(run.nodes), "out")]
     before = [link.latency for link in links]
@@ -175,7 +175,7 @@ def tail(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def narrow(run: Run, args: Args, struck: Process | None) -> bool:
+def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """A node sends few bytes in a while, as snapshots notice. bytes_per_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -192,7 +192,7 @@ def narrow(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def reset(run: Run, args: Args, struck: Process | None) -> bool:
+def reset(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """All connections of a node break; what is on its way is lost, whole frames and halves."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -207,7 +207,7 @@ def reset(run: Run, args: Args, struck: Process | None) -> bool:
     return bool(found)
 
 
-def hang(run: Run, args: Args, struck: Process | None) -> bool:
+def hang(run: RaftWorld, args: Args, struck: Process | None) -> bool:
     """All connections of a node go silent, in both directions: half-open. Those made later are well."""
     node = find(run, args["whom"], struck)
     if node is None:
@@ -218,7 +218,7 @@ def hang(run: Run, args: Args, struck: Process | None) -> bool:
     return True
 
 
-def hold(run: Run, args: Args, _struck: Process | None) -> bool:
+def hold(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """The next message of a kind is held for a while; what comes behind it on its connection waits too. name."""
     name, for_us = args["name"], args["for_ms"] * MS
     network = run.network
@@ -238,7 +238,7 @@ def hold(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def drop(run: Run, args: Args, _struck: Process | None) -> bool:
+def drop(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Messages of a kind do not come through for a while, and their connections go silent. share: of them."""
     name, share = args["name"], args["share"]
     network = run.network
@@ -257,7 +257,7 @@ def drop(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def lose_answer(run: Run, args: Args, _struck: Process | None) -> bool:
+def lose_answer(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """The next answer of a kind is lost after what was asked is done, and its connection breaks. name."""
     name = args["name"]
     network = run.network
@@ -273,7 +273,7 @@ def lose_answer(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def cross(run: Run, args: Args, _struck: Process | None) -> bool:
+def cross(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """Connections of one node to a second come out at a third, as when an address is given away. whom, other, third."""
     whom, other, third = args["whom"], args["other"], args["third"]
     if len({whom, other, third}) < 3 or not {whom, other, third} <= set(run.nodes):
@@ -294,7 +294,7 @@ def cross(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def stray(run: Run, args: Args, _struck: Process | None) -> bool:
+def stray(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
     """For a while the votes that a node asks for name another cluster, or are meant for another voter. what: cluster or
     voter.
     """
@@ -316,7 +316,7 @@ def stray(run: Run, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _forget_rule(run: Run, rule: Any) -> None:
+def _forget_rule(run: RaftWorld, rule: Any) -> None:
     if rule in run.network.rules:
         run.network.rules.remove(rule)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from raft.roles import Candidate, Leader
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.levels.raft_world import RaftWorld
     from simulations.world.process import Node, Process
 
 Whom = int | str
@@ -15,7 +15,7 @@ Whom = int | str
 NAMES = ("leader", "follower", "candidate", "struck", "shortest", "longest")
 
 
-def find(run: Run, whom: Whom, struck: Process | None) -> Node | None:
+def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
     """The node that is meant; None where there is none such now.
 
     leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: who
@@ -39,7 +39,7 @@ def find(run: Run, whom: Whom, struck: Process | None) -> Node | None:
     return None if found is None else found.node
 
 
-def between(run: Run, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:
+def between(run: RaftWorld, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:
     """The ways from some nodes to others: out, in, or both."""
     ways = []
     for one in ones:
@@ -52,6 +52,6 @@ def between(run: Run, ones: list[int], others: list[int], direction: str = "both
     return ways
 
 
-def rest(run: Run, ids: list[int]) -> list[int]:
+def rest(run: RaftWorld, ids: list[int]) -> list[int]:
     """All other nodes."""
     return [node_id for node_id in run.nodes if node_id not in ids]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.cluster import plan as by_luck
+from simulations.cluster import swarm
 from simulations.cluster import targeted_plans as aims
-from simulations.cluster.plan import FAULT_KINDS, ClusterPlan
+from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.run import ClusterRun
 from simulations.cluster.simplification import plainer
+from simulations.cluster.swarm import FAULT_KINDS
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
 from simulations.world.messages import KINDS
@@ -28,7 +29,7 @@ FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 
 def draw(seed: int) -> ClusterPlan:
     """The plan of a seed: one with an aim, or by luck."""
-    return aims.draw(seed) or by_luck.draw(seed)
+    return aims.draw(seed) or swarm.draw(seed)
 
 
 def read(text: str) -> ClusterPlan:

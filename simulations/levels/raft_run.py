@@ -2,91 +2,41 @@
 
 from __future__ import annotations
 
-import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from raft.config import RaftConfig, ReplicaKey, Voter
-from raft.storage.log import LogLimits
-from raft.storage.names import snapshot_name
-from raft.storage.snapshot_file import SnapshotBytes
-from raft.voters import VoterSet, voters_record
 from simulations.coverage.seen import Seen
 from simulations.faults.table import KINDS
-from simulations.levels.raft_watch import Watch
+from simulations.levels.raft_world import RaftWorld
 from simulations.levels.recovery_phase import CalmPhase
 from simulations.running.closeup import tell_writes
 from simulations.running.outcome import Outcome
-from simulations.world import scale
-from simulations.world.connections import Network, speaks_newest
-from simulations.world.disk import DIRECTORY
 from simulations.world.files import Dead
-from simulations.world.ledger import Ledger
 from simulations.world.links import Latency
-from simulations.world.load import Clients
-from simulations.world.machine import DiskPace, endpoint
-from simulations.world.noise import BEGIN, Noise, disk_name, link_name
-from simulations.world.process import Node, Process
-from simulations.world.releases import NEWEST
-from simulations.world.rogue_clients import Strangers
-from simulations.world.streams import between, directory_id, stream
-from simulations.world.trace import FAULT, Trace
-from simulations.world.triggers import Pending, Triggers
-from simulations.world.violation import Violation
-from simulations.world.world import MS, TooBusy, World
+from simulations.world.machine import DiskPace
+from simulations.world.noise import BEGIN
+from simulations.world.streams import between
+from simulations.world.trace import FAULT
+from simulations.world.triggers import Pending
+from simulations.world.violation import Violation, describe_error
+from simulations.world.world import MS, TooBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from random import Random
 
     from simulations.plans.plan import Fault, Plan
     from simulations.running.closeup import Told
-
-CLUSTER = "simulated-cluster-id"
-EVENTS_MAX = 4_000_000
-"""More than any sound run has."""
+    from simulations.world.process import Process
 
 # The node that was killed may take so long to be at work, in ms.
 _STARTS_WITHIN_MS = 60
 
 
-class Run:
-    """The world of one plan. forgotten: ids of nodes whose disk was replaced."""
+class Run(RaftWorld):
+    """One run of a plan, from its first fault to the end of the recovery phase."""
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
-        scale.shrink()
-        self.plan = plan
-        self.world = World()
-        self.trace = Trace(written)
-        self.noise = Noise(self.world, plan.noise_ms, plan.noise_of)
-        self.network = self._make_network()
-        self.nodes: dict[int, Node] = {}
-        self.ledger = Ledger(self.nodes, tuple(plan.voter_ids))
-        self.triggers = Triggers(self.ledger)
-        self.watch = self._make_watch()
-        self.network.seen = self.watch.leaves
-        self.network.arrived = self.watch.arrives
-        self.network.links.changed = self.watch.link_changed
-        self.forgotten: set[int] = set()
-        self.fired: dict[str, int] = {}
-        self.events_max = EVENTS_MAX
-        self._phase = 0
-        voters = self._voter_set()
-        for node_id in plan.ids:
-            self.nodes[node_id] = self._make_node(node_id, voters)
-        self.network.uses_codec = plan.codec or not speaks_newest(list(self.nodes.values()))
-        self.network.tells_late = plan.late_answers
-        self.clients = Clients(self.world, self.ledger, plan.load, self.stream("clients"))
-        self.strangers = Strangers(
-            self.world, self.ledger, self.watch.answers, plan.load.strangers_ms, self.stream("strangers")
-        )
+        super().__init__(plan, written)
         self.calm = CalmPhase(self)
-
-    def stream(self, *names: str | int) -> Random:
-        return stream(self.plan.seed, *names)
-
-    def luck_of_link(self, source: int, target: int) -> Random:
-        name = link_name(source, target, len(self.plan.ids))
-        return self.noise.of(self.stream("link", source, target), name)
 
     def keep_count(self) -> None:
         """Have what it comes to counted."""
@@ -132,57 +82,6 @@ class Run:
         """What is known when the run is over."""
         tell_writes(self.ledger.history, told)
 
-    # Making it
-
-    def _make_watch(self) -> Watch:
-        return Watch(self.world, self.ledger, self.trace)
-
-    def _make_network(self) -> Network:
-        return Network(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
-
-    def _voter_set(self) -> VoterSet:
-        dynamic = self.plan.kraft_version > 0
-        voters = []
-        for node_id in self.plan.voter_ids:
-            key = ReplicaKey(node_id)
-            if dynamic:
-                key = ReplicaKey(node_id, directory_id(self.plan.seed, node_id, 1))
-            voters.append(Voter(key, (endpoint(node_id),), (0, 1)))
-        return VoterSet(voters)
-
-    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
-        plan = self.plan
-        node = Node(self.world, self.network, self.triggers, self.watch, plan.seed, node_id, self._make_process)
-        node.config = RaftConfig(CLUSTER, endpoints=node.endpoints(), **plan.config)
-        node.static_voters = voters
-        node.limits = LogLimits(segment_bytes_max=plan.segment_bytes, cache_bytes_max=plan.cache_bytes)
-        node.release = plan.releases.get(node_id, NEWEST)
-        node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
-        node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
-        node.journal = plan.journal
-        node.disk_luck = self.noise.of(node.disk_luck, disk_name(node_id))
-        start_ms, ppm = plan.clocks.get(node_id, [0, 0])
-        node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]
-        if plan.kraft_version:
-            self._format(node, voters)
-        return node
-
-    def _make_process(self, node: Node) -> Process:
-        return Process(node)
-
-    def _format(self, node: Node, voters: VoterSet) -> None:
-        """The 0-0 snapshot with the voters, as the formatter leaves it (KIP-853); then none are configured."""
-        bytes_of = SnapshotBytes(0, 0)
-        data = bytes_of.header(0, 1, voters_record(voters)) + bytes_of.footer()
-        node.disk.directories.add(DIRECTORY)
-        if node.id in self.ledger.voter_ids:
-            node.disk.put(f"{DIRECTORY}/{snapshot_name(0, 0)}", data, read_only=True)
-        self._configure_bootstrap(node)
-
-    def _configure_bootstrap(self, node: Node) -> None:
-        node.static_voters = VoterSet()
-        node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.voter_ids if each != node.id)
-
     # Faults
 
     def begin(self) -> None:
@@ -222,35 +121,6 @@ class Run:
         """Whether there was anything to do it to."""
         return KINDS[fault.kind].strike(self, fault.args, struck)
 
-    def strikes(self, death: Dead) -> None:
-        """The process that has reached the trigger dies there."""
-        raise death
-
-    def count(self, name: str) -> None:
-        self.fired[name] = self.fired.get(name, 0) + 1
-
-    def later(self, delay_ms: int, act: Callable[..., Any], *args: Any) -> None:
-        """Call `act(*args)` after a while, unless the faults are over by then and all is healed."""
-        self.world.after(delay_ms * MS, self._if_same_phase, self._phase, act, args)
-
-    def _if_same_phase(self, phase: int, act: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        if phase == self._phase:
-            act(*args)
-
-    def disk_replaced(self, node: Node) -> None:
-        """A disk holds something else than its node had promised."""
-        node.forgot += 1
-        self.forgotten.add(node.id)
-        self.ledger.damaged.discard(node.id)
-        self.ledger.forget_disk(node)
-        self.watch.recovery.disk_replaced(node)
-
-    def make_observer(self, node: Node) -> None:
-        """Where voters are known by their directories, one with another directory votes no more (KIP-853)."""
-        if node.id in self.ledger.voter_ids:
-            self.ledger.gone.add(node.id)
-        self._configure_bootstrap(node)
-
     def end_chaos(self) -> None:
         """All faults end, and what they broke is mended; what waited to be undone is undone by this."""
         self._phase += 1
@@ -273,12 +143,3 @@ class Run:
             node.resume()
             if node.id in self.ledger.damaged:
                 node.kill()  # so that a start finds what is wrong
-
-
-def describe_error(error: BaseException) -> str:
-    """Type and text of an error, and the last lines of where it came from, without what differs from run to run."""
-    frames = traceback.extract_tb(error.__traceback__)[-3:]
-    where = " < ".join(
-        f"{frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})" for frame in reversed(frames)
-    )
-    return f"{type(error).__name__}: {error} [{where}]"

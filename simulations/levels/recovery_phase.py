@@ -14,7 +14,7 @@ from simulations.world.violation import Violation
 from simulations.world.world import MS
 
 if TYPE_CHECKING:
-    from simulations.levels.raft_run import Run
+    from simulations.levels.raft_world import RaftWorld
     from simulations.world.process import Node, Process
 
 # A connection attempt into a cut lasts for 10 s (socket.connection.setup.timeout.ms); then come elections.
@@ -34,7 +34,7 @@ OF_CALM = {"L01", "L02", "L04", "L05", "L07"}
 class CalmPhase:
     """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RaftWorld) -> None:
         self._run = run
         self._core: list[Node] = []
         self._tries = 0

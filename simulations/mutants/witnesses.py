@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulations.cluster import plan as cluster
+from simulations.cluster import swarm as cluster
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
 from simulations.faults.table import KINDS, Scale
 from simulations.plans import swarm

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from simulations.cluster.plan import ClusterPlan
-from simulations.cluster.plan import draw as draw_cluster
+from simulations.cluster.swarm import draw as draw_cluster
 from simulations.faults.table import pick
 from simulations.sockets.faults import draw_fault, draw_letters
 from simulations.sockets.network import SEGMENTS

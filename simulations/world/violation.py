@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 
 class Violation(Exception):
     """A property is broken. property_id: of `/properties`, S01 and so on; text: by whom, with the values."""
@@ -19,3 +21,12 @@ def require(condition: object, property_id: str, text: str) -> None:
     """Raise Violation where the condition does not hold. For texts that cost something, test first."""
     if not condition:
         raise Violation(property_id, text)
+
+
+def describe_error(error: BaseException) -> str:
+    """Type and text of an error, and the last lines of where it came from, without what differs from run to run."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    where = " < ".join(
+        f"{frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})" for frame in reversed(frames)
+    )
+    return f"{type(error).__name__}: {error} [{where}]"

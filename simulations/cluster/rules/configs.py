@@ -8,7 +8,7 @@ from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
-from simulations.cluster.fuzz_values import (
+from simulations.cluster.config_values import (
     APPEND,
     BROKER,
     CLIENT_METRICS,
@@ -21,7 +21,7 @@ from simulations.cluster.fuzz_values import (
     SUBTRACT,
     TOPIC,
     is_taken,
-)  # fmt: skip
+)
 from simulations.cluster.judge_members import CORDONED_SINCE, MIN_ISR
 from simulations.cluster.rules.case import Case, is_topic_name, repeated
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from records.errors import Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from simulations.cluster.fuzz_values import TOPIC, is_taken
+from simulations.cluster.config_values import TOPIC, is_taken
 from simulations.cluster.judge_members import MIN_ISR, is_active, takes_replicas
 from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
 

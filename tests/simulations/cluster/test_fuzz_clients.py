@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from simulations.cluster.fuzz_values import BY_KIND, TOPIC, is_taken
-from simulations.cluster.plan import draw
+from simulations.cluster.config_values import BY_KIND, TOPIC, is_taken
 from simulations.cluster.run import ClusterRun
+from simulations.cluster.swarm import draw
 
 
 def test_what_clerks_ask_is_judged_by_the_rules_of_requests():

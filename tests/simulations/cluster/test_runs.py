@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulations.cluster import upkeep
-from simulations.cluster.admins import ASKS
 from simulations.cluster.faults import BROKER_KINDS
+from simulations.cluster.requests import ADMIN_REQUESTS
 from simulations.levels import raft as raft_level
 from simulations.levels.controllers import FAULTS, draw, play, read, show
 
@@ -41,7 +41,7 @@ def test_clusters_differ_in_all_that_they_are_drawn_from():
 def test_all_that_can_be_asked_and_all_that_goes_wrong_with_brokers_is_drawn() -> None:
     plans = [draw(seed) for seed in range(1, 200)]
 
-    assert {each for plan in plans for each in plan.operations} == set(ASKS)
+    assert {each for plan in plans for each in plan.operations} == set(ADMIN_REQUESTS)
     assert {*BROKER_KINDS, *upkeep.KINDS} <= {fault.kind for plan in plans for fault in plan.faults} <= set(FAULTS)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulations.cluster import plan as by_luck
+from simulations.cluster import swarm as cluster_swarm
 from simulations.cluster import targeted_plans as of_clusters
 from simulations.levels.raft_run import Run
 from simulations.levels.table import load
@@ -54,7 +54,7 @@ NAMES = [(level, name) for level, aims in LEVELS.items() for name in aims.AIMS]
 
 
 @pytest.mark.parametrize(
-    ("level", "aims", "otherwise"), [("raft", of_raft, swarm.draw), ("controller", of_clusters, by_luck.draw)]
+    ("level", "aims", "otherwise"), [("raft", of_raft, swarm.draw), ("controller", of_clusters, cluster_swarm.draw)]
 )
 def test_the_aims_take_turns_and_leave_the_other_seeds_alone(
     level: str, aims: ModuleType, otherwise: Callable[[int], Any]

@@ -1,0 +1,70 @@
+"""What the parts of a model broker see of it, and what it sees of the world around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from simulations.cluster.client import Client
+    from simulations.cluster.image import Image
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.histories.operations import Recorder
+    from simulations.world.connections import Network
+    from simulations.world.process import Node
+    from simulations.world.world import World
+
+
+class Surroundings(Protocol):
+    """See `cluster.world.ClusterWorld`."""
+
+    plan: ClusterPlan
+    world: World
+    recorder: Recorder
+    cluster_id: str
+    lag: float
+    nodes: dict[int, Node]
+
+    @property
+    def network(self) -> Network: ...
+    def stream(self, *names: str | int) -> Random: ...
+    def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool: ...
+
+
+class Disks(Protocol):
+    """The log directories of a broker's machine, by their ids."""
+
+    directories: list[bytes]
+    offline: set[bytes]
+
+    @property
+    def replica_directory(self) -> bytes: ...
+
+
+class Replicas(Protocol):
+    """Which replicas of a broker are to be read."""
+
+    def has(self, key: tuple[bytes, int]) -> bool: ...
+
+
+class BrokerLife(Protocol):
+    """See `cluster.brokers.BrokerProcess`."""
+
+    id: int
+    life: int
+    epoch: int
+    is_over: bool
+    world: World
+    rng: Random
+    image: Image
+    fetching: Client
+    leading: Client
+
+    @property
+    def run(self) -> Surroundings: ...
+    @property
+    def machine(self) -> Disks: ...
+    @property
+    def directories(self) -> Replicas: ...
+    def later(self, delay_ms: int, act: Any) -> None: ...

@@ -1,0 +1,31 @@
+"""What admin clients and fuzz clients can ask for: one table of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster import (
+    admin_configs,
+    admin_mistakes,
+    admin_nodes,
+    admin_topics,
+    fuzz_brokers,
+    fuzz_configs,
+    fuzz_topics,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.cluster.admins import Admin
+    from simulations.cluster.fuzz_clients import Clerk
+
+ADMIN_REQUESTS: dict[str, Callable[[Admin], None]] = {
+    **admin_topics.ASKS,
+    **admin_configs.ASKS,
+    **admin_nodes.ASKS,
+    **admin_mistakes.ASKS,
+}
+"""By the name that a plan gives to them (`ClusterPlan.operations`)."""
+
+FUZZ_REQUESTS: tuple[Callable[[Clerk], Any], ...] = (*fuzz_topics.ASKS, *fuzz_configs.ASKS, *fuzz_brokers.ASKS)

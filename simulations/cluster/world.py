@@ -1,0 +1,82 @@
+"""The world of one plan of a cluster: raft's world, with controllers in its processes and model brokers beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulations.cluster import brokers
+from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
+from simulations.cluster.inherited import inherited
+from simulations.cluster.periodic_work import Duties
+from simulations.cluster.rules.api_oracle import Court, HeldWatch
+from simulations.cluster.wire import ClusterNetwork
+from simulations.histories.operations import Recorder
+from simulations.levels.raft_world import CLUSTER, RaftWorld
+from simulations.world.links import Latency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.voters import VoterSet
+    from simulations.cluster.brokers import BrokerMachine
+    from simulations.cluster.plan import ClusterPlan
+    from simulations.world.process import Node
+
+
+class ClusterWorld(RaftWorld):
+    """recorder: what clients asked, and were told. lag: as in the plan, none in the recovery phase."""
+
+    plan: ClusterPlan
+    watch: HeldWatch
+
+    def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
+        self.recorder = Recorder(lambda: self.world.now)
+        self.brokers: list[BrokerMachine] = []
+        self.cluster_id = CLUSTER
+        self.lag = plan.lag
+        super().__init__(plan, written)
+
+    def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool:
+        """Whether a broker fetches from who leads a partition, as far as that one can tell."""
+        number = broker_id - brokers.FIRST_ID
+        process = self.brokers[number].current if number < len(self.brokers) else None  # a clerk's has no process
+        return process is not None and not process.control.is_paused and process.directories.has(key)
+
+    def _make_watch(self) -> HeldWatch:
+        return self._in_session(HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
+
+    def _in_session(self, watch: HeldWatch) -> HeldWatch:
+        """With who holds controllers to their rules and duties."""
+        about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
+        watch.court = Court(watch.judge.image, self.plan.properties, *about)
+        watch.duties = Duties(watch.judge, self.plan.properties, self.plan.session_ms)
+        return watch
+
+    def _make_network(self) -> ClusterNetwork:
+        return ClusterNetwork(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
+
+    def _make_node(self, node_id: int, voters: VoterSet) -> Node:
+        node = super()._make_node(node_id, voters)
+        properties = self._properties(node_id)
+        node.make_process = lambda machine: ControllerProcess(machine, properties, self.begins_with())
+        return node
+
+    def begins_with(self) -> list[tuple[Any, int]]:
+        """The records that an empty log begins with, and their versions."""
+        level = formatted(self.plan.metadata_version)
+        return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
+
+    def _properties(self, node_id: int) -> dict[str, str]:
+        """What a controller is configured with; the quorum's own keys are in the plan's `config`."""
+        return {
+            "process.roles": "controller",
+            "node.id": str(node_id),
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"CONTROLLER://node-{node_id}:9093",
+            "controller.quorum.voters": ",".join(f"{each}@node-{each}:9093" for each in self.plan.voter_ids),
+            "log.dirs": "node",
+            "broker.session.timeout.ms": str(self.plan.session_ms),
+            "broker.heartbeat.interval.ms": str(self.plan.heartbeat_ms),
+            "metadata.max.idle.interval.ms": "200",
+            **self.plan.properties,
+        }
