@@ -156,7 +156,7 @@ APIS = table(
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
     Api(BrokerHeartbeatRequest, (0, 2), WRITE, heartbeats.heartbeat, CLUSTER_ACTION,
-        deadline=half_heartbeat, arrived=heartbeats.hear, late=heartbeats.touch_late),
+        deadline=half_heartbeat, arrived=heartbeats.record_contact, late=heartbeats.touch_late),
     Api(UnregisterBrokerRequest, (0, 0), WRITE, brokers.unregister_broker, ALTER, forwardable=True),
     Api(ControllerRegistrationRequest, (0, 0), WRITE, controllers.register_controller, CLUSTER_ACTION),
     # Partitions.

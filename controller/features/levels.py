@@ -1,6 +1,6 @@
-"""Features of a cluster: levels of metadata.version and of the others, what each needs, and what goes with a release.
+"""Features of a cluster: the levels of each feature, their dependencies, and the defaults of each release.
 
-The tables are those of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022). Only plain values stand here: tools read them too.
+The tables are those of Kafka 4.3.1 (KIP-584, KIP-778, KIP-1022). Only plain values: tools import them too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DISABLED: Range = (0, 0)
 
 
 class MetadataVersion:
-    """One level of metadata.version. changes_metadata: a downgrade across it would lose what is in records."""
+    """One level of metadata.version. changes_metadata: a downgrade across it would lose data of records."""
 
     __slots__ = ("changes_metadata", "level", "release", "revision")
 
@@ -80,7 +80,7 @@ class Feature:
     """A feature other than metadata.version.
 
     levels: level -> the metadata.version from which a new cluster has it, in rising order.
-    needs: level -> the least level of each other feature that it rests on.
+    needs: level -> the least level of each other feature that it depends on.
     """
 
     __slots__ = ("latest_production", "levels", "name", "needs")
@@ -98,7 +98,7 @@ class Feature:
         return max(self.levels)
 
     def default_level(self, metadata_version: int) -> int:
-        """The level that a cluster formatted at this metadata.version has."""
+        """The level in a cluster that is formatted at this metadata.version."""
         return max((level for level, since in self.levels.items() if since <= metadata_version), default=0)
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ def metadata_version(level: int) -> MetadataVersion:
 def metadata_version_named(text: str, unstable: bool = False) -> MetadataVersion:
     """The row for `4.3-IV0`, or for `4.3` and `4.3.1` the last one of that release that is for production.
 
-    unstable: take also what is not yet for production. Raises ValueError, with stock's text.
+    unstable: include levels that are not for production yet. Raises ValueError, with stock's text.
     """
     parts = text.rstrip(".").split(".")
     name = text if len(parts) <= 2 else ".".join(parts[:2])
@@ -146,7 +146,7 @@ def metadata_version_named(text: str, unstable: bool = False) -> MetadataVersion
 
 
 def changes_metadata_between(high: int, low: int) -> bool:
-    """Whether a level above `low`, up to `high`, has put into records what a node at `low` would lose."""
+    """Whether a downgrade from `high` to `low` would lose data of records."""
     return any(low < version.level <= high and version.changes_metadata for version in METADATA_VERSIONS)
 
 
@@ -158,9 +158,9 @@ def feature_named(name: str) -> Feature:
 
 
 def check_needs(name: str, level: int, levels: Mapping[str, int]) -> None:
-    """Hold a feature, not metadata.version, to what it rests on.
+    """Check the dependencies of a feature other than metadata.version.
 
-    levels: of all features, as they would be. Raises ValueError, with stock's text, for what is missing.
+    levels: the future levels of all features. Raises ValueError, with stock's text, for a missing dependency.
     """
     feature = feature_named(name)
     if level not in feature.levels:
@@ -176,7 +176,7 @@ def check_needs(name: str, level: int, levels: Mapping[str, int]) -> None:
 
 
 def supported_features(unstable: bool = False) -> dict[str, Range]:
-    """Name -> least and greatest level that this software supports. unstable: also what is not for production yet."""
+    """Name -> least and greatest supported level. unstable: include levels that are not for production yet."""
     found = {METADATA_VERSION: (MINIMUM, LATEST_TESTING if unstable else LATEST_PRODUCTION)}
     for feature in FEATURES:
         found[feature.name] = (0, feature.latest_testing if unstable else feature.latest_production)

@@ -1,4 +1,4 @@
-"""Which version of a record is written at which metadata.version, and the levels that the rules of partitions ask for.
+"""The version of each record by metadata.version, and the levels that rules of partitions depend on.
 
 Levels are those of `controller.features.levels`, as plain ints: a rule compares them, nothing else.
 """

@@ -1,1 +1,1 @@
-"""The rules of each API: one module a subject, whose handlers read the state and change nothing."""
+"""The rules of each API: one module for each subject. Handlers read the state and do not change it."""

@@ -1,4 +1,4 @@
-"""Where new replicas go: brokers that can take them, lists given by hand, and a new partition's first record."""
+"""Assignment of new replicas: brokers that can take them, manual assignments, and the record of a new partition."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def check_assignment(state: State, replicas: Sequence[int], replica_count: int | None) -> None:
-    """Hold a list of replicas given by hand to what is there; brokers that are fenced are fine.
+    """Check a manual list of replicas against the registered brokers; fenced brokers are allowed.
 
-    replica_count: what other partitions of the topic have; None where that does not matter.
-    Raises ApiError(INVALID_REPLICA_ASSIGNMENT) for the first thing that is wrong, by ascending broker id.
+    replica_count: of the topic's other partitions; None if it may differ.
+    Raises ApiError(INVALID_REPLICA_ASSIGNMENT) for the first violation, by ascending broker id.
     """
     if not replicas:
         raise _refusal("The manual partition assignment includes an empty replica list.")
@@ -49,7 +49,7 @@ def check_assignment(state: State, replicas: Sequence[int], replica_count: int |
 
 
 def check_manual_replicas(state: State, partition_id: int, replicas: Sequence[int], replica_count: int | None) -> None:
-    """Hold the replicas of a new partition, given by hand, to what is there: one of them must be active."""
+    """Check the manual replicas of a new partition: as `check_assignment`, and one of them must be active."""
     check_assignment(state, replicas, replica_count)
     if not any(is_active(state, replica) for replica in replicas):
         raise _refusal(
@@ -61,7 +61,7 @@ def check_manual_replicas(state: State, partition_id: int, replicas: Sequence[in
 def placed_replicas(state: State, env: Env, partition_count: int, replica_count: int) -> list[list[int]]:
     """Replicas for new partitions, chosen by rack (KIP-36).
 
-    Raises ApiError(INVALID_REPLICATION_FACTOR) where there are too few brokers, or none of a partition's is active.
+    Raises ApiError(INVALID_REPLICATION_FACTOR) if there are too few brokers, or no replica of a partition is active.
     """
     usable = [
         UsableBroker(broker_id, broker.rack, broker.fenced)
@@ -74,7 +74,7 @@ def placed_replicas(state: State, env: Env, partition_count: int, replica_count:
 def new_partition(
     state: State, topic_id: bytes, partition_id: int, replicas: Sequence[int]
 ) -> tuple[PartitionRecord, int]:
-    """The first record of a partition, and its version; the first active replica leads. At least one is active."""
+    """The record of a new partition, and its version. The first active replica leads; at least one must be active."""
     isr = tuple(replica for replica in replicas if is_active(state, replica))
     assert isr, (topic_id, partition_id, replicas)
     directories = tuple(default_directory(state, replica) for replica in replicas)

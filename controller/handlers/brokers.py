@@ -1,4 +1,4 @@
-"""Brokers come and go: BrokerRegistration and UnregisterBroker (KIP-631, KIP-858, KIP-966)."""
+"""Registration of brokers: BrokerRegistration and UnregisterBroker (KIP-631, KIP-858, KIP-966)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from controller.state.tables.brokers import Broker
     from records.messages.brokers import BrokerRegistrationRequest, UnregisterBrokerRequest
 
-# From this version of the request on a broker tells which epoch it had when it was last shut down in good order.
+# From this version on the request has the epoch that the broker had at its last clean shutdown.
 CLEAN_SHUTDOWN_VERSION = 3
 
 
 def register_broker(state: State, context: RequestContext, request: BrokerRegistrationRequest, env: Env) -> Result:
-    """BrokerRegistration: a broker starts, or tells anew what it is (KIP-631).
+    """BrokerRegistration: a broker starts, or repeats its registration (KIP-631).
 
-    A new incarnation gets as its epoch the offset that the next record will have, begins fenced, and leaves the ISRs
-    that its former one was in; if that one did not end cleanly, the ELRs too.
+    A new incarnation gets the next record's offset as its epoch and is fenced. It leaves the ISRs of the former
+    incarnation and, after an unclean shutdown, the ELRs too.
     """
     existing = state.brokers.get(request.broker_id)
     check_registration(state, request, env, existing)
@@ -59,21 +59,21 @@ def register_broker(state: State, context: RequestContext, request: BrokerRegist
         in_controlled_shutdown=in_controlled_shutdown,
         log_dirs=request.log_dirs if has_directories else (),
     )
-    # The registration comes last: who sees it sees what became of the former incarnation.
+    # The registration comes last: whoever replays it has replayed the changes for the former incarnation before.
     records.append((record, register_broker_version(state.metadata_version)))
     response = BrokerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, broker_epoch=epoch)
     return Result(response, records, atomic=False)
 
 
 def check_registration(state: State, request: BrokerRegistrationRequest, env: Env, existing: Broker | None) -> None:
-    """Raises ApiError with Kafka's code for the first thing that is wrong, in Kafka's order."""
+    """Raises ApiError for the first violation; checks and codes are in Kafka's order."""
     assert env.sessions is not None
     if request.cluster_id != env.cluster_id:
         raise ApiError(
             Error.INCONSISTENT_CLUSTER_ID,
             f"Expected cluster ID {env.cluster_id}, but got cluster ID {request.cluster_id}",
         )
-    # Any live session counts: a fenced broker that goes on heartbeating keeps its id too.
+    # Any live session counts: a fenced broker that still sends heartbeats keeps its id too.
     if (
         existing is not None
         and existing.incarnation_id != request.incarnation_id
@@ -94,7 +94,7 @@ def check_registration(state: State, request: BrokerRegistrationRequest, env: En
 
 
 def check_directories(state: State, request: BrokerRegistrationRequest) -> None:
-    """Raises ApiError(INVALID_REGISTRATION) where the log directories cannot be this broker's."""
+    """Raises ApiError(INVALID_REGISTRATION) if the log directories cannot be this broker's."""
     if not request.log_dirs:
         raise ApiError(Error.INVALID_REGISTRATION, "No directories specified in request")
     if any(is_reserved(directory) for directory in request.log_dirs):
@@ -111,7 +111,7 @@ def check_directories(state: State, request: BrokerRegistrationRequest) -> None:
 
 
 def check_features(state: State, request: BrokerRegistrationRequest, env: Env) -> None:
-    """The broker must support every level that the cluster is at; a feature it does not know of it supports at 0."""
+    """The broker must support each finalized level; a feature that it does not list counts as supported at 0."""
     finalized: dict[str, int] = {**state.features, KRAFT_VERSION: env.kraft_version}
     offered = {f.name: (f.min_supported_version, f.max_supported_version) for f in request.features}
     for feature in request.features:
@@ -135,7 +135,7 @@ def check_level(name: str, level: int, offered: tuple[int, int]) -> None:
 
 
 def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list[Item]:
-    """What becomes of partitions when the former incarnation of a broker turns out to be gone."""
+    """The changes of partitions when the former incarnation of a broker has ended."""
     partitions = state.partitions
     if not state.elr_enabled or is_clean:
         return leader_and_isr_changes(state, env, partitions.in_isr(broker_id), removed=broker_id)
@@ -144,7 +144,7 @@ def shut_down(state: State, env: Env, broker_id: int, *, is_clean: bool) -> list
 
 
 def unregister_broker(state: State, _context: RequestContext, request: UnregisterBrokerRequest, env: Env) -> Result:
-    """UnregisterBroker: a broker will not come back; it leaves every ISR and ELR, fenced or not (KIP-631)."""
+    """UnregisterBroker: the broker leaves every ISR and ELR, fenced or not (KIP-631)."""
     broker_id = request.broker_id
     broker = state.brokers.get(broker_id)
     if broker is None:

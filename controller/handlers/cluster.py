@@ -1,4 +1,4 @@
-"""The cluster is described: DescribeCluster, as a controller answers it (KIP-700, KIP-919)."""
+"""DescribeCluster, as a controller answers it (KIP-700, KIP-919)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ BROKERS = 1
 CONTROLLERS = 2
 ENDPOINT_TYPES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 
-# All that is there for a cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and
-# IDEMPOTENT_WRITE, one bit each by their codes. Without an authorizer, everybody may do all of it.
+# All operations on a cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and
+# IDEMPOTENT_WRITE, one bit each by their codes. Without an authorizer, everyone is allowed all of them.
 NOT_ASKED = -(1 << 31)
 ALL_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 
 
 def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
-    """DescribeCluster: the controllers that are reached by the listener asked on, and which one is active.
+    """DescribeCluster: the controllers, with their endpoints on the listener of the request, and the active one.
 
-    Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0: controllers do not register there.
+    Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0, where controllers do not register.
     """
     rests_on = max(state.controllers.last_change(), state.features.last_change())
     if state.metadata_version < CONTROLLER_REGISTRATION:
@@ -59,7 +59,7 @@ def describe_cluster(state: State, context: RequestContext, request: DescribeClu
 
 
 def _refusal(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse | None:
-    """The answer to who asks for other nodes than controllers."""
+    """The response to a request for nodes other than controllers; None if it asks for controllers."""
     wanted = ENDPOINT_TYPES.get(request.endpoint_type)
     if request.endpoint_type == CONTROLLERS:
         return None
@@ -68,7 +68,7 @@ def _refusal(context: RequestContext, request: DescribeClusterRequest) -> Descri
     else:
         code = Error.MISMATCHED_ENDPOINT_TYPE
         text = f"The request was sent to an endpoint of type CONTROLLER, but we wanted an endpoint of type {wanted}"
-    # Version 0 knows neither code.
+    # Version 0 has neither error code.
     if context.version == 0:
         code = Error.INVALID_REQUEST
     return DescribeClusterResponse(throttle_time_ms=0, error_code=code, error_message=text, cluster_id="", brokers=())

@@ -1,4 +1,4 @@
-"""What a wish to change the configuration of a resource comes to, and whether it may be (KIP-133, KIP-339, KIP-966)."""
+"""Changes of a resource's configuration: their records, and the checks of them (KIP-133, KIP-339, KIP-966)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Records = list[tuple[Any, int]]
 MIN_ISR = "min.insync.replicas"
 CORDONED = "cordoned.log.dirs"
 
-# Of a value, and of a name: what a string on the wire may have. In UTF-8, as stock writes them.
+# The greatest length of a value and of a name, in bytes of UTF-8: the limit of a string on the wire.
 VALUE_BYTES_MAX = 32767
 
 _SPLITTABLE = (ResourceType.BROKER, ResourceType.TOPIC)
@@ -41,17 +41,17 @@ class Operation(IntEnum):
 
 
 def config_record(kind: ResourceType, name: str, key: str, value: str | None) -> tuple[ConfigRecord, int]:
-    """The record, with its version, that sets a key, or takes it away where the value is None."""
+    """The record, with its version, that sets a key, or removes it if the value is None."""
     return ConfigRecord(resource_type=kind, resource_name=name, name=key, value=value), 0
 
 
 def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[str, tuple[int, str | None]]) -> Records:
-    """The records of changes, key by key, to what is there: key -> operation and its value. Raises ApiError."""
+    """The records that apply changes to the present values. changes: key -> operation and operand. Raises ApiError."""
     current = state.configs.get((kind, name), {})
     records: Records = []
     for key, (operation, operand) in changes.items():
         value = _changed(kind, key, current.get(key), operation, operand)
-        # A broker takes up anew what it is told again: files that a key names may have changed.
+        # An unchanged value is written too: the broker then reloads the files that the key names.
         if value != current.get(key) or kind is ResourceType.BROKER:
             records.append(config_record(kind, name, key, value))
     return records
@@ -60,7 +60,7 @@ def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[st
 def replacement(
     state: State, kind: ResourceType, name: str, values: Mapping[str, str | None]
 ) -> tuple[Records, Records]:
-    """The records that make these all the keys of a resource: those for keys named, and for keys that are left out."""
+    """The records that make these the only keys of a resource: they set the given keys and remove all others."""
     current = state.configs.get((kind, name), {})
     named = [
         config_record(kind, name, key, value)
@@ -80,9 +80,9 @@ def checked(
     is_new: bool = False,
     forwarded: bool = False,
 ) -> None:
-    """Hold changes to the rules of their resource: those of single keys, then those of all keys as they would be.
+    """Check changes by the rules of their resource: first each key, then all keys together as they would be.
 
-    is_new: the resource comes into being with them. forwarded: a broker sent them on, and has looked at them.
+    is_new: the resource is being created. forwarded: a broker forwarded the request and has checked it.
     Raises ApiError.
     """
     existing = state.configs.get((kind, name), {})
@@ -99,7 +99,7 @@ def checked(
 
 
 def clear_elr_records(state: State, records: Sequence[tuple[Any, int]]) -> Records:
-    """Eligible replicas were eligible by the old min.insync.replicas: where that changes they begin anew (KIP-966)."""
+    """The records that clear ELRs if min.insync.replicas changes: they were kept by its old value (KIP-966)."""
     if not state.elr_enabled:
         return []
     return [
@@ -110,7 +110,7 @@ def clear_elr_records(state: State, records: Sequence[tuple[Any, int]]) -> Recor
 
 
 def check_exists(state: State, env: Env, kind: ResourceType, name: str) -> None:
-    """Raises ApiError where a resource that must be there is not: a topic, a node."""
+    """Raises ApiError if the resource is a topic or a node that does not exist."""
     if kind is ResourceType.TOPIC and name not in state.topic_ids:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if kind is ResourceType.BROKER and name:
@@ -123,7 +123,7 @@ def check_exists(state: State, env: Env, kind: ResourceType, name: str) -> None:
 
 
 def _changed(kind: ResourceType, key: str, current: str | None, operation: int, operand: str | None) -> str | None:
-    """The value after an operation on `current`."""
+    """The value after an operation on the current one; None if it is removed."""
     match operation:
         case Operation.SET:
             return operand
@@ -149,13 +149,13 @@ def _default(definition: Key) -> str:
 
 
 def _appended(parts: list[str], operands: list[str]) -> list[str]:
-    """Each operand that is not there yet is added at the end."""
+    """The parts, with each missing operand added at the end."""
     present = set(parts)
     return parts + [operand for operand in dict.fromkeys(operands) if operand not in present]
 
 
 def _subtracted(parts: list[str], operands: list[str]) -> list[str]:
-    """For each operand its first occurrence is taken out."""
+    """The parts, without the first occurrence of each operand."""
     left: dict[str, int] = {}
     for operand in operands:
         left[operand] = left.get(operand, 0) + 1
@@ -169,7 +169,7 @@ def _subtracted(parts: list[str], operands: list[str]) -> list[str]:
 
 
 def _java_split(text: str) -> list[str]:
-    """The parts of a text at its commas as Java has them: those at the end that are empty do not count."""
+    """Split a text at commas as Java's String.split does: without empty parts at the end."""
     parts = text.split(",")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
@@ -194,7 +194,7 @@ def _check_record(state: State, record: ConfigRecord, existing: Mapping[str, str
 
 
 def _check_cordoned(state: State, record: ConfigRecord, current: str | None, *, forwarded: bool) -> None:
-    """Directories that take no new replicas (KIP-1066): the broker knows its paths, a controller only their ids."""
+    """Check cordoned.log.dirs (KIP-1066): only the broker knows its paths, a controller knows ids of directories."""
     if state.metadata_version < CORDONED_DIRECTORIES:
         raise _invalid(
             "The cordoned.log.dirs configuration value cannot be set because it requires metadata.version >= 4.3-IV0"

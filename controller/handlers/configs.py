@@ -1,4 +1,4 @@
-"""Configurations are changed: IncrementalAlterConfigs and AlterConfigs (KIP-133, KIP-339)."""
+"""Changes of configurations: IncrementalAlterConfigs and AlterConfigs (KIP-133, KIP-339)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from controller.state.state import State
     from records.messages.configs import AlterConfigsRequest
 
-# What an authorizer says of resources of other types comes with it.
+# Other types are refused. Checks by an authorizer come with the authorizer.
 _ALTERED = (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
 
 
 def is_local(request: IncrementalAlterConfigsRequest | AlterConfigsRequest) -> bool:
-    """Whether nothing is asked for that only the active controller can do: it is this node's loggers, or is refused."""
+    """Whether this node can serve the request: all its resources are loggers of this node, or are refused."""
     wanted, _ = sifted(request)
     return not wanted
 
@@ -38,9 +38,9 @@ def is_local(request: IncrementalAlterConfigsRequest | AlterConfigsRequest) -> b
 def incremental_alter_configs(
     state: State, context: RequestContext, request: IncrementalAlterConfigsRequest, env: Env
 ) -> Result:
-    """IncrementalAlterConfigs: each resource is changed by its operations, or refused by itself; one batch.
+    """IncrementalAlterConfigs: each resource is changed or refused on its own; all changes are one batch.
 
-    Levels of this node's loggers, which are nowhere stored, are changed at once.
+    Levels of this node's loggers are not stored; they are changed at once.
     """
     wanted, refused = sifted(request)
 
@@ -59,7 +59,7 @@ def incremental_alter_configs(
 
 
 def alter_configs(state: State, context: RequestContext, request: AlterConfigsRequest, env: Env) -> Result:
-    """AlterConfigs: the configuration of each resource becomes what is given, or is left as it is; one batch."""
+    """AlterConfigs: the configuration of each resource is replaced, or the resource refused; one batch."""
     wanted, refused = sifted(request)
 
     def changes(kind: ResourceType, resource: Any) -> Records:
@@ -75,7 +75,7 @@ def alter_configs(state: State, context: RequestContext, request: AlterConfigsRe
 
 
 def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any, ApiError]]]:
-    """The resources that the active controller must look at, and those refused for what the request alone tells."""
+    """Split the resources into those for the active controller, and those that the request alone shows to be wrong."""
     is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
     counts: dict[tuple[int, str], int] = {}
     for resource in request.resources:
@@ -93,7 +93,7 @@ def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any
             text = f"Unknown resource type {resource.resource_type}."
             refused.append((resource, ApiError(Error.UNSUPPORTED_VERSION, text)))
         elif counts[key] > 1:
-            # Named once, however often it stands there.
+            # Answered once, however often it is named.
             counts[key] = 0
             refused.append((resource, ApiError(Error.INVALID_REQUEST, "Duplicate resource.")))
         elif counts[key] == 1 and kind not in _ALTERED:
@@ -109,7 +109,7 @@ def _altered(
 ) -> tuple[Records, list[tuple[Any, ApiError | None]]]:
     records: Records = []
     answers: list[tuple[Any, ApiError | None]] = []
-    # Before work is done that cannot count: each resource that is changed at all has a record.
+    # Checked before the work is done: each changed resource needs at least one record.
     check_record_count(len(wanted))
     for kind, resource in wanted:
         try:
@@ -162,7 +162,7 @@ def _result(
 
 
 def _rests_on(state: State, wanted: Sequence[tuple[ResourceType, Any]]) -> int:
-    """What refusals, and the answer where nothing changes, tell of."""
+    """The offset of the last change that refusals, and an answer without changes, depend on."""
     changes = [NOTHING_PENDING]
     for kind, resource in wanted:
         changes.append(state.configs.changed_at((kind, resource.resource_name)))

@@ -1,4 +1,4 @@
-"""ControllerRegistration: a controller tells where it is reached and what it supports (KIP-919)."""
+"""ControllerRegistration: a controller registers its endpoints and supported features (KIP-919)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def register_controller(
     state: State, _context: RequestContext, request: ControllerRegistrationRequest, _env: Env
 ) -> Result:
-    """ControllerRegistration: always writes, also what is known already."""
+    """ControllerRegistration: always writes a record, even if nothing has changed."""
     if state.metadata_version < CONTROLLER_REGISTRATION:
         raise ApiError(
             Error.UNSUPPORTED_VERSION, "The current MetadataVersion is too old to support controller registrations."

@@ -1,6 +1,6 @@
-"""Configurations are described: DescribeConfigs, as a controller answers it (KIP-133, KIP-226, KIP-569).
+"""DescribeConfigs, as a controller answers it (KIP-133, KIP-226, KIP-569).
 
-Of nodes a controller knows itself alone, and all of them together: the name of a BROKER resource is its own id or "".
+A controller knows its own configuration and the cluster-wide defaults: a BROKER resource is its own id, or "".
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ DescribedResource = DescribeConfigsResponse.DescribeConfigsResult
 Entry = DescribedResource.DescribeConfigsResourceResult
 Synonym = Entry.DescribeConfigsSynonym
 
-# Keys and resources of one answer: all keys of some 3,000 topics.
+# The greatest number of entries in one response: all keys of some 3,000 topics.
 ENTRIES_MAX = 100_000
 
-# Stock leaves this field as it is.
+# Stock does not set this field.
 _NO_TEXT: str | None = ""
 
 
 def describe_configs(state: State, _context: RequestContext, request: DescribeConfigsRequest, env: Env) -> Result:
-    """DescribeConfigs: each resource is described, or refused by itself.
+    """DescribeConfigs: each resource is described or refused on its own.
 
-    Raises ApiError: INVALID_REQUEST for a resource of a type that there is not; POLICY_VIOLATION where the answer would
-    be too large.
+    Raises ApiError: INVALID_REQUEST for an unknown type of resource; POLICY_VIOLATION if the response would be too
+    large.
     """
     for resource in request.resources:
         if resource_type(resource.resource_type) is ResourceType.UNKNOWN:
@@ -61,17 +61,17 @@ def describe_configs(state: State, _context: RequestContext, request: DescribeCo
     count = 0
     for resource in request.resources:
         results.append(describer.answer(resource))
-        count += 1 + len(results[-1].configs)
-        # A few bytes ask for many kilobytes, so the answer is bounded, not the request.
+        count += 1 + len(results[-1].configs)  # a small request can ask for a large response
+
         if count > ENTRIES_MAX:
-            text = f"The answer would have more than {ENTRIES_MAX} entries; ask for fewer resources at a time."
+            text = f"The response would have more than {ENTRIES_MAX} entries; describe fewer resources at a time."
             raise ApiError(Error.POLICY_VIOLATION, text)
     response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
     return Result(response, rests_on=rests_on(state, request))
 
 
 def described(describer: Describer, resource: Any) -> DescribedResource:
-    """The answer for one resource, keys in the order of their names."""
+    """The result for one resource, with the keys in the order of their names."""
     kind, name = resource_type(resource.resource_type), resource.resource_name
     code, text = Error.NONE, _NO_TEXT
     entries: tuple[Entry, ...] = ()
@@ -79,10 +79,10 @@ def described(describer: Describer, resource: Any) -> DescribedResource:
         wanted = resource.configuration_keys
         entries = tuple(entry for entry in DESCRIBE[kind](describer, name) if not wanted or entry.name in wanted)
     except ConfigError:
-        # What is stored is not valid here: nothing of it can be told.
+        # The stored configuration is not valid, so it cannot be described.
         code, text = Error.UNKNOWN_SERVER_ERROR, None
     except ApiError as error:
-        # Stock says no more where a topic is not there.
+        # Stock gives no message for an unknown topic.
         is_absent = error.code is Error.UNKNOWN_TOPIC_OR_PARTITION
         code, text = error.code, _NO_TEXT if is_absent else raised_text(error)
     return DescribedResource(
@@ -91,7 +91,7 @@ def described(describer: Describer, resource: Any) -> DescribedResource:
 
 
 def rests_on(state: State, request: DescribeConfigsRequest) -> int:
-    """The last uncommitted change that the answers tell of."""
+    """The offset of the last uncommitted change that the results depend on."""
     if not request.resources:
         return NOTHING_PENDING
     topics = [r.resource_name for r in request.resources if resource_type(r.resource_type) is ResourceType.TOPIC]
@@ -99,7 +99,7 @@ def rests_on(state: State, request: DescribeConfigsRequest) -> int:
 
 
 class Describer:
-    """What is described in one request, and how: the configuration of the node is put together once."""
+    """Describes the resources of one request; the configuration of the node is computed once."""
 
     def __init__(self, state: State, env: Env, *, with_synonyms: bool) -> None:
         assert env.config is not None
@@ -115,7 +115,7 @@ class Describer:
         self._without_own: dict[ResourceType, dict[str, Entry]] = {}
 
     def answer(self, resource: Any) -> DescribedResource:
-        """What is said of a resource, put together once however often it is asked for."""
+        """The result for a resource; built once, even if the request names the resource again."""
         key = resource.resource_type, resource.resource_name, resource.configuration_keys
         if key not in self._answers:
             self._answers[key] = described(self, resource)
@@ -145,7 +145,7 @@ class Describer:
         return known
 
     def layers(self, name: str, *, is_sensitive: bool) -> tuple[Synonym, ...]:
-        """The values of a key of the node and of what means the same, the one that counts first."""
+        """The values of a key of the node and of its synonyms, the effective one first."""
         known = self._layers.get(name)
         if known is None:
             known = self._layers[name] = self._found_layers(name, is_sensitive=is_sensitive)
@@ -163,14 +163,14 @@ class Describer:
             for synonym in described_synonyms(name)
             if synonym in values
         ]
-        # What comes before the first one of its own name means something else, as a listener's key does.
+        # Values before the first one under the key's own name have another meaning, such as a listener's key.
         first = next((position for position, synonym in enumerate(found) if synonym.name == name), len(found))
         return tuple(found[first:])
 
     def entry(
         self, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...], *, read_only: bool
     ) -> Entry:
-        """One key as it is told: without its value where that may be a secret."""
+        """The entry of one key; without its value if that may be a secret."""
         is_sensitive = kind in {None, Type.PASSWORD}
         return Entry(
             name=name,
@@ -204,7 +204,7 @@ def _client_metrics(describer: Describer, name: str) -> Iterable[Entry]:
 
 
 def _with_own(describer: Describer, kind: ResourceType, name: str) -> Iterable[Entry]:
-    """All keys of a resource that is no node, by name; internal ones where they are set."""
+    """All keys of a resource other than a node, by name; internal keys only if they are set."""
     given = describer.own(kind, name)
     entries = describer.without_own(kind)
     if given:
@@ -213,7 +213,7 @@ def _with_own(describer: Describer, kind: ResourceType, name: str) -> Iterable[E
 
 
 def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entry:
-    """A key that the resource has itself. Raises ConfigError where the value is not valid."""
+    """The entry of a key that is set on the resource itself. Raises ConfigError if the value is not valid."""
     key = DEFINITIONS[kind].get(name)
     value = text if key is None or key.internal else value_text(key.parse(text))
     shown = None if key is None else value
@@ -222,7 +222,7 @@ def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entr
 
 
 def _inherited(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
-    """What a resource has where it has nothing of its own under this key, as far as stock tells it."""
+    """The synonyms of a key that the resource inherits, as far as stock lists them."""
     if kind is ResourceType.TOPIC and name in topic.SYNONYMS:
         return describer.layers(topic.SYNONYMS[name][0][0], is_sensitive=False)
     if kind is ResourceType.GROUP and name in group.SYNONYMS:
@@ -282,7 +282,7 @@ DESCRIBE: dict[ResourceType, Callable[[Describer, str], Iterable[Entry]]] = {
     ResourceType.GROUP: _group,
 }
 
-# What a resource has of the values of the node.
+# The values that a resource inherits from those of the node.
 INHERITED: dict[ResourceType, Callable[[Mapping[str, Value]], dict[str, Value]]] = {
     ResourceType.TOPIC: topic_defaults,
     ResourceType.GROUP: group_defaults,
@@ -295,7 +295,7 @@ _OWN_SOURCES = {
     ResourceType.CLIENT_METRICS: ConfigSource.CLIENT_METRICS,
 }
 
-# What stands in no file and yet counts, as text; a key without a default is not among them.
+# Key -> default value, as text; without the keys that have no default.
 DEFAULTS: dict[str, str] = {
     key.name: text
     for definition in (server.KEYS, own.KEYS)

@@ -1,4 +1,4 @@
-"""AssignReplicasToDirs: a broker tells in which of its directories its replicas are (KIP-858)."""
+"""AssignReplicasToDirs: a broker reports in which of its directories its replicas are (KIP-858)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PartitionResult = TopicResult.PartitionData
 
 
 def assign_replicas(state: State, _context: RequestContext, request: AssignReplicasToDirsRequest, env: Env) -> Result:
-    """AssignReplicasToDirs: replicas in a directory that is not online leave their ISRs in the same batch."""
+    """AssignReplicasToDirs: replicas in an offline directory leave their ISRs in the same batch."""
     if state.metadata_version < DIRECTORY_ASSIGNMENT:
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
     broker = checked_broker(state, request.broker_id, request.broker_epoch)
@@ -60,10 +60,10 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
 def left_isrs(
     leadership: PartitionElections, broker: Broker, offline: dict[tuple[bytes, int], Topic]
 ) -> list[tuple[Any, int]]:
-    """What takes the broker's replicas of these partitions, which are offline, out of ISR and leadership.
+    """The records that take the broker's offline replicas of these partitions out of ISRs and leadership.
 
-    It goes on from what was just changed, which may be the end of a reassignment: Kafka does not, and can so give a
-    partition a leader that is no replica any more.
+    They build on the changes of the same request, which may complete a reassignment. Kafka's do not, and can therefore
+    elect a leader that is no longer a replica.
     """
     after = PartitionElections(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
     records: list[tuple[Any, int]] = []
@@ -77,7 +77,7 @@ def left_isrs(
 
 
 def check(leadership: PartitionElections, broker: Broker, topic: Topic | None, index: int) -> Error:
-    """Why a broker cannot have put its replica of this partition anywhere."""
+    """Why the broker cannot assign a replica of this partition; NONE if it can."""
     if topic is None:
         return Error.UNKNOWN_TOPIC_ID
     partition = leadership.find(topic, index)

@@ -1,4 +1,4 @@
-"""Elections that are asked for, or due from time to time: ElectLeaders, balancing, unclean ones (KIP-460, KIP-966)."""
+"""Elections of partition leaders: ElectLeaders, and the periodic preferred and unclean ones (KIP-460, KIP-966)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 TopicResult = ElectLeadersResponse.ReplicaElectionResult
 PartitionResult = TopicResult.PartitionResult
 
-# How many partitions a run of a periodic task gives leaders to, before others have their turn.
+# The greatest number of partitions that one run of a periodic task elects leaders for.
 ELECTIONS_MAX = 1000
 
 
 class Outcome(NamedTuple):
-    """What a partition is answered: an error and the text beside it."""
+    """The result for a partition: error and message."""
 
     error: Error
     text: str | None
@@ -51,7 +51,7 @@ NOT_AVAILABLE = {
 }
 ELECTION_TYPES = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
-# A topic's name, and of each partition its id and the row in which it is, or why there is nothing to elect.
+# A topic's name, and for each partition its id and its row, or the result if there is nothing to elect.
 Asked = tuple[str, list[tuple[int, "int | Outcome"]]]
 
 
@@ -63,7 +63,7 @@ def idle(request: ElectLeadersRequest) -> ElectLeadersResponse | None:
 
 
 def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersRequest, env: Env) -> Result:
-    """ElectLeaders: of the partitions named, or of all; an unclean election asks no topic whether it allows one."""
+    """ElectLeaders: for the named partitions, or all. An unclean election ignores what the topic's config allows."""
     election = ELECTION_TYPES.get(request.election_type)
     if election is None:
         raise ApiError(Error.INVALID_REQUEST, f"Unknown election type {request.election_type}")
@@ -92,14 +92,14 @@ def of_all(state: State, election: Election) -> list[Asked]:
 
 
 def needy(state: State, election: Election) -> Rows:
-    """The partitions that are not led as they should be."""
+    """The partitions without their preferred leader, or, for an unclean election, without a leader."""
     return state.partitions.imbalanced() if election == Election.PREFERRED else state.partitions.leaderless()
 
 
 def of_topic(
     state: State, election: Election, name: str, partition_ids: Iterable[int], seen: set[int]
 ) -> list[tuple[int, int | Outcome]]:
-    """The partitions asked for. seen: rows that were asked for already; a second time they need no election."""
+    """The requested partitions of a topic. seen: rows requested before, which need no second election."""
     topic = state.topic(name)
     found: list[tuple[int, int | Outcome]] = []
     for partition_id in partition_ids:
@@ -138,19 +138,19 @@ def answered(
 
 
 def balance_leaders(state: State, env: Env) -> Result:
-    """Give partitions back to their preferred leaders, where these can lead (KIP-460)."""
+    """Elect the preferred leaders of partitions, where they may lead (KIP-460)."""
     return some_elections(state, env, state.partitions.imbalanced(), Election.PREFERRED)
 
 
 def elect_uncleanly(state: State, env: Env) -> Result:
-    """Give leaders to partitions that have none, where their topic allows any replica."""
+    """Elect leaders for partitions without one, where the topic allows unclean elections."""
     rows = state.partitions.leaderless()
     _, allows_unclean = topic_rules(state, env, rows)
     return some_elections(state, env, rows[allows_unclean], Election.UNCLEAN)
 
 
 def some_elections(state: State, env: Env, rows: Rows, election: Election) -> Result:
-    """Elections for as many of the rows as a run may have."""
+    """Elections for the first of the rows, as many as one run may have."""
     items: list[Item] = []
     count = at = 0
     while at < len(rows) and count < ELECTIONS_MAX:

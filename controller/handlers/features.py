@@ -1,4 +1,4 @@
-"""Features are upgraded and downgraded: UpdateFeatures (KIP-584, KIP-778, KIP-853, KIP-966)."""
+"""Upgrades and downgrades of features: UpdateFeatures (KIP-584, KIP-778, KIP-853, KIP-966)."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ UPGRADE = 1
 SAFE_DOWNGRADE = 2
 UNSAFE_DOWNGRADE = 3
 
-# Until this version of the answer it says something of each feature.
+# Up to this version the response has a result for each feature.
 RESULTS_VERSION_MAX = 1
 
 
 def update_features(state: State, context: RequestContext, request: UpdateFeaturesRequest, env: Env) -> Result:
-    """UpdateFeatures: all levels are changed, or with the first that cannot be, none."""
-    # A feature that stands twice counts as it stands last.
+    """UpdateFeatures: all levels are changed, or none if one of them cannot be."""
+    # Of a feature that is named twice, the last level counts.
     updates = {update.feature: (update.max_version_level, update.upgrade_type) for update in request.feature_updates}
     proposed = dict(state.features) | {name: level for name, (level, _) in updates.items()}
     rests_on = max(state.features.last_change(), state.brokers.last_change(), state.controllers.last_change())
@@ -65,7 +65,7 @@ def update_features(state: State, context: RequestContext, request: UpdateFeatur
 
 
 def elr_safety_records(state: State, env: Env) -> Records:
-    """What must be of min.insync.replicas before eligible leader replicas may be kept: one value for all nodes."""
+    """The records that give min.insync.replicas one value on all nodes, which ELRs require."""
     records: Records = []
     if MIN_ISR not in state.configs.get((ResourceType.BROKER, ""), {}):
         records.append(config_record(ResourceType.BROKER, "", MIN_ISR, str(env.settings.min_insync_replicas)))
@@ -114,7 +114,7 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
 
 
 def _update_kraft_version(current: int, level: int, upgrade_type: int) -> Records:
-    """kraft.version is the quorum's, in control records: the voters here do not tell each other what they support."""
+    """kraft.version is in control records. It cannot be upgraded: voters do not exchange supported levels yet."""
     if upgrade_type != UPGRADE:
         if level != current:
             raise _invalid(KRAFT_VERSION, level, "Can't downgrade the version of this feature.")
@@ -122,12 +122,12 @@ def _update_kraft_version(current: int, level: int, upgrade_type: int) -> Record
     if level > current:
         text = f"Invalid upgrade of kraft.version to KRAFT_VERSION_{level} because not all of the voters support it"
         raise ApiError(Error.INVALID_UPDATE_VERSION, text)
-    # Something for the answer to wait for.
+    # A record for the response to wait for.
     return [(NoOpRecord(), 0)]
 
 
 def _check_metadata_version(current: int, level: int, *, is_unsafe: bool) -> None:
-    """A level may be set that records of newer ones did not need: what they hold would be lost. Raises ApiError."""
+    """Refuse a downgrade that would lose what records of newer levels contain. Raises ApiError."""
     try:
         metadata_version(level)
     except ValueError as error:
@@ -142,7 +142,7 @@ def _check_metadata_version(current: int, level: int, *, is_unsafe: bool) -> Non
 
 
 def _reason_unsupported(state: State, env: Env, name: str, level: int) -> str | None:
-    """Which node does not support the level, or is not known to; None where all do."""
+    """Which node does not support the level, or may not; None if all do."""
     supported = state.supported_features
     if supported is None:
         supported = supported_features(env.config is not None and env.config.flag("unstable.feature.versions.enable"))

@@ -1,7 +1,7 @@
-"""Heartbeats of brokers: fencing, unfencing, controlled shutdown, and sessions that end (KIP-631, KIP-841, KIP-858).
+"""Heartbeats of brokers: fencing, unfencing, controlled shutdown, expiry of sessions (KIP-631, KIP-841, KIP-858).
 
-A broker is FENCED, UNFENCED or in CONTROLLED_SHUTDOWN; each heartbeat may move it, and SHUTDOWN_NOW is what it is told
-when it may stop.
+A broker is FENCED, UNFENCED or in CONTROLLED_SHUTDOWN; each heartbeat may change this state. SHUTDOWN_NOW in a response
+allows the broker to stop.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class BrokerState(Enum):
-    """Where a broker is on its way."""
+    """The state of a broker."""
 
     FENCED = "fenced"
     UNFENCED = "unfenced"
@@ -69,10 +69,10 @@ def next_state(
     leads: Callable[[], bool],
     lowest_active_offset: Callable[[], int],
 ) -> BrokerState:
-    """Where a heartbeat takes the broker.
+    """The state of the broker after a heartbeat.
 
-    registration_offset: of its RegisterBrokerRecord, which it must have seen before it is unfenced. leads: whether it
-    leads a partition still. lowest_active_offset: how far all active brokers have come.
+    registration_offset: of its RegisterBrokerRecord, which it must have replayed before it is unfenced. leads: whether
+    it still leads a partition. lowest_active_offset: the offset that all active brokers have replayed.
     """
     now = current_state(session)
     if now == FENCED:
@@ -87,15 +87,15 @@ def next_state(
         if request.want_shut_down:
             return CONTROLLED_SHUTDOWN if leads() else SHUTDOWN_NOW
         return UNFENCED
-    # In controlled shutdown what the broker wants is known. It may go when its leaderships are, and when every active
-    # broker has read that far: before that, one of them may yet send a follower or a client to it.
+    # In controlled shutdown the requested state is ignored. The broker may stop once it leads no partition and every
+    # active broker has replayed that: until then one of them may still direct a follower or a client to it.
     if leads() or session.shutdown_offset > lowest_active_offset():
         return CONTROLLED_SHUTDOWN
     return SHUTDOWN_NOW
 
 
 def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatRequest, env: Env) -> Result:
-    """BrokerHeartbeat: the broker lives, wants something, and tells which of its directories are offline."""
+    """BrokerHeartbeat: renews the session, requests a state, and reports offline directories."""
     sessions = env.sessions
     assert sessions is not None
     try:
@@ -156,14 +156,14 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
 
 
 def rests_on(state: State, broker_id: int) -> int:
-    """What an answer that changes nothing tells of: the registration of its own broker, and nothing else."""
+    """The offset that a response without changes depends on: that of the broker's own registration."""
     return max(state.brokers.changed_at(broker_id), state.registration_offsets.changed_at(broker_id), NOTHING_PENDING)
 
 
 def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
     """The registered broker of this epoch.
 
-    Raises ApiError(STALE_BROKER_EPOCH) where there is none, or another.
+    Raises ApiError(STALE_BROKER_EPOCH) if there is none, or its epoch is another.
     """
     broker = state.brokers.get(broker_id)
     if broker is None:
@@ -178,7 +178,7 @@ def checked_broker(state: State, broker_id: int, broker_epoch: int) -> Broker:
 def entered(
     state: State, env: Env, broker: Broker, entered_state: BrokerState, gone: Iterable[bytes] = ()
 ) -> list[Item]:
-    """The records that take a broker into another state. gone: its directories that turn out to be offline."""
+    """The records that change a broker's state. gone: its directories that are newly offline."""
     if entered_state == UNFENCED:
         return unfenced(state, env, broker, gone)
     if entered_state == CONTROLLED_SHUTDOWN:
@@ -187,7 +187,7 @@ def entered(
 
 
 def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
-    """The broker leads no more and is in no ISR; it stays a replica, and eligible where it was."""
+    """Fence the broker: it loses its leaderships and leaves all ISRs; it stays a replica, and in the ELRs."""
     rows = state.partitions.in_isr(broker.broker_id)
     records = leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
     records.append((registration_change(broker, fenced=FENCE), 0))
@@ -195,9 +195,9 @@ def fenced(state: State, env: Env, broker: Broker) -> list[Item]:
 
 
 def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ()) -> list[Item]:
-    """The broker may lead. It gets partitions that nobody leads; into other ISRs only their leaders can put it.
+    """Unfence the broker: it may lead, and becomes leader of leaderless partitions. Only leaders add it to ISRs.
 
-    gone: its directories that turn out to be offline; what is in them is left to `directories_offline`.
+    gone: its directories that are newly offline; `directories_offline` handles their replicas.
     """
     rows = state.partitions.leaderless()
     for directory in gone:
@@ -209,7 +209,7 @@ def unfenced(state: State, env: Env, broker: Broker, gone: Iterable[bytes] = ())
 
 
 def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]:
-    """The broker gives its leaderships up while it still serves (KIP-841)."""
+    """Start controlled shutdown: the broker's leaderships move away while it still serves (KIP-841)."""
     records: list[Item] = []
     if not broker.in_controlled_shutdown:
         records.append((registration_change(broker, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN), 1))
@@ -218,9 +218,9 @@ def in_controlled_shutdown(state: State, env: Env, broker: Broker) -> list[Item]
 
 
 def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes], *, has_left: bool) -> list[Item]:
-    """Replicas in directories that are offline now leave their ISRs, and do not lead (KIP-858).
+    """Replicas in newly offline directories leave their ISRs and lose leadership (KIP-858).
 
-    has_left: the same batch takes the broker out of every ISR already.
+    has_left: the same batch already removes the broker from every ISR.
     """
     records: list[Item] = []
     for directory in gone:
@@ -228,14 +228,14 @@ def directories_offline(state: State, env: Env, broker: Broker, gone: list[bytes
         if has_left:
             rows = np.setdiff1d(rows, state.partitions.in_isr(broker.broker_id))
         records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)
-    # Where none is left the list is empty, which says nothing: such a broker is about to stop.
+    # A broker without an online directory reports an empty list, which means "no change"; it is about to stop.
     left = tuple(directory for directory in broker.directories if directory not in gone)
     records.append((registration_change(broker, log_dirs=left), 2))
     return records
 
 
 def directories_cordoned(broker: Broker, cordoned: tuple[bytes, ...]) -> list[Item]:
-    """The directories that take no new replicas, where they are others than before (KIP-1066)."""
+    """The record that sets the directories that take no new replicas, if they have changed (KIP-1066)."""
     if broker.cordoned is not None and set(cordoned) == set(broker.cordoned):
         return []
     return [(registration_change(broker, cordoned_log_dirs=cordoned), 3)]
@@ -246,16 +246,16 @@ def registration_change(broker: Broker, **changes: Any) -> BrokerRegistrationCha
 
 
 def fence_expired(state: State, env: Env) -> Result | None:
-    """Fence one broker whose session has ended; None where there is none.
+    """Fence one broker whose session has expired; None if there is none.
 
-    One at a time, so that each fence sees what the one before it made of the partitions.
+    One at a time, so that each sees the partitions as the one before changed them.
     """
     sessions = env.sessions
     assert sessions is not None
     while (found := sessions.expired(env.now_ms)) is not None:
         broker_id, epoch = found
         broker = state.brokers.get(broker_id)
-        # A session of a former incarnation, of a broker that is fenced already or was unregistered, just ends.
+        # The session of a former incarnation, or of a fenced or unregistered broker, ends without a record.
         if broker is None or broker.epoch != epoch or broker.fenced:
             sessions.forget_contact(broker_id, epoch)
             continue
@@ -269,15 +269,15 @@ def _forget(sessions: Sessions, broker_id: int, epoch: int, _offset: int) -> Non
     sessions.forget_contact(broker_id, epoch)
 
 
-def hear(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
-    """A heartbeat has come: whatever becomes of it, its broker lives. Of unregistered ones nothing is kept."""
+def record_contact(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
+    """Renew the session when a heartbeat arrives, whatever its result will be; unregistered brokers have none."""
     broker = state.brokers.get(request.broker_id)
     if broker is not None and broker.epoch == request.broker_epoch and env.sessions is not None:
         env.sessions.heard(broker.broker_id, broker.epoch, env.now_ms)
 
 
 def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
-    """A heartbeat that waited too long changes no state, but tells how far the broker is all the same."""
+    """Record the metadata offset of a heartbeat that timed out in the queue; it changes nothing else."""
     broker = state.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch or env.sessions is None:
         return
@@ -285,7 +285,7 @@ def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:
 
 
 def follow_registrations(sessions: Sessions, state: State, items: Iterable[Item]) -> None:
-    """Bring the sessions in line with registrations that were just changed by these records."""
+    """Update the sessions after these records have changed registrations."""
     for item in items:
         record = item[0] if isinstance(item, tuple) else None
         if isinstance(record, RegisterBrokerRecord):

@@ -1,4 +1,4 @@
-"""AlterPartition: the leader of a partition tells who is in sync (KIP-497, KIP-704, KIP-841, KIP-903, KIP-966)."""
+"""AlterPartition: a partition leader changes the ISR (KIP-497, KIP-704, KIP-841, KIP-903, KIP-966)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TopicResult = AlterPartitionResponse.TopicData
 PartitionResult = TopicResult.PartitionData
 
-# From this version of the request on each member comes with the epoch that the leader knows of it.
+# From this version on the request has the broker epoch of each member, as known to the leader.
 EPOCHS_VERSION = 3
 ANY_EPOCH = -1
 
@@ -37,7 +37,7 @@ def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
 
 
 def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
-    """AlterPartition: each partition is judged by itself."""
+    """AlterPartition: each partition is changed or refused on its own."""
     leader = checked_broker(state, request.broker_id, request.broker_epoch)
     leadership = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
@@ -63,7 +63,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
 
 
 class _Alteration:
-    """One partition of a request: `result` is its answer, `records` what is written for it."""
+    """One partition of a request. result: its part of the response; records: those that change it."""
 
     __slots__ = ("asked", "broker_id", "effects", "isr", "leadership", "records", "topic")
 
@@ -74,7 +74,7 @@ class _Alteration:
         self.asked = asked
         self.records: list[tuple[Any, int]] = []
         self.effects: list[Noted] = []
-        # The wished members, each with its epoch.
+        # The requested members, each with its broker epoch.
         if version >= EPOCHS_VERSION:
             self.isr = [(member.broker_id, member.broker_epoch) for member in asked.new_isr_with_epochs]
         else:
@@ -102,8 +102,8 @@ class _Alteration:
         if change is not None:
             self.records.append(change)
             partition = merged(partition, change[0])
-            # The end of a reassignment may take the leadership from who asked: it must then look at the new state
-            # before it asks again. So this one error comes with a record.
+            # Completing a reassignment may elect another leader than the requester, which must then fetch the new
+            # state before it retries. So this error comes with a record.
             if change[0].leader not in (NO_LEADER_CHANGE, self.broker_id):
                 return _result(index, Error.NEW_LEADER_ELECTED)
         return PartitionResult(
@@ -117,7 +117,7 @@ class _Alteration:
         )
 
     def check_members(self) -> Error:
-        """INELIGIBLE_REPLICA where a wished member is not active, or is another incarnation than the leader knows."""
+        """INELIGIBLE_REPLICA if a requested member is not active, or has another epoch than the leader knows."""
         brokers = self.leadership.state.brokers
         for member, epoch in self.isr:
             broker = brokers.get(member)
@@ -127,8 +127,8 @@ class _Alteration:
 
 
 def check(partition: Partition, asked: Any, broker_id: int, isr: Sequence[int]) -> Error:
-    """What is wrong with a wish, by the partition alone; the first of Kafka's checks that fails."""
-    # A leader that is ahead of us was told so by a later controller: we are not the active one any more.
+    """The error of a request, by the partition alone: the first of Kafka's checks that fails."""
+    # A leader with a higher epoch has it from a later controller: this node is no longer the active one.
     if asked.leader_epoch > partition.leader_epoch or asked.partition_epoch > partition.partition_epoch:
         return Error.NOT_CONTROLLER
     if asked.leader_epoch < partition.leader_epoch:
@@ -139,10 +139,10 @@ def check(partition: Partition, asked: Any, broker_id: int, isr: Sequence[int]) 
         return Error.INVALID_UPDATE_VERSION
     if len(set(isr)) != len(isr) or not set(isr) <= set(partition.replicas) or partition.leader not in isr:
         return Error.INVALID_REQUEST
-    wished = asked.leader_recovery_state
-    if wished not in (RECOVERED, RECOVERING) or (wished == RECOVERING and len(isr) > 1):
+    requested = asked.leader_recovery_state
+    if requested not in (RECOVERED, RECOVERING) or (requested == RECOVERING and len(isr) > 1):
         return Error.INVALID_REQUEST
-    if partition.recovery_state == RECOVERED and wished == RECOVERING:
+    if partition.recovery_state == RECOVERED and requested == RECOVERING:
         return Error.INVALID_REQUEST
     return Error.NONE
 

@@ -1,4 +1,4 @@
-"""Levels of this node's loggers, asked for as the resource BROKER_LOGGER of this node (KIP-412)."""
+"""Levels of this node's loggers, by the resource type BROKER_LOGGER (KIP-412)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def level_changes(env: Env, resource: Any) -> list[SetLogLevel]:
-    """The changes that a resource of an IncrementalAlterConfigs asks for, all or none. Raises ApiError."""
+    """The changes in one resource of an IncrementalAlterConfigs request, all or none. Raises ApiError."""
     check_own_node(env, resource.resource_name)
-    # A setting that stands twice counts as it stands last.
+    # Of a logger that is named twice, the last level counts.
     configs = {config.name: config for config in resource.configs}
     return [_change(env.loggers, config) for config in configs.values()]
 

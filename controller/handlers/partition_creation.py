@@ -1,4 +1,4 @@
-"""CreatePartitions: more partitions for topics that are there (KIP-195)."""
+"""CreatePartitions: more partitions for existing topics (KIP-195)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TopicResult = CreatePartitionsResponse.CreatePartitionsTopicResult
 
 
 def idle(request: CreatePartitionsRequest) -> CreatePartitionsResponse | None:
-    """The answer where no topic is left that could grow; None for other requests."""
+    """The response if the request names no valid topic; None for other requests."""
     wanted, refused = sifted(request)
     return None if wanted else CreatePartitionsResponse(throttle_time_ms=0, results=tuple(refused))
 
 
 def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResult]]:
-    """The topics that are asked for once, and the answers for the others."""
+    """The topics that are named once, and the results for the others."""
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -42,7 +42,7 @@ def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResul
 
 
 def create_partitions(state: State, _context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
-    """CreatePartitions: each topic grows, or is refused by itself; what grows is one batch."""
+    """CreatePartitions: each topic is changed or refused on its own; all changes are one batch."""
     wanted, results = sifted(request)
     records: Records = []
     changes = [state.brokers.last_change()]
@@ -55,14 +55,14 @@ def create_partitions(state: State, _context: RequestContext, request: CreatePar
             error, text = refused.code, raised_text(refused)
         results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
         check_record_count(len(records))
-    # What a topic has now may itself not be committed yet.
+    # The present partitions of a topic may not be committed yet.
     changes.append(state.partitions.last_change())
     response = CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results))
     return Result(response, () if request.validate_only else records, max(changes))
 
 
 def grown(state: State, env: Env, asked: Any) -> Records:
-    """The records of a topic's new partitions; raises ApiError where it cannot have them."""
+    """The records of a topic's new partitions; raises ApiError if it cannot have them."""
     topic = state.topic(asked.name)
     if topic is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION)
@@ -81,7 +81,7 @@ def grown(state: State, env: Env, asked: Any) -> Records:
             f"Attempted to add {additional} additional partition(s), but only {len(asked.assignments)} assignment(s) "
             "were specified.",
         )
-    # The whole request would be refused for what it writes: so it is before that is built.
+    # Too many records would make the whole request fail; it is refused before they are built.
     check_record_count(additional)
     first = state.partitions.find(topic, 0)
     if first is None:

@@ -1,4 +1,4 @@
-"""Leaders and in-sync replicas of many partitions, when a broker comes, goes, or has lost data (KIP-631, KIP-966)."""
+"""Changes of leaders and ISRs of many partitions when a broker's state changes (KIP-631, KIP-966)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def leader_and_isr_changes(
     added: int | None = None,
     lost_data: int | None = None,
 ) -> list[Item]:
-    """What becomes of the partitions in these rows, each given once, ascending; nothing where nothing changes.
+    """The records that change the partitions in these rows, which are distinct and ascending.
 
-    removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
-    one that was shut down uncleanly, and so leaves ISRs and ELRs.
+    removed: a broker that leaves their ISRs and may not lead. added: a broker that counts as active from now on.
+    lost_data: a broker that was shut down uncleanly and therefore leaves ISRs and ELRs.
     """
     changes = bulk_elections.leader_and_isr_changes(state, env, rows, removed=removed, added=added, lost_data=lost_data)
     return [changes] if len(changes) else []

@@ -1,4 +1,4 @@
-"""Producer ids are given out in blocks: AllocateProducerIds (KIP-730)."""
+"""Allocation of producer ids in blocks: AllocateProducerIds (KIP-730)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PRODUCER_ID_MAX = (1 << 63) - 1
 def allocate_producer_ids(
     state: State, _context: RequestContext, request: AllocateProducerIdsRequest, _env: Env
 ) -> Result:
-    """AllocateProducerIds: the broker gets the next 1000 ids, which nobody gets again.
+    """AllocateProducerIds: the broker gets the next 1000 ids, which are never allocated again.
 
-    Raises ApiError: STALE_BROKER_EPOCH; UNKNOWN_SERVER_ERROR where the ids are used up.
+    Raises ApiError: STALE_BROKER_EPOCH; UNKNOWN_SERVER_ERROR if all ids are used.
     """
     checked_broker(state, request.broker_id, request.broker_epoch)
     block = state.producer_ids.get(NEXT)

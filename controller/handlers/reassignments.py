@@ -1,4 +1,4 @@
-"""Moving replicas: AlterPartitionReassignments, ListPartitionReassignments (KIP-455, KIP-860)."""
+"""Reassignment of replicas: AlterPartitionReassignments, ListPartitionReassignments (KIP-455, KIP-860)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def altered(allow_factor_change: bool, topics: tuple[TopicResult, ...]) -> Alter
 def alter_reassignments(
     state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
 ) -> Result:
-    """AlterPartitionReassignments: each partition is moved, or its move cancelled, or refused by itself."""
+    """AlterPartitionReassignments: each partition's reassignment is started, cancelled or refused on its own."""
     leadership = PartitionElections(state, env)
     allow_factor_change = request.allow_replication_factor_change
     records: list[tuple[Any, int]] = []
@@ -78,7 +78,7 @@ def alter_reassignments(
 
 
 def found(leadership: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
-    """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) where there is none."""
+    """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
     if topic is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
     partition = leadership.find(topic, index)
@@ -88,7 +88,7 @@ def found(leadership: PartitionElections, name: str, topic: Topic | None, index:
 
 
 def cancel(leadership: PartitionElections, topic: Topic, index: int, partition: Partition) -> Change | None:
-    """Go back to what was there before the running reassignment."""
+    """Restore the replicas from before the running reassignment."""
     if not partition.is_reassigning:
         raise ApiError(Error.NO_REASSIGNMENT_IN_PROGRESS)
     before = reverted(partition)
@@ -105,11 +105,11 @@ def cancel(leadership: PartitionElections, topic: Topic, index: int, partition: 
 
 
 def check_target(state: State, partition: Partition, target: Sequence[int], allow_factor_change: bool) -> None:
-    """Hold the wished replicas to what is there, and to the number of those that are there, if that may not change."""
+    """Check the target replicas: registered brokers, and the same replication factor unless it may change."""
     check_assignment(state, target, None)
     if allow_factor_change:
         return
-    # While a reassignment runs, the number is that which it leads to.
+    # During a reassignment the replication factor is that of its target.
     current = {*partition.replicas, *partition.adding} - set(partition.removing)
     if len(current) != len(target):
         raise ApiError(
@@ -121,9 +121,9 @@ def check_target(state: State, partition: Partition, target: Sequence[int], allo
 def reassign(
     leadership: PartitionElections, topic: Topic, index: int, partition: Partition, target: Sequence[int]
 ) -> Change | None:
-    """Set out for other replicas; where enough is in sync already, arrive."""
+    """Start a reassignment; complete it at once if enough replicas are in sync."""
     goal = reassigned(partition.replicas, target)
-    # What is empty is left as it is, as in Kafka: while another reassignment runs its lists are not ended by this one.
+    # An empty list is left out of the target, as in Kafka: it does not clear the list of a running reassignment.
     change = PartitionTarget(
         replicas=goal.replicas if goal.replicas != partition.replicas else None,
         removing=goal.removing or None,
@@ -133,7 +133,7 @@ def reassign(
 
 
 def idle_list(request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse | None:
-    """The answer to a request that names no topic; None for others, also for one that asks for all."""
+    """The response to a request with an empty list of topics; None for others, also for a null list (all topics)."""
     return None if request.topics is None or request.topics else listed(())
 
 
@@ -146,18 +146,18 @@ def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsRespon
 def list_reassignments(
     state: State, _context: RequestContext, request: ListPartitionReassignmentsRequest, _env: Env
 ) -> Result:
-    """ListPartitionReassignments: those that run, of all partitions or of those named; others are left out."""
+    """ListPartitionReassignments: the running ones, of all partitions or of the named ones."""
     partitions = state.partitions
-    wished: dict[str, Iterable[int]] = {}
+    requested: dict[str, Iterable[int]] = {}
     if request.topics is None:
         by_topic: dict[str, list[int]] = {}
         for row in partitions.reassigning().tolist():
             by_topic.setdefault(partitions.topic_at(row).name, []).append(partitions.partition_id_at(row))
-        wished.update(by_topic)
+        requested.update(by_topic)
     else:
-        wished.update({topic.name: topic.partition_indexes for topic in request.topics})
+        requested.update({topic.name: topic.partition_indexes for topic in request.topics})
     topics = []
-    for name, indexes in wished.items():
+    for name, indexes in requested.items():
         ongoing = tuple(ongoing_partitions(state, state.topic(name), indexes))
         if ongoing:
             topics.append(OngoingTopic(name=name, partitions=ongoing))

@@ -1,4 +1,4 @@
-"""What registrations of brokers and of controllers have in common: listeners and features (KIP-631, KIP-919)."""
+"""Listeners and features in registrations of brokers and controllers (KIP-631, KIP-919)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def endpoints(cls: Any, listeners: Iterable[Any]) -> tuple[Any, ...]:
     """The listeners of a request as the inner struct `cls` of a record, in their order.
 
-    Raises ApiError(INVALID_REGISTRATION) for what could not be replayed: no name, one name twice, an unknown protocol.
+    Raises ApiError(INVALID_REGISTRATION) for a missing or repeated name, or an unknown security protocol.
     """
     found: dict[str, Any] = {}
     for listener in listeners:
@@ -22,9 +22,9 @@ def endpoints(cls: Any, listeners: Iterable[Any]) -> tuple[Any, ...]:
         if not name:
             raise _refusal(f"The listener at {listener.host}:{listener.port} has no name.")
         if name in found:
-            raise _refusal(f"There are two listeners of the name {name}.")
+            raise _refusal(f"There are two listeners with the name {name}.")
         if listener.security_protocol not in SECURITY_PROTOCOLS:
-            raise _refusal(f"Listener {name}: there is no security protocol {listener.security_protocol}.")
+            raise _refusal(f"Listener {name} has the unknown security protocol {listener.security_protocol}.")
         found[name] = cls(
             name=name, host=listener.host, port=listener.port, security_protocol=listener.security_protocol
         )

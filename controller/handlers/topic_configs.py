@@ -1,4 +1,4 @@
-"""Configs of topics: those of a new one, and which value is in effect (KIP-226, KIP-525, KIP-966)."""
+"""Configs of topics: those of a new topic, and the effective values (KIP-226, KIP-525, KIP-966)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, str], *, forwarded: bool) -> Records:
-    """The records that give a new topic these configs, and begin its ELR anew where that is due.
+    """The records that give a new topic these configs, and clear its ELR if min.insync.replicas changes.
 
-    Raises ApiError where the configs are not valid.
+    Raises ApiError if the configs are not valid.
     """
     if not values:
         return []
@@ -29,17 +29,17 @@ def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, st
 
 
 def effective_topic_configs(state: State, env: Env, own: Mapping[str, str]) -> Iterable[Effective]:
-    """All configs, by name, as they are in effect for a topic that has these of its own."""
+    """All effective configs, by name, of a topic with these configs of its own."""
     return layers(state, env, own).all()
 
 
 def topic_config(state: State, env: Env, topic: str, key: str) -> Effective:
-    """The value of one key that is in effect for a topic."""
+    """The effective value of one key of a topic."""
     return layers(state, env, state.configs.get((ResourceType.TOPIC, topic), {})).named(key)
 
 
 def layers(state: State, env: Env, own: Mapping[str, str]) -> Layers:
-    """What may count for a topic that has these configs of its own: also what this node's file says (KIP-226)."""
+    """The layers of values for a topic with these configs of its own, this node's file included (KIP-226)."""
     configs = state.configs
     return Layers(
         own,

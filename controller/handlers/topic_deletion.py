@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 TopicResult = DeleteTopicsResponse.DeletableTopicResult
 
-# From this version of the request on there is an error code for clusters in which topics cannot be deleted.
+# From this version on there is an error code for clusters that do not allow the deletion of topics.
 DISABLED_VERSION = 3
 
 
 def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
-    """The answer where no topic is left that could be deleted; None for other requests."""
+    """The response if the request names no valid topic; None for other requests."""
     names, ids, refused = sifted(request)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
 
 
 def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], list[TopicResult]]:
-    """The names and ids that are asked for once, and the answers for what is not asked for as it should be."""
+    """The names and the ids that are given once, and the results for invalid entries."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     refused = []
@@ -59,7 +59,7 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
 
 
 def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
-    """DeleteTopics: by name or by id; what can be deleted is one batch."""
+    """DeleteTopics: by name or by id; all deletions are one batch."""
     if not env.settings.delete_topic_enable:
         if context.version < DISABLED_VERSION:
             raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")

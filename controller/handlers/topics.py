@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TopicResult = CreateTopicsResponse.CreatableTopicResult
 ConfigResult = TopicResult.CreatableTopicConfigs
 
-# Kafka's bound on the partitions of one request.
+# Kafka's limit on the partitions of one request.
 PARTITIONS_MAX = 10_000
 NAME_LENGTH_MAX = 249
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
@@ -37,13 +37,13 @@ DEFAULT = -1
 
 
 def idle(request: CreateTopicsRequest) -> CreateTopicsResponse | None:
-    """The answer where no topic is left that could be created; None for other requests."""
+    """The response if the request names no valid topic; None for other requests."""
     wanted, refused = sifted(request)
     return None if wanted else CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused))
 
 
 def sifted(request: CreateTopicsRequest) -> tuple[list[Any], list[TopicResult]]:
-    """The topics that may be created as far as the request alone tells, and the answers for the others."""
+    """The topics that the request alone does not show to be wrong, and the results for the others."""
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -64,7 +64,7 @@ def failed(name: str, error: ApiError) -> TopicResult:
 
 
 def create_topics(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> Result:
-    """CreateTopics: each topic is created whole, or refused by itself; what is created is one batch."""
+    """CreateTopics: each topic is created or refused on its own; all created topics are one batch."""
     wanted, refused = sifted(request)
     check_partition_count(wanted, env.settings.num_partitions)
     records: Records = []
@@ -82,7 +82,7 @@ def create_topics(state: State, context: RequestContext, request: CreateTopicsRe
 
 
 def rests_on(state: State, wanted: Sequence[Any]) -> int:
-    """What refusals, and the promises of a dry run, tell of."""
+    """The offset that refusals, and the results of a dry run, depend on."""
     changes = [state.brokers.last_change(), state.configs.last_change(), state.features.last_change()]
     for topic in wanted:
         changes.append(state.topic_ids.changed_at(topic.name))
@@ -91,7 +91,7 @@ def rests_on(state: State, wanted: Sequence[Any]) -> int:
 
 
 def check_partition_count(wanted: Sequence[Any], default_count: int) -> None:
-    """Raises ApiError(POLICY_VIOLATION) for the request as a whole where it asks for too many partitions."""
+    """Raises ApiError(POLICY_VIOLATION), for the whole request, if it has too many partitions."""
     total = 0
     for topic in wanted:
         if topic.assignments:
@@ -105,7 +105,7 @@ def check_partition_count(wanted: Sequence[Any], default_count: int) -> None:
 
 
 def created(state: State, context: RequestContext, topic: Any, env: Env) -> tuple[Records, TopicResult]:
-    """The records of one topic, in Kafka's order, and its answer."""
+    """The records of one topic, in Kafka's order, and its result."""
     check_new_name(state, topic.name)
     values = given_configs(topic)
     configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
@@ -126,7 +126,7 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
 
 
 def check_new_name(state: State, name: str) -> None:
-    """Raises ApiError where a topic cannot have this name, or another has it, or one that is too like it."""
+    """Raises ApiError if the name is not valid, is taken, or collides with that of another topic."""
     if name in state.topic_ids:
         raise ApiError(Error.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     similar = state.similar_names.get(similar_name(name), ()) if has_similar(name) else ()
@@ -138,7 +138,7 @@ def check_new_name(state: State, name: str) -> None:
 
 
 def wrong_in_name(name: str) -> str | None:
-    """Why a topic cannot have this name; None where it can."""
+    """Why the name is not valid; None if it is."""
     if not name:
         return "the empty string is not allowed"
     if name in {".", ".."}:
@@ -151,7 +151,7 @@ def wrong_in_name(name: str) -> str | None:
 
 
 def given_configs(topic: Any) -> dict[str, str]:
-    """The configs asked for; raises ApiError(INVALID_CONFIG) where one has no value."""
+    """The requested configs; raises ApiError(INVALID_CONFIG) if one has no value."""
     without = [config.name for config in topic.configs if config.value is None]
     if without:
         raise ApiError(Error.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(without)}")
@@ -159,7 +159,7 @@ def given_configs(topic: Any) -> dict[str, str]:
 
 
 def assigned(state: State, topic: Any) -> list[Sequence[int]]:
-    """The replicas of each partition, as given by hand; raises ApiError for the first that cannot be."""
+    """The replicas of each partition by the manual assignment; raises ApiError for the first invalid one."""
     if topic.replication_factor != DEFAULT:
         raise ApiError(
             Error.INVALID_REQUEST,
@@ -188,7 +188,7 @@ def assigned(state: State, topic: Any) -> list[Sequence[int]]:
 
 
 def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
-    """The replicas of each partition, chosen here; raises ApiError where there are too few brokers."""
+    """The replicas of each partition, chosen by the controller; raises ApiError if there are too few brokers."""
     replication_factor, partition_count = topic.replication_factor, topic.num_partitions
     if replication_factor < DEFAULT or replication_factor == 0:
         raise ApiError(
@@ -209,17 +209,17 @@ def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
 
 
 def random_topic_id(random: Random) -> bytes:
-    """A random uuid (version 4), none that Kafka reserves and none whose text begins with a dash."""
+    """A random uuid (version 4), but none that Kafka reserves, and none whose text begins with a dash."""
     while True:
         bits = random.getrandbits(128) & ~(0xF000 << 64) | 0x4000 << 64
         value = (bits & ~(0b11 << 62) | 0b10 << 62).to_bytes(16, "big")
-        # The first character of the text is of the first six bits; 62 is the dash.
+        # The first six bits are the first character of the text; 62 is the dash.
         if not is_reserved(value) and value[0] >> 2 != 62:
             return value
 
 
 def described(state: State, env: Env, values: Mapping[str, str]) -> tuple[ConfigResult, ...]:
-    """All configs of the new topic as they are in effect, by name (KIP-525)."""
+    """All effective configs of the new topic, by name (KIP-525)."""
     common = described_defaults(state, env)
     if not values:
         return tuple(common.values())
@@ -229,7 +229,7 @@ def described(state: State, env: Env, values: Mapping[str, str]) -> tuple[Config
 
 
 def described_defaults(state: State, env: Env) -> dict[str, ConfigResult]:
-    """The configs of a topic that has none of its own: the same for all, and so kept until others count."""
+    """The effective configs of a topic without its own: equal for all topics, and cached until they change."""
     made_from = layers(state, env, {})
     kept = env.topic_defaults
     if kept is None or kept[0] != made_from.node or kept[1] != made_from.cluster:

@@ -1,4 +1,4 @@
-"""What this node speaks and supports: ApiVersions (KIP-35, KIP-511, KIP-584)."""
+"""Supported APIs and features: ApiVersions (KIP-35, KIP-511, KIP-584)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 
-# Since this version a client says what software it is; since the other it reads features that may be at level 0.
+# The first version with the client's software name, and the first whose clients accept features with level 0.
 NAMED_VERSION = 3
 LEVEL_ZERO_VERSION = 4
 
@@ -26,9 +26,10 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
-    """ApiVersions: the APIs that are served with their versions, the levels supported and those of the cluster.
+    """ApiVersions: the served APIs with their versions, the supported feature levels and the finalized ones.
 
-    Whoever connects asks this first, the quorum's voters too: an answer that waits for a commit would wait for ever.
+    Every client asks this first, voters of the quorum too. So the response must not wait for a commit: it could wait
+    forever.
     """
     from controller.core.apis import APIS
 
@@ -49,7 +50,7 @@ def api_versions(state: State, context: RequestContext, request: ApiVersionsRequ
 
 
 def unsupported_version() -> ApiVersionsResponse:
-    """The answer, written in version 0, to an ApiVersions request of a version that is not served (KIP-511)."""
+    """The response, in version 0, to an ApiVersions request of an unsupported version (KIP-511)."""
     from controller.core.apis import APIS
 
     served = _api_version(API_VERSIONS, *APIS[API_VERSIONS].versions)
@@ -65,7 +66,7 @@ def _supported(context: RequestContext, env: Env) -> tuple[ApiVersionsResponse.S
     return tuple(
         ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=least, max_version=greatest)
         for name, (least, greatest) in sorted(supported_features(unstable).items())
-        # Older clients cannot read a least level of 0 (KAFKA-17492).
+        # Older clients cannot read a minimum level of 0 (KAFKA-17492).
         if least > 0 or context.version >= LEVEL_ZERO_VERSION
     )
 

@@ -1,8 +1,8 @@
-"""What becomes of many partitions when a broker comes, goes or has lost data (KIP-631, KIP-966).
+"""Changes of many partitions when a broker is fenced, unfenced or has lost data (KIP-631, KIP-966).
 
-Nearly all of them are decided by whole columns (`controller.rules.bulk_rules`). For the others, such as those in
-reassignment, `controller.rules.partition_change` is called once for each distinct kind of partition. Both ways give the
-same records.
+Most partitions are changed by whole columns (`controller.rules.bulk_rules`). For the others, such as those in
+reassignment, `controller.rules.partition_change` is called once for each group of equal partitions. Both ways give
+the same records.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Bools = NDArray[np.bool_]
 
-# Broker ids up to here are looked up in an array, larger ones by search.
+# Broker ids up to this are looked up in an array, larger ones by search.
 _DENSE_MAX = 1 << 16
 
 
@@ -46,11 +46,11 @@ def leader_and_isr_changes(
     lost_data: int | None = None,
     election: Election | None = None,
 ) -> PartitionChanges:
-    """What becomes of the partitions in these rows, each given once, ascending.
+    """The changes of the partitions in these rows, which are distinct and ascending.
 
-    removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
-    one that was shut down uncleanly, and so leaves ISRs and ELRs. election: how leaders are sought; None for what the
-    topic allows.
+    removed: a broker that leaves their ISRs and may not lead. added: a broker that counts as active from now on.
+    lost_data: a broker that was shut down uncleanly and therefore leaves ISRs and ELRs. election: the kind of election;
+    None for what the topic allows.
     """
     gone = tuple(broker_id for broker_id in (removed, lost_data) if broker_id is not None)
     if not len(rows):
@@ -77,14 +77,14 @@ def leader_and_isr_changes(
 
 
 def _acceptable(state: State, rules: BulkRules, added: int | None, gone: tuple[int, ...]) -> list[Bools]:
-    """For each position, whether the replica may lead: its broker is active, and its directory there online."""
+    """For each position, whether the replica may lead: its broker is active and its directory online."""
     brokers = state.brokers.values()
     is_active = members(
         broker.broker_id
         for broker in brokers
         if broker.broker_id not in gone and (broker.is_active or broker.broker_id == added)
     )
-    # A broker that registered before there were directories says of none whether it is online.
+    # A broker that registered without directories counts as having all of them online.
     has_none = members(broker.broker_id for broker in brokers if not broker.directories)
     numbers = state.partitions.columns.directory_ids.numbers
     owner = np.full(len(numbers), NOBODY, np.int32)
@@ -94,7 +94,7 @@ def _acceptable(state: State, rules: BulkRules, added: int | None, gone: tuple[i
     found = []
     for replica, number in zip(rules.replicas, rules.directories, strict=True):
         is_online = (owner[number] == replica) | has_none(replica)
-        # What is not assigned yet counts as online, what is lost does not, whatever a registration says.
+        # An unassigned directory counts as online, a lost one as offline, whatever the registration has.
         is_online = (number <= UNASSIGNED) | (is_online & (number != LOST))
         found.append(is_active(replica) & is_online)
     return found
@@ -106,7 +106,7 @@ def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:
     if not known or known[-1] > _DENSE_MAX:
         array = np.array(known, np.int32)
         return lambda column: np.isin(column, array)
-    # One place more than there are ids, for all larger ones and, as index -1, for NOBODY.
+    # One place more than there are ids: for all larger ids and, as index -1, for NOBODY.
     dense = np.zeros(known[-1] + 2, np.bool_)
     dense[known] = True
     return lambda column: dense[np.minimum(column, len(dense) - 1)]
@@ -115,7 +115,7 @@ def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:
 def _one_by_one(
     leadership: PartitionElections, rows: Rows, min_isr: Int32s, target: PartitionTarget, election: Election | None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row and fields of the changes of rarer partitions. Those that are alike but for their epochs change alike."""
+    """Row and fields of the changes of other partitions. Partitions that differ only in epochs change equally."""
     partitions = leadership.state.partitions
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row, minimum in zip(rows.tolist(), min_isr.tolist(), strict=True):
@@ -134,5 +134,5 @@ def _one_by_one(
 
 
 def fields_of(change: PartitionChangeRecord) -> dict[str, Any]:
-    """What a change says, beside which partition it is of."""
+    """The fields of a change, without topic and partition id."""
     return {name: getattr(change, name) for name in FIELDS if getattr(change, name) != NO_CHANGE.get(name)}

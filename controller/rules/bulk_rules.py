@@ -1,4 +1,4 @@
-"""In-sync replicas, eligible replicas and leaders of many partitions at once, by whole columns (KIP-631, KIP-966).
+"""Changes of ISRs, ELRs and leaders of many partitions at once, by whole columns (KIP-631, KIP-966).
 
 The rules are those of `controller.rules.partition_change`, which states them for one partition, with the reasons. This
 module applies them to partitions that are not in reassignment; the two give the same records. A list of brokers is a
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Lists = list[Int32s]
 
-# So many members Java's HashSet holds in its first 16 buckets.
+# The greatest size of a Java HashSet with 16 buckets.
 _MEMBERS_MAX = 12
 
 
 def regular(columns: Columns, rows: Rows, metadata_version: int) -> Bools:
-    """The rows for which these rules are made."""
+    """Which of the rows these rules cover."""
     replicas, isr = _used(columns.replicas, rows), _used(columns.isr, rows)
     leader = columns.leader[rows]
-    # Replicas once each, the ISR and the leader among them: so it is, unless the log was not written by Kafka.
+    # Replicas must be distinct and contain the ISR and the leader, which any log written by Kafka guarantees.
     found: Bools = (leader == NO_LEADER) | _contains(replicas, leader)
     for number, member in enumerate(isr):
         found &= (member == NOBODY) | (_contains(replicas, member) & ~_contains(isr[:number], member))
@@ -60,9 +60,9 @@ def _has_rules(value: UncommonFields, isr_size: int, metadata_version: int) -> b
 
 
 class BulkRules:
-    """Partitions, and what is decided on them, in steps: `shrink`, `elect`, `changes`.
+    """The changes of some partitions, computed in three steps: `shrink`, `elect`, `changes`.
 
-    isr, elr: as they are; target_isr, target_elr: what they are to be.
+    isr, elr: the present lists; target_isr, target_elr: the new ones.
     """
 
     def __init__(self, columns: Columns, rows: Rows, metadata_version: int, elr_enabled: bool) -> None:
@@ -93,9 +93,9 @@ class BulkRules:
         self.is_recovered = column([value.recovery_state for value in values]) == RECOVERED
 
     def shrink(self, gone: tuple[int, ...], lost_data: int, min_isr: Int32s) -> None:
-        """Take brokers out of the ISR, and see who is eligible beside it.
+        """Remove brokers from the ISR, and determine the ELR.
 
-        lost_data: one that is not eligible, or NOBODY. min_isr: effective, of each topic.
+        lost_data: a broker that is not eligible, or NOBODY. min_isr: the effective one of each row's topic.
         """
         self.target_isr = self.isr
         for broker_id in gone:
@@ -111,27 +111,27 @@ class BulkRules:
         self.target_elr = _compact([np.where(is_below, column, NOBODY) for column in candidates])
 
     def _candidates(self, lost_data: int) -> Lists:
-        """Who was in the ELR or the ISR and is not in the ISR any more, in the order in which Kafka writes them."""
+        """The former members of ELR and ISR that are not in the new ISR, in the order in which Kafka writes them."""
         candidates = [*self.elr, *(np.where(_contains(self.elr, member), NOBODY, member) for member in self.isr)]
         kept = [
             np.where(_contains(self.target_isr, member) | (member == lost_data), NOBODY, member)
             for member in candidates
         ]
         if (_sizes(kept) <= 1).all():
-            # So it is where brokers leave the ISR one at a time: there is nothing to put in order.
+            # The usual case, brokers leave the ISR one at a time: there is nothing to sort.
             return [np.maximum.reduce(kept)]
         matrix = np.stack(kept, axis=1)
-        # The order of Java's HashSet: by bucket, then by when they came.
+        # The order of Java's HashSet: by bucket, then by insertion.
         bucket = (matrix ^ (matrix >> 16)) & 15
         order = np.argsort(np.where(matrix == NOBODY, 16, bucket), axis=1, kind="stable")
         return list(np.take_along_axis(matrix, order, axis=1).T)
 
     def elect(self, acceptable: list[Bools], allows_unclean: Bools, *, preferred: bool = False) -> None:
-        """Seek a leader: the one of now if it is valid, else the first replica that is; then, uncleanly, the last known
-        leader, or any that lives where that is allowed.
+        """Elect leaders: the current one if it is valid, else the first valid replica; then the last known leader, or,
+        where unclean elections are allowed, any live replica.
 
-        acceptable: for each position, whether the replica may lead. preferred: the first replica comes before the
-        leader of now.
+        acceptable: for each position, whether the replica may lead. preferred: try the first replica before the
+        current leader.
         """
         is_empty = _sizes(self.target_isr) == 0
         valid = [
@@ -162,7 +162,7 @@ class BulkRules:
         self._settle_lists()
 
     def _settle_lists(self) -> None:
-        """What ISR and ELR are to be, now that it is known who leads."""
+        """Determine the new ISR and ELR once the leader is known."""
         alone = self.is_unclean
         if self.target_elr:
             from_elr = self.changes_leader & _contains(self.target_elr, self.elected)
@@ -182,13 +182,13 @@ class BulkRules:
             ]
 
     def changes(self) -> list[Group]:
-        """What the records say, in groups of one shape."""
+        """The contents of the records, in groups with the same fields."""
         count = len(self.rows)
         isr_size = _sizes(self.target_isr)
         elr_size = _sizes(self.target_elr, count)
         writes_isr = _differ(self.target_isr, self.isr)
         if not self.elr_enabled:
-            # Without ELR the last member stays in the ISR when it goes, for it alone has everything.
+            # Without ELR the last member stays in the ISR even when it is fenced: only it has every record.
             writes_isr &= isr_size > 0
         writes_isr |= self.is_unclean
         names_leader = self.changes_leader
@@ -223,7 +223,7 @@ class BulkRules:
 
 
 def _used(columns: Lists, rows: Rows) -> Lists:
-    """The positions that any of these rows has, and at least one."""
+    """The columns that any of these rows uses, at least one."""
     found = [column[rows] for column in columns]
     while len(found) > 1 and (found[-1] == NOBODY).all():
         found.pop()
@@ -231,7 +231,7 @@ def _used(columns: Lists, rows: Rows) -> Lists:
 
 
 def _sizes(columns: Lists, count: int = 0) -> Int32s:
-    """How long each list is. count: of the lists, where there may be no columns."""
+    """The length of each list. count: the number of lists, needed if there are no columns."""
     size: Int32s = np.zeros(len(columns[0]) if columns else count, np.int32)
     for column in columns:
         size += column != NOBODY
@@ -239,7 +239,7 @@ def _sizes(columns: Lists, count: int = 0) -> Int32s:
 
 
 def _contains(columns: Lists, member: Int32s) -> Bools:
-    """Whether a member, if it is somebody, is in the list of its row."""
+    """Whether a member other than NOBODY is in the list of its row."""
     found: Bools = np.zeros(len(member), np.bool_)
     for column in columns:
         found |= column == member
@@ -256,7 +256,7 @@ def _lacks(columns: Lists, others: Lists) -> Bools:
 
 
 def _differ(columns: Lists, others: Lists, count: int = 0) -> Bools:
-    """Whether two lists differ, in order too. count: of the lists, where there may be no columns."""
+    """Whether two lists differ, also in order. count: the number of lists, needed if there are no columns."""
     found: Bools = np.zeros(len(columns[0]) if columns else len(others[0]) if others else count, np.bool_)
     for position in range(max(len(columns), len(others))):
         one = columns[position] if position < len(columns) else NOBODY
@@ -266,7 +266,7 @@ def _differ(columns: Lists, others: Lists, count: int = 0) -> Bools:
 
 
 def _first(columns: Lists, chosen: list[Bools]) -> Int32s:
-    """The value at the first position that is chosen; NOBODY where none is."""
+    """The value at the first chosen position; NOBODY if none is chosen."""
     found = np.full(len(columns[0]), NOBODY, np.int32)
     for column, is_chosen in zip(reversed(columns), reversed(chosen), strict=True):
         found = np.where(is_chosen, column, found)
@@ -274,7 +274,7 @@ def _first(columns: Lists, chosen: list[Bools]) -> Int32s:
 
 
 def _without(columns: Lists, member: int) -> Lists:
-    """The lists without a member that is in each once at most, in order."""
+    """The lists without a member, which occurs in each at most once; order is kept."""
     hit = np.zeros(len(columns[0]), np.bool_)
     kept = []
     for position, column in enumerate(columns):
@@ -285,7 +285,7 @@ def _without(columns: Lists, member: int) -> Lists:
 
 
 def _compact(columns: Lists) -> Lists:
-    """The lists without gaps, in order."""
+    """The lists without gaps; order is kept."""
     if len(columns) <= 1:
         return columns
     matrix = np.stack(columns, axis=1)

@@ -1,7 +1,7 @@
-"""The change of one partition: every mutation of a partition but its making goes through `partition_change`
+"""The change of one partition: every change of an existing partition goes through `partition_change`
 (KIP-631, KIP-455, KIP-858, KIP-966).
 
-Pure: a partition, what is wished, and what of the cluster bears on it; out comes one PartitionChangeRecord, or none.
+A pure function: from a partition, a target and the rules of the cluster it makes one PartitionChangeRecord, or none.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Election(Enum):
-    """Which leader is sought.
+    """The kind of election.
 
-    ONLINE: the current one, else the first valid replica. PREFERRED: the first replica, where it is valid. UNCLEAN:
-    as ONLINE, and at last any live replica, in sync or not.
+    ONLINE: the current leader, else the first valid replica. PREFERRED: the first replica if it is valid, else as
+    ONLINE. UNCLEAN: as ONLINE, else any live replica, in sync or not.
     """
 
     PREFERRED = "preferred"
@@ -35,11 +35,11 @@ class Election(Enum):
 
 @dataclass(slots=True)
 class Rules:
-    """What of the cluster bears on a partition.
+    """What a change depends on, beside the partition.
 
-    min_isr: effective, at most the replication factor. elr: whether eligible leader replicas are kept (KIP-966).
-    is_acceptable: whether a broker may lead this partition: it is active, and the partition's directory is online.
-    default_directory: where a broker puts a replica that is new to it.
+    min_isr: the effective one, at most the replication factor. elr: whether ELRs are kept (KIP-966).
+    is_acceptable: whether a broker may lead this partition: it is active, and its replica's directory is online.
+    default_directory: the directory for a replica that is new to a broker.
     """
 
     metadata_version: int
@@ -51,10 +51,10 @@ class Rules:
 
 @dataclass(slots=True)
 class PartitionTarget:
-    """What a partition should become; None: as it is.
+    """The requested state of a partition; None: unchanged.
 
-    unclean_shutdown: brokers that lost what they had not flushed, and so are eligible no more. directories: by broker
-    id, for replicas whose directory is now known.
+    unclean_shutdown: brokers that may have lost unflushed records and are no longer eligible. directories: by broker
+    id, of replicas whose directory is now known.
     """
 
     election: Election = Election.ONLINE
@@ -70,9 +70,9 @@ class PartitionTarget:
 def partition_change(
     partition: Partition, topic_id: bytes, partition_id: int, rules: Rules, target: PartitionTarget
 ) -> tuple[PartitionChangeRecord, int] | None:
-    """The record, and its version, that makes the wish true as far as the rules allow; None where nothing changes.
+    """The record, and its version, that reaches the target as far as the rules allow; None if nothing changes.
 
-    Each run also completes a reassignment that can be completed, keeps the ELR and elects a leader where need be.
+    It also completes a reassignment if possible, updates the ELR, and elects a leader if needed.
     """
     change = _Change(partition, rules, target)
     change.complete_reassignment()
@@ -92,9 +92,9 @@ def partition_change(
 
 
 class _Change:
-    """A change while it is put together. The order of its steps is Kafka's, and matters.
+    """Builds one change. The order of the steps is Kafka's and determines the result.
 
-    isr, replicas, removing, adding, elr: what is aimed at. fields: what the record will say.
+    isr, replicas, removing, adding, elr: the target. fields: those of the record.
     """
 
     __slots__ = ("adding", "elr", "fields", "isr", "partition", "removing", "replicas", "rules", "target")
@@ -112,7 +112,7 @@ class _Change:
 
     @property
     def leader(self) -> int:
-        """What the record says of the leader so far."""
+        """The leader in the record so far."""
         leader: int = self.fields.get("leader", NO_LEADER_CHANGE)
         return leader
 
@@ -123,7 +123,7 @@ class _Change:
             self.removing = self.adding = ()
 
     def fill_elr(self) -> None:
-        """Who left the ISR while it is below min ISR still has every committed record, and stays eligible."""
+        """A replica that leaves the ISR while it is below min ISR still has every committed record: it is eligible."""
         if not self.rules.elr:
             return
         if len(self.isr) >= self.rules.min_isr:
@@ -136,7 +136,7 @@ class _Change:
         leader, unclean = self.elected()
         if leader == self.partition.leader:
             return
-        # One elected from the ELR is elected cleanly, and is the whole ISR from then on.
+        # An election from the ELR is clean; the new leader is then the only member of the ISR.
         if leader in self.elr:
             self.isr = (leader,)
             self.elr = tuple(replica for replica in self.elr if replica != leader)
@@ -147,7 +147,7 @@ class _Change:
                 self.fields["leader_recovery_state"] = RECOVERING
 
     def elected(self) -> tuple[int, bool]:
-        """The leader that the election finds, NO_LEADER for none, and whether it is unclean."""
+        """The elected leader, NO_LEADER for none, and whether the election is unclean."""
         partition = self.partition
         if self.target.election == Election.PREFERRED and self.is_valid(self.replicas[0]):
             return self.replicas[0], False
@@ -165,18 +165,18 @@ class _Change:
         return NO_LEADER, False
 
     def is_valid(self, replica: int) -> bool:
-        """Whether this one can lead without loss."""
+        """Whether this replica can lead without losing records."""
         eligible = self.isr or self.elr
         return replica in eligible and self.rules.is_acceptable(replica)
 
     def may_elect_last_known_leader(self) -> bool:
-        """Nobody in sync or eligible is left, and the one that led last is back."""
+        """No replica is in sync or eligible, and the last known leader is back."""
         if not self.rules.elr or self.isr or self.elr or len(self.partition.last_known_elr) != 1:
             return False
         return self.rules.is_acceptable(self.partition.last_known_elr[0])
 
     def bump_for_dropped_replicas(self) -> None:
-        """A replica that was dropped must not be followed any more: the leader epoch rises, so a leader is named."""
+        """A removed replica must stop fetching: naming the leader in the record increments the leader epoch."""
         if self.leader == NO_LEADER_CHANGE and not set(self.partition.replicas) <= set(self.replicas):
             self.fields["leader"] = self.partition.leader
 
@@ -188,12 +188,12 @@ class _Change:
             self.fields["eligible_leader_replicas"] = self.elr
 
     def write_isr(self) -> None:
-        # Without ELR the last member stays in the ISR when it goes, for it alone has everything.
+        # Without ELR the last member stays in the ISR even when it is fenced: only it has every record.
         if "isr" not in self.fields and (self.isr or self.rules.elr) and self.isr != self.partition.isr:
             self.fields["isr"] = self.isr
 
     def bump_for_shrunk_isr(self) -> None:
-        """Before 3.6-IV0 a member that left the ISR was fenced off by a new leader epoch."""
+        """Before 3.6-IV0 a shrunk ISR also needs a new leader epoch."""
         if self.rules.metadata_version >= NO_EPOCH_BUMP_ON_ISR_SHRINK:
             return
         isr = self.fields.get("isr")
@@ -230,15 +230,15 @@ class _Change:
         return tuple(known[replica] if replica in known else default(replica) for replica in self.replicas)
 
     def write_recovery_state(self) -> None:
-        wished = self.target.recovery_state
-        if wished is not None and wished != self.partition.recovery_state:
-            self.fields["leader_recovery_state"] = wished
+        target = self.target.recovery_state
+        if target is not None and target != self.partition.recovery_state:
+            self.fields["leader_recovery_state"] = target
 
 
 def in_hash_order(first: Sequence[int], more: Sequence[int]) -> list[int]:
-    """The distinct ids of both in the order in which Java's HashSet, made from `first`, gives them back.
+    """The distinct ids of both, in the iteration order of a Java HashSet made from `first`.
 
-    Kafka writes an ELR in that order, so it is part of the bytes: ascending for ids below 16.
+    Kafka writes an ELR in that order, so it decides the bytes of the record: ascending for ids below 16.
     """
     buckets = 16
     while buckets < int(len(first) / 0.75) + 1:

@@ -1,4 +1,4 @@
-"""What of the cluster decides over leaders and in-sync replicas: who is active, and what each topic allows."""
+"""What the cluster decides for elections: which brokers are active, and what each topic allows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_active(state: State, broker_id: int) -> bool:
 
 
 def default_directory(state: State, broker_id: int) -> bytes:
-    """Where a broker puts a replica that is new to it, as far as the controller can tell (KIP-858)."""
+    """The directory for a replica that is new to a broker, as far as the controller can know (KIP-858)."""
     if state.metadata_version < DIRECTORY_ASSIGNMENT:
         return MIGRATING_DIRECTORY
     broker = state.brokers.get(broker_id)
@@ -39,13 +39,13 @@ def default_directory(state: State, broker_id: int) -> bytes:
 
 
 class PartitionElections:
-    """The partitions as one operation sees and changes them; what a topic says is looked up once.
+    """The partitions as one operation reads and changes them; values of a topic are looked up once.
 
-    A partition that comes twice in one operation is the second time as its first change left it: two changes of one
-    base, as Kafka writes them, could contradict each other.
+    A second change of a partition in the same operation builds on the first. Kafka builds both on the same state, so
+    they can contradict each other.
 
-    also: a broker that counts as active though its registration does not say so yet. without: brokers that do not
-    count, whatever theirs say. before: an earlier part of the operation, whose changes this one goes on from.
+    also: a broker that counts as active although its registration does not have it yet. without: brokers that do not
+    count as active, whatever their registration has. before: an earlier part of the operation to build on.
     """
 
     __slots__ = ("_min_isr", "_unclean", "also", "changed", "elr", "env", "metadata_version", "state", "without")
@@ -70,14 +70,14 @@ class PartitionElections:
         self._unclean: dict[bytes, bool] = {}
 
     def find(self, topic: Topic, partition_id: int) -> Partition | None:
-        """The partition, with what this operation did to it; None where there is none."""
+        """The partition with the changes of this operation; None if there is none."""
         changed = self.changed.get((topic.topic_id, partition_id))
         return self.state.partitions.find(topic, partition_id) if changed is None else changed
 
     def change(
         self, topic: Topic, partition_id: int, target: PartitionTarget
     ) -> tuple[PartitionChangeRecord, int] | None:
-        """The record, and its version, that fulfils the wish for a partition that is there; None where it is so."""
+        """The record, and its version, for the target of an existing partition; None if nothing changes."""
         partition = self.find(topic, partition_id)
         assert partition is not None, (topic, partition_id)
         change = partition_change(partition, topic.topic_id, partition_id, self.rules(topic, partition), target)
@@ -101,7 +101,7 @@ class PartitionElections:
 
         def is_acceptable(broker_id: int) -> bool:
             broker = brokers.get(broker_id)
-            # Kafka fails on a broker that is no replica, such as a last known leader that was moved away since.
+            # Not a replica, such as a last known leader that was reassigned since; Kafka throws an exception.
             if broker is None or broker_id in without or broker_id not in partition.replicas:
                 return False
             if broker_id != also and not broker.is_active:
@@ -111,12 +111,13 @@ class PartitionElections:
         return is_acceptable
 
     def min_isr(self, topic: Topic) -> int:
-        """min.insync.replicas, but no more than partition 0 has replicas: that one speaks for the topic."""
+        """min.insync.replicas, but at most the number of replicas of partition 0, which stands for the topic."""
         known = self._min_isr.get(topic.topic_id)
         if known is None:
             first = self.state.partitions.find(topic, 0)
-            wished = min_isr(self.state, self.env, topic.name)
-            known = self._min_isr[topic.topic_id] = wished if first is None else min(wished, len(first.replicas))
+            configured = min_isr(self.state, self.env, topic.name)
+            known = configured if first is None else min(configured, len(first.replicas))
+            self._min_isr[topic.topic_id] = known
         return known
 
     def allows_unclean(self, topic: Topic) -> bool:
@@ -126,14 +127,14 @@ class PartitionElections:
         return known
 
     def election(self, topic: Topic) -> Election:
-        """How a leader is sought where none was asked for."""
+        """The kind of election if none was requested."""
         return Election.UNCLEAN if self.allows_unclean(topic) else Election.ONLINE
 
 
 def min_isr(state: State, env: Env, topic: str) -> int:
     """min.insync.replicas of a topic."""
     for text in _values(state, env, topic, MIN_ISR):
-        # A broker's dynamic value was checked by a broker, not here.
+        # A broker, not this controller, checked the dynamic value.
         if text.strip().isdigit():
             return int(text)
     return env.settings.min_insync_replicas
@@ -147,7 +148,7 @@ def allows_unclean_election(state: State, env: Env, topic: str) -> bool:
 
 
 def _values(state: State, env: Env, topic: str, key: str) -> list[str]:
-    """What the topic, this node and all nodes say of a key that has one name everywhere, the strongest first."""
+    """The values of a key on the topic, on this node and on all nodes, by precedence."""
     resources = ((TOPIC, topic), (BROKER, str(env.node_id)), (BROKER, ""))
     configs = state.configs
     return [configs[resource][key] for resource in resources if key in configs.get(resource, ())]

@@ -1,8 +1,8 @@
 """Placement of replicas on brokers: striped over racks, then over the brokers of each (KIP-36; `StripedReplicaPlacer`).
 
-Leaders and followers go round the racks and round each rack's brokers, one step on for every partition; when every
-broker had its turn, racks and brokers are shuffled, so that the followers of one leader differ. A fenced broker gets
-replicas only when its rack has no other left, and never leads.
+Leaders and followers rotate over the racks, and over the brokers of each rack, one step per partition. After a full
+round racks and brokers are shuffled, so that partitions with the same leader have different followers. A fenced broker
+gets a replica only if its rack has no other broker left, and never leads.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class RandomSource(Protocol):
-    """What placement draws from: `random.Random`, or Kafka's own generator in a test of its vectors."""
+    """The source of random numbers: `random.Random`, or Kafka's generator in a test of its vectors."""
 
     def randrange(self, stop: int, /) -> int:
         """A number from 0 to stop - 1."""
         ...
 
     def shuffle(self, items: MutableSequence[int] | MutableSequence[str | None], /) -> None:
-        """Put the items into a random order."""
+        """Shuffle the items in place."""
         ...
 
 
 class UsableBroker(NamedTuple):
-    """A broker that may get replicas. rack: None where it has none."""
+    """A broker that may get replicas. rack: None if it has none."""
 
     id: int
     rack: str | None
@@ -40,8 +40,8 @@ def place(
 ) -> list[list[int]]:
     """The replicas of each of the partitions, the leader first.
 
-    Raises ApiError(INVALID_REPLICATION_FACTOR) where the replication factor is not positive, no broker is unfenced, or
-    there are too few.
+    Raises ApiError(INVALID_REPLICATION_FACTOR) if the replication factor is not positive, no broker is unfenced, or
+    there are too few brokers.
     """
     racks = _Racks(brokers, rng)
     if replica_count <= 0:
@@ -61,7 +61,7 @@ def _refusal(text: str) -> ApiError:
 
 
 class _Brokers:
-    """Brokers of one rack that take turns: each round starts one further on."""
+    """The brokers of one rack in rotation: each round starts one broker later."""
 
     __slots__ = ("epoch", "ids", "index", "offset")
 
@@ -75,10 +75,10 @@ class _Brokers:
             self.offset = rng.randrange(len(self.ids))
 
     def next(self, epoch: int) -> int | None:
-        """The next broker of this round; None where all had their turn."""
+        """The next broker of this round; None after the last."""
         if not self.ids:
             return None
-        # A list that was not asked in a round does not move on.
+        # A list that was not used in a round does not rotate.
         if self.epoch != epoch:
             self.epoch = epoch
             self.index = 0
@@ -132,7 +132,7 @@ class _Racks:
         rack_index = self.offset
         while len(brokers) < replica_count:
             if rack_index == leader_rack:
-                leader_rack = -1  # its turn is the leader's, once
+                leader_rack = -1  # skip the leader's rack once: it has the leader
             else:
                 broker = self.racks[self.names[rack_index]].next(self.epoch)
                 if broker is not None:
@@ -143,7 +143,7 @@ class _Racks:
         return brokers
 
     def place_leader(self) -> tuple[int, int]:
-        """An unfenced broker, and the index of its rack: the first, from the offset on, that has one to give."""
+        """An unfenced broker, and the index of its rack: the first rack from the offset on that has one."""
         rack_index = self.offset
         while True:
             broker = self.racks[self.names[rack_index]].unfenced.next(self.epoch)

@@ -1,4 +1,4 @@
-"""Reassignment of a partition's replicas: what is added and removed, when it is done, what its cancelling restores
+"""Reassignment of a partition's replicas: what it adds and removes, when it is complete, what cancelling restores
 (KIP-455, KIP-860).
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Reassignment(NamedTuple):
-    """replicas: the wished ones in their order, then those that will go. adding, removing: ascending."""
+    """replicas: the target in its order, then those to be removed. adding, removing: ascending."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -23,14 +23,14 @@ class Reassignment(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """What a partition has when its reassignment is over."""
+    """Replicas and ISR after a completed reassignment."""
 
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
 
 
 class Reverted(NamedTuple):
-    """What cancelling restores. unclean: no member of the ISR is left, so its only one was not in sync."""
+    """Replicas and ISR after cancelling. unclean: no member of the ISR remains, so a replica outside of it is used."""
 
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
@@ -38,8 +38,8 @@ class Reverted(NamedTuple):
 
 
 def reassigned(current: Sequence[int], target: Sequence[int]) -> Reassignment:
-    """How to come from the current replicas to the target. While another reassignment runs, `current` is all that it
-    merged, so what it was adding and nobody wishes any more is now removed.
+    """The reassignment from the current replicas to the target. During another reassignment `current` includes the
+    replicas that it was adding; those that are not in the new target are removed.
     """
     removing = tuple(sorted(set(current).difference(target)))
     adding = tuple(sorted(set(target).difference(current)))
@@ -49,10 +49,10 @@ def reassigned(current: Sequence[int], target: Sequence[int]) -> Reassignment:
 def completed(
     replicas: Sequence[int], isr: Sequence[int], adding: Collection[int], removing: Collection[int]
 ) -> Completed | None:
-    """What the partition has once the reassignment is over; None while it must go on.
+    """Replicas and ISR of the partition if the reassignment is complete, else None.
 
-    All that is added must be in sync. A reassignment that lowers the replication factor waits in addition for all that
-    stays: [0,1,2,3,4] to [2,3,4,5] with only 0, 1 and 5 in sync would else end with 5 alone.
+    All added replicas must be in sync. A reassignment that lowers the replication factor also waits for all remaining
+    replicas: else [0,1,2,3,4] to [2,3,4,5] with only 0, 1 and 5 in sync would end with 5 as the only one in sync.
     """
     if not adding and not removing:
         return None
@@ -68,9 +68,9 @@ def completed(
 
 
 def reverted(partition: Partition) -> Reverted:
-    """What cancelling the running reassignment restores.
+    """Replicas and ISR after cancelling the running reassignment.
 
-    Raises ApiError(INVALID_REPLICA_ASSIGNMENT) where every replica is one that is being added.
+    Raises ApiError(INVALID_REPLICA_ASSIGNMENT) if every replica is being added.
     """
     replicas = tuple(replica for replica in partition.replicas if replica not in partition.adding)
     isr = tuple(replica for replica in partition.isr if replica not in partition.adding)

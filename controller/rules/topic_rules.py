@@ -1,4 +1,4 @@
-"""What topics ask for in elections, for many partitions at once (KIP-966)."""
+"""The configs of topics that elections depend on, for many partitions at once (KIP-966)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.state.partitions.topics import Topic
     from controller.state.state import State
 
-# No topic has an empty name, so nothing is set for it alone.
+# No topic has an empty name, so no config is set for it: its values are the defaults.
 _ANY_TOPIC = ""
 _REPLICAS_MAX = 2**31 - 1
 
@@ -35,16 +35,16 @@ def topic_rules(state: State, env: Env, rows: Rows) -> tuple[Int32s, NDArray[np.
     columns = state.partitions.columns
     topic = columns.topic[rows]
     count = len(state.partitions.topics)
-    wished = np.full(count, min(min_isr(state, env, _ANY_TOPIC), _REPLICAS_MAX), np.int32)
+    min_isrs = np.full(count, min(min_isr(state, env, _ANY_TOPIC), _REPLICAS_MAX), np.int32)
     unclean = np.full(count, allows_unclean_election(state, env, _ANY_TOPIC), np.bool_)
     for configured in _configured(state, topic):
-        wished[configured.index] = min(min_isr(state, env, configured.name), _REPLICAS_MAX)
+        min_isrs[configured.index] = min(min_isr(state, env, configured.name), _REPLICAS_MAX)
         unclean[configured.index] = allows_unclean_election(state, env, configured.name)
-    return np.minimum(wished, _replication_factors(columns, count))[topic], unclean[topic]
+    return np.minimum(min_isrs, _replication_factors(columns, count))[topic], unclean[topic]
 
 
 def _configured(state: State, topic: Int32s) -> Iterator[Topic]:
-    """The topics of these that have configs of their own on elections, and maybe more."""
+    """The topics among these with configs of their own; it may include some without election configs."""
     topics = state.partitions.topics
     used = np.zeros(len(topics), np.bool_)
     used[topic] = True
@@ -64,7 +64,7 @@ def _configured(state: State, topic: Int32s) -> Iterator[Topic]:
 
 
 def _replication_factors(columns: Columns, count: int) -> Int32s:
-    """By topic, the number of replicas of partition 0."""
+    """The number of replicas of partition 0, by topic index."""
     end = columns.end
     first = np.flatnonzero((columns.partition_id[:end] == 0) & (columns.topic[:end] >= 0))
     size = np.zeros(len(first), np.int32)

@@ -38,7 +38,7 @@ MUTANTS = (
     ),
     row(
         "Q69", "a replica whose directory fails leads on", "directories", "KIP-858", ("C20",),
-        Edit("controller.handlers.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # Where", "        pass\n    # Where"),
+        Edit("controller.handlers.heartbeats", "        records += leader_and_isr_changes(state, env, rows, removed=broker.broker_id)\n    # A broker without", "        pass\n    # A broker without"),
     ),
     row(
         "Q70", "a replica in a failed directory is elected", "directories", "KIP-858", ("C20",),

@@ -65,8 +65,8 @@ MUTANTS = (
     row(
         "Q16", "of two brokers that are gone one is never fenced", "brokers", "KAFKA-13173", ("L08", "C06"),
         Edit(
-            "controller.handlers.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef hear",
-            "    sessions._contacts.clear()\n\n\ndef hear",
+            "controller.handlers.heartbeats", "    sessions.forget_contact(broker_id, epoch)\n\n\ndef record_contact",
+            "    sessions._contacts.clear()\n\n\ndef record_contact",
         ),
     ),
     row(
