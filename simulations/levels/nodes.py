@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from simulations.levels.raft import plainer
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
-from simulations.sockets.plan import SocketPlan, draw
+from simulations.sockets.plan import SocketPlan
 from simulations.sockets.run import SocketRun
+from simulations.sockets.swarm import draw
 from simulations.world.messages import KINDS
 
 if TYPE_CHECKING:

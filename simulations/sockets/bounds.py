@@ -15,7 +15,6 @@ from simulations.sockets.frames import is_nonsense
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from simulations.sockets.loop import Opening
     from simulations.sockets.process import SocketProcess
     from simulations.sockets.tcp import TcpConnection
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 SLACK_S = 0.2
 # More than any answer that is asked by many, with what stands around it.
 ANSWER_BYTES = 4_000
-# Room for what may be on top of the mark at which nothing more is taken.
-# Far more attempts of one channel in a second than its backoff lets.
-ATTEMPTS = 40
 # What may be read ahead of what is taken: two reads.
 AHEAD_BYTES = 128 << 10
 UNSENT_BYTES = connection.WRITE_HIGH_BYTES + connection.WAITING_MAX * ANSWER_BYTES
@@ -56,13 +52,6 @@ def _at_channels(process: SocketProcess) -> None:
             if frame.connection.client_end.is_gone and frame.answer is None and peer in channels.asked:
                 text = f"node {process.node.id} waits for an answer to its {frame.name} of peer {peer}"
                 raise Violation("W05", f"{text} on a connection that is gone")
-
-
-def count_opening(opening: Opening, others: list[Opening]) -> None:
-    """A channel connects once more; others: its last attempts."""
-    recent = sum(each.since > opening.since - 1 for each in others)
-    if recent > ATTEMPTS:
-        raise Violation("W05", f"a channel to {opening.host} connects {recent} times within a second")
 
 
 def _at_server(process: SocketProcess) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from raft.inputs import Input
     from raft.network.channel import Channel
     from simulations.sockets.frames import Asked
-    from simulations.sockets.judge import WireJudge
+    from simulations.sockets.interfaces import WireChecks
 
     Note = Callable[[str, dict[str, Any]], None]
 
@@ -35,7 +35,7 @@ class SocketChannels(Channels):
         self.asked: dict[int, Send] = {}
         self.left: dict[int, Asked] = {}  # by peer: the frame with which the last request left
         self._tell_process = tell
-        self._judge: WireJudge = process.network.judge
+        self._judge: WireChecks = process.network.judge
 
     @classmethod
     def of_client(cls, process: Any) -> SocketChannels:
@@ -101,4 +101,4 @@ class ChannelLoop:
         self._open = loop.open
 
     def create_connection(self, factory: Callable[[], Any], host: str, _port: int) -> Any:
-        return self._open(factory, host, self)
+        return self._open(factory, host, self.channels, self.peer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simulations.faults.table import pick
 from simulations.plans.plan import Fault
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from simulations.sockets.network import SocketNetwork
     from simulations.sockets.plan import SocketPlan
-    from simulations.sockets.run import SocketRun
     from simulations.world.process import Process
 
 Args = dict[str, Any]
@@ -24,7 +24,17 @@ Args = dict[str, Any]
 BULK_WINDOW = 256 << 10
 
 
-def visit(run: SocketRun, args: Args, _struck: Process | None) -> bool:
+class VisitedWorld(Protocol):
+    """See `sockets.run.SocketRun`."""
+
+    network: SocketNetwork
+    visitors: list[Stranger]
+
+    def stream(self, *names: str | int) -> Random: ...
+    def later(self, delay_ms: int, act: Callable[..., Any], *args: Any) -> None: ...
+
+
+def visit(run: VisitedWorld, args: Args, _struck: Process | None) -> bool:
     """Strangers come to a node. whom: its id; manner: of MANNERS, here or in `letters`; times: how many come; size:
     of what they say.
     """
@@ -37,7 +47,7 @@ def visit(run: SocketRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def impostor(run: SocketRun, args: Args, _struck: Process | None) -> bool:
+def impostor(run: VisitedWorld, args: Args, _struck: Process | None) -> bool:
     """For a while somebody else stands where one node looks for another. whom, other: ids; how: of IMPOSTURES."""
     whom, host = args["whom"], endpoint(args["other"]).host
     network = run.network
@@ -56,7 +66,7 @@ def impostor(run: SocketRun, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _break_off(run: SocketRun, whom: int, host: str) -> None:
+def _break_off(run: VisitedWorld, whom: int, host: str) -> None:
     """The connections there are end, so that new ones are made."""
     for connection in run.network.open_connections():
         if connection.client.node.id == whom and connection.channel.host == host:

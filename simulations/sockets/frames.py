@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct as Layout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from controller.core.apis import APIS
 from records.codec import decode_prefix
@@ -15,12 +15,23 @@ from simulations.world.messages import KINDS, Frame
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.sockets.tcp import TcpConnection
-
 SIZE = 4
 FRAME_BYTES_MAX = 100 << 20
 _START = Layout(">hhi")  # api key, api version, correlation id
 API_VERSIONS = 18
+
+
+class HeldEnd(Protocol):
+    """See `tcp.End`."""
+
+    is_gone: bool
+
+
+class Carrier(Protocol):
+    """The connection that carries a request. See `tcp.TcpConnection`."""
+
+    @property
+    def client_end(self) -> HeldEnd: ...
 
 
 class Seen(Frame):
@@ -50,7 +61,7 @@ class Asked(Seen):
         "taken_at",
     )
 
-    def __init__(self, connection: TcpConnection, data: bytes, place: int) -> None:
+    def __init__(self, connection: Carrier, data: bytes, place: int) -> None:
         self.connection = connection
         self.data = data
         self.place = place

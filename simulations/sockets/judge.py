@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from raft.network.requests import Incoming
     from simulations.sockets.channels import SocketChannels
     from simulations.sockets.network import SocketNetwork
-    from simulations.sockets.process import SocketProcess
     from simulations.sockets.tcp import TcpConnection
+    from simulations.world.process import Process
 
 _FIRST, _LAST = APIS[API_VERSIONS].versions
 _KNOWN = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=_FIRST, max_version=_LAST)
@@ -108,7 +108,7 @@ class WireJudge:
 
     # As they are taken
 
-    def takes(self, process: SocketProcess, incoming: Incoming) -> Asked:
+    def takes(self, process: Process, incoming: Incoming) -> Asked:
         """A server hands a request to its node (W02)."""
         connection: Any = process.connections.get(incoming.source.connection)
         who = f"node {process.node.id}"
@@ -125,7 +125,7 @@ class WireJudge:
         self._look_at_oldest(connection)
         return frame
 
-    def says(self, process: SocketProcess, connection: TcpConnection, place: int, response: Any) -> None:
+    def says(self, process: Process, connection: TcpConnection, place: int, response: Any) -> None:
         """A node gives its answer to a request (W03)."""
         frame = connection.requests.get(place)
         if frame is None or frame.response is not None:

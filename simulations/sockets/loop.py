@@ -12,20 +12,21 @@ from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.cluster.loop import SimLoop
-from simulations.sockets import bounds
 from simulations.sockets.transport import SimTransport
+from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from simulations.sockets.channels import ChannelLoop
-    from simulations.sockets.network import SocketNetwork
+    from simulations.sockets.interfaces import Opens
     from simulations.sockets.tcp import TcpConnection
     from simulations.world.process import Process
 
 # How often a name has several addresses, each of which refuses.
 TWO_ADDRESSES = 0.2
 OPENINGS_MAX = 32
+# Far more attempts of one channel in a second than its backoff allows.
+ATTEMPTS = 40
 
 
 class Listening(NamedTuple):
@@ -66,7 +67,7 @@ class SocketLoop(SimLoop):
         super().__init__(process, turn)
         self.run = turn
         self.process: Process = process
-        self.network: SocketNetwork = process.network
+        self.network: Opens = process.network
         self.listener: Listener | None = None
         self.openings: list[Opening] = []
 
@@ -92,10 +93,10 @@ class SocketLoop(SimLoop):
         self.listener = Listener(self, factory, port)
         return self.listener
 
-    def open(self, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> asyncio.Future[Any]:
+    def open(self, factory: Callable[[], Any], host: str, channels: Any, peer: int) -> asyncio.Future[Any]:
         """What `create_connection` does for a channel: a future of the transport and the protocol."""
-        opening = Opening(self, factory, host, owner)
-        bounds.count_opening(opening, [each for each in self.openings if each.is_alike(opening)])
+        opening = Opening(self, factory, host, channels, peer)
+        _count_opening(opening, [each for each in self.openings if each.is_alike(opening)])
         if len(self.openings) > OPENINGS_MAX:
             self.openings = [each for each in self.openings if not each.is_over or each.since > self.time() - 1]
         self.openings.append(opening)
@@ -130,10 +131,10 @@ class Opening:
     began to be made, or was made, by the loop's clock.
     """
 
-    def __init__(self, loop: SocketLoop, factory: Callable[[], Any], host: str, owner: ChannelLoop) -> None:
+    def __init__(self, loop: SocketLoop, factory: Callable[[], Any], host: str, channels: Any, peer: int) -> None:
         self.host = host
-        self.channels = owner.channels
-        self.peer = owner.peer
+        self.channels = channels
+        self.peer = peer
         self.connection: TcpConnection | None = None
         self.loop = loop
         self.since = loop.time()
@@ -181,6 +182,13 @@ class Opening:
     def _settled(self, waiter: asyncio.Future[Any]) -> None:
         if waiter.cancelled() and self.connection is not None:
             self.loop.network.abandon(self.connection)
+
+
+def _count_opening(opening: Opening, others: list[Opening]) -> None:
+    """A channel connects once more; others: its last attempts."""
+    recent = sum(each.since > opening.since - 1 for each in others)
+    if recent > ATTEMPTS:
+        raise Violation("W05", f"a channel to {opening.host} connects {recent} times within a second")
 
 
 def _raise_again(task: asyncio.Task[Any]) -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulations.sockets.judge import WireJudge
-    from simulations.sockets.loop import Opening
+    from simulations.sockets.interfaces import WireChecks
+    from simulations.sockets.tcp import Opener
     from simulations.world.links import Latency
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
@@ -38,7 +38,7 @@ class SocketNetwork(ClusterNetwork):
     wire.
     """
 
-    judge: WireJudge
+    judge: WireChecks
 
     def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
         super().__init__(world, latency, rng)
@@ -78,7 +78,7 @@ class SocketNetwork(ClusterNetwork):
 
     # Connecting
 
-    def open(self, process: Process, opening: Opening) -> TcpConnection:
+    def open(self, process: Process, opening: Opener) -> TcpConnection:
         """Begin to connect; the opening is told what comes of it."""
         target = self._resolve(process, opening.host)
         own, other = process.node.id, target.id

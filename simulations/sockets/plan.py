@@ -1,24 +1,10 @@
-"""Plans of the node level: those of clusters, with what their sockets are like, and with strangers on the network."""
+"""Plans of the node level: those of clusters, with what their sockets are like, and with rogue clients."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from simulations.cluster.plan import ClusterPlan
-from simulations.cluster.swarm import draw as draw_cluster
-from simulations.faults.table import pick
-from simulations.sockets.faults import draw_fault, draw_letters
-from simulations.sockets.network import SEGMENTS
-from simulations.world.streams import between, stream
-
-if TYPE_CHECKING:
-    from random import Random
-
-# More than all who belong here open to one node.
-CONNECTIONS = 70
-# In this share of the plans with faults envelopes come from who is no broker of the cluster.
-LETTERS = 0.6
 
 
 @dataclass(slots=True)
@@ -33,37 +19,3 @@ class SocketPlan(ClusterPlan):
     like_uvloop: bool = True
     forwards: bool = False
     bounds: dict[str, int] = field(default_factory=dict)
-
-
-def draw(seed: int) -> SocketPlan:
-    """The plan of a seed."""
-    base = draw_cluster(seed)
-    rng = stream(seed, "sockets plan")
-    plan = SocketPlan(**{each.name: getattr(base, each.name) for each in fields(base)})
-    _make_small(rng, plan)
-    plan.window = pick(rng, (256 << 10, 256 << 10, 16 << 10, 2 << 10))
-    plan.segments = pick(rng, (*SEGMENTS, "torn"))
-    plan.like_uvloop = rng.random() < 0.5
-    plan.forwards = rng.random() < 0.4
-    if rng.random() < 0.5:
-        plan.bounds = {
-            "idle_ms_max": pick(rng, (600_000, 5_000, 2_000)),
-            "held_bytes_max": pick(rng, (32 << 20, 20_000, 4_000)),
-            "unsent_bytes_max": pick(rng, (32 << 20, 150_000)),
-            "connections_max": pick(rng, (1 << 20, CONNECTIONS)),
-        }
-    if base.faults:  # who has none has none
-        plan.faults += [draw_fault(rng, plan) for _ in range(between(rng, 2, 8))]
-        apart = stream(seed, "sockets letters")
-        if apart.random() < LETTERS:
-            plan.faults += draw_letters(apart, plan)
-    return plan
-
-
-def _make_small(rng: Random, plan: SocketPlan) -> None:
-    """What many brokers do over a long time is of the controller's level; here are more worlds of fewer messages."""
-    before = plan.chaos_ms
-    plan.chaos_ms = between(rng, 1_500, 3_500)
-    for fault in plan.faults:
-        fault.at_ms = fault.at_ms * plan.chaos_ms // before
-    plan.brokers, plan.admins = min(plan.brokers, 2), min(plan.admins, 2)

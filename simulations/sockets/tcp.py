@@ -8,10 +8,10 @@ from simulations.world.process import Connection
 
 if TYPE_CHECKING:
     from simulations.sockets.frames import Asked, Tap
-    from simulations.sockets.loop import Opening
-    from simulations.sockets.network import SocketNetwork
-    from simulations.world.links import Pipe
+    from simulations.world.links import Links, Pipe
+    from simulations.world.messages import Frame
     from simulations.world.process import Process
+    from simulations.world.world import World
 
 # What a process takes at once.
 READ_BYTES = 64 << 10
@@ -27,6 +27,35 @@ class Owner(Protocol):
     def drained(self) -> None: ...
 
 
+class Opener(Protocol):
+    """Who has a connection made: a channel of a process (`loop.Opening`), or a visitor. channels: of the process, None
+    where there are none; peer: whose channel it is.
+    """
+
+    host: str
+    peer: int
+
+    @property
+    def channels(self) -> Any: ...
+    def accepted(self, connection: TcpConnection) -> None: ...
+    def refused(self, connection: TcpConnection) -> None: ...
+
+
+class Kernels(Protocol):
+    """What an end asks of the network. See `network.SocketNetwork`."""
+
+    window: int
+    world: World
+    links: Links
+
+    @property
+    def rules(self) -> list[Any]: ...
+    def is_ruled(self, connection: TcpConnection, frame: Frame, is_answer: bool) -> bool: ...
+    def segment(self, size: int) -> int: ...
+    def forget(self, end: End) -> None: ...
+    def answer_for_nobody(self, end: End) -> None: ...
+
+
 class TcpConnection(Connection):
     """One connection, with its ends. requests: those that were written whole and are not answered yet, by their place
     among all of the connection; written: how many were. taken: the place of the last that the server took.
@@ -34,9 +63,9 @@ class TcpConnection(Connection):
 
     __slots__ = ("client_end", "opening", "requests", "server_end", "taken", "written")
 
-    def __init__(self, client: Process, opening: Any, to_server: Pipe, to_client: Pipe) -> None:
-        super().__init__(client, opening, to_server, to_client)
-        self.opening: Opening = opening
+    def __init__(self, client: Process, opening: Opener, to_server: Pipe, to_client: Pipe) -> None:
+        super().__init__(client, opening, to_server, to_client)  # type: ignore[arg-type]
+        self.opening = opening
         self.client_end: End
         self.server_end: End
         self.requests: dict[int, Asked] = {}
@@ -56,7 +85,7 @@ class End:
         "owner", "pipe", "process", "saw_end", "tap", "under_way", "unsent",
     )  # fmt: skip
 
-    def __init__(self, network: SocketNetwork, connection: TcpConnection, process: Process, pipe: Pipe) -> None:
+    def __init__(self, network: Kernels, connection: TcpConnection, process: Process, pipe: Pipe) -> None:
         self.network = network
         self.connection = connection
         self.process = process

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from simulations.sockets.loop import SocketLoop
+    from collections.abc import Callable
+
     from simulations.sockets.tcp import End
 
 WRITE_HIGH_BYTES = 64 << 10
@@ -25,10 +26,18 @@ class SimSocket:
         self.options.append((level, option, value))
 
 
+class Turns(Protocol):
+    """See `loop.SocketLoop`."""
+
+    @property
+    def run(self) -> Callable[..., None]: ...
+    def call_soon(self, act: Callable[..., Any], *args: Any) -> None: ...
+
+
 class SimTransport:
     """One transport, over one end of a connection. All it is told comes in a turn of its loop."""
 
-    def __init__(self, loop: SocketLoop, end: End, protocol: Any, peer_id: int) -> None:
+    def __init__(self, loop: Turns, end: End, protocol: Any, peer_id: int) -> None:
         self._loop = loop
         self._end = end
         self._protocol = protocol
