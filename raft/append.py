@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 BATCH_BYTES_MAX = 8 * 1024 * 1024
-"""A batch above this is refused by Kafka's own readers; as much as this waits for the linger at most."""
+"""The largest batch that Kafka's own readers accept. Proposals of this size together are appended without a linger."""
 
 
 def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
@@ -43,17 +43,17 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
 
 
 def drain(replica: Replica, role: Leader) -> None:
-    """Append what waited for long enough. Followers may read it at once, beside our own flush."""
+    """Append the proposals whose linger is over. Followers may fetch them at once, while this replica still flushes."""
     for proposal in role.state.proposals.drain():
         replica.append(proposal.base_offset, proposal.last_offset + 1, role.epoch, proposal.data)
     answer_parked(replica, role)
 
 
 def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:
-    """Append the control batch of a new epoch.
+    """Append the control batch of a new epoch: a LeaderChangeMessage.
 
-    It says who leads. With dynamic voters it also says who votes, where no log says so yet, but the snapshot that the
-    formatter wrote on this node alone; or where this voter is reached otherwise than the log says.
+    With kraft.version 1 it also holds the voter set and kraft.version in two cases: only the 0-0 snapshot, which the
+    formatter wrote on this node alone, holds them so far; or the entry of this voter in the log is out of date.
     """
     epoch = replica.epoch
     replica.assign_epoch(epoch)
@@ -79,7 +79,7 @@ def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:
 
 
 def leader_change(state: LeaderState) -> LeaderChangeMessage:
-    """Who leads the epoch, who votes in it, and who elected the leader."""
+    """The record that names the leader of the epoch, the voters, and the voters that granted their vote."""
     return LeaderChangeMessage(
         version=0,
         leader_id=state.own_id,

@@ -1,4 +1,4 @@
-"""What every request of the quorum is checked for, and what its answer says of the leader (KIP-595, KIP-853)."""
+"""The checks that all requests of the quorum share, and the leader fields of their answers (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def is_our_cluster(replica: Replica, cluster_id: str | None) -> bool:
-    """A peer that does not know its cluster id is let in."""
+    """Whether the cluster id of a request is ours. A peer that does not know its cluster id yet passes too."""
     return cluster_id is None or cluster_id == replica.config.cluster_id
 
 
 def only_partition(topics: Any) -> Any:
-    """The data of `__cluster_metadata`-0, where the message holds just that; else None."""
+    """The data of `__cluster_metadata`-0; None where the message holds another partition, or more than this one."""
     if len(topics) != 1 or topics[0].topic_name != METADATA_TOPIC or len(topics[0].partitions) != 1:
         return None
     partition = topics[0].partitions[0]
@@ -42,19 +42,19 @@ def refusal_of_non_leader(replica: Replica, epoch: int) -> Error:
 
 
 def refusal_of_voter_request(replica: Replica, sender_id: int, epoch: int) -> Error:
-    """Why what a voter tells of `epoch` cannot be taken; NONE where it can."""
+    """Why a request from a voter about `epoch` is refused; NONE where it is accepted."""
     if epoch < replica.role.epoch:
         return Error.FENCED_LEADER_EPOCH
     return Error.INVALID_REQUEST if sender_id < 0 or epoch > EPOCH_MAX else Error.NONE
 
 
-def is_meant(replica: Replica, voter_id: int, directory_id: bytes) -> bool:
-    """Whether a request to this voter is for us; older peers do not say whom they mean (id -1)."""
+def is_for_this_voter(replica: Replica, voter_id: int, directory_id: bytes) -> bool:
+    """Whether a request addressed to this voter key is for this replica; older peers send no voter id (-1)."""
     return voter_id < 0 or ReplicaKey(voter_id, directory_id).matches(replica.key)
 
 
 def leader_endpoint(replica: Replica, requested: Requested) -> Endpoint | None:
-    """Where the leader is reached, on the listener on which it was asked for; None where that is not known."""
+    """The leader's endpoint on the listener that the request came in on; None where it is not known."""
     role = replica.role
     if role.leader_id is None or not role.endpoints:
         return None
@@ -62,6 +62,6 @@ def leader_endpoint(replica: Replica, requested: Requested) -> Endpoint | None:
 
 
 def leader_id_or_none(replica: Replica) -> int:
-    """The leader as answers tell it: -1 where unknown."""
+    """The leader id for an answer: -1 where unknown."""
     leader_id = replica.role.leader_id
     return -1 if leader_id is None else leader_id

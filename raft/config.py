@@ -1,4 +1,4 @@
-"""What a replica is configured with, and how replicas are named."""
+"""The configuration of a replica, and the values that name replicas, endpoints and snapshots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReplicaKey(NamedTuple):
     directory_id: bytes = ZERO_UUID
 
     def matches(self, other: ReplicaKey) -> bool:
-        """Whether this key, as recorded, means the replica `other`: without a directory id it means any of that id."""
+        """Whether this recorded key means the replica `other`: a key without a directory id matches every directory."""
         return self.id == other.id and self.directory_id in (ZERO_UUID, other.directory_id)
 
     def __str__(self) -> str:
@@ -25,7 +25,7 @@ class ReplicaKey(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """Where a listener of a node is reached. listener: name, upper case; port: 0 to 65535."""
+    """The address of a listener of a node. listener: its name, in upper case; port: 0 to 65535."""
 
     listener: str
     host: str
@@ -52,11 +52,11 @@ class Voter:
 class RaftConfig:
     """Settings of the core; times in milliseconds, sizes in bytes. Names follow `controller.quorum.*`.
 
-    Our own: first_election_timeout_ms is the election timeout of a voter that starts and knows of no leader (a pre-vote
-    cannot disturb one, so there is no need to wait for long); pre_vote_yield_ms is for how long one of several
-    Prospectives holds back for another; high_watermark_delay_ms is how long a voter whose Fetch waits may go without
-    news of the high watermark alone, 0 as in Kafka: at once. endpoints: where this node is reached, for peers that must
-    be told.
+    Kafka does not have these three. first_election_timeout_ms: the election timeout of a voter that starts and knows no
+    leader; it is short because a pre-vote cannot disturb a leader. pre_vote_yield_ms: for how long a Prospective waits
+    when another one asks for pre-votes at the same time. high_watermark_delay_ms: for how long the leader may leave a
+    voter's parked Fetch unanswered when only the high watermark advanced; 0: not at all, as in Kafka. endpoints: the
+    addresses of this node that it sends to peers.
     """
 
     cluster_id: str

@@ -1,10 +1,10 @@
-"""Does this replica lead still, now? What the state machine may ask before it answers a read (Raft 6.4)."""
+"""ConfirmLeadership: whether this replica is still the leader, asked before a linearizable read (Raft 6.4)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raft.fetch_request import answer_voters, tell_confirmed
+from raft.fetch_request import answer_voters, emit_confirmed
 from raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def on_confirm(replica: Replica, asked: ConfirmLeadership, _now_ms: int) -> None:
-    """Have the voters prove it; see `raft/rounds.py`.
+    """Start a round in which a majority of the voters must fetch again; see `raft/rounds.py`.
 
-    Where this replica does not lead, that it lost leadership was, or will be, told, and is the answer.
+    A replica that is not the leader does nothing: a `LeaderChanged` tells the state machine that leadership is lost.
     """
     role = replica.role
     if not isinstance(role, Leader):
         return
     role.state.rounds.ask(asked.number)
     answer_voters(replica, role)
-    tell_confirmed(replica, role)
+    emit_confirmed(replica, role)

@@ -1,4 +1,4 @@
-"""DescribeQuorum: how far each replica is, as the leader knows it (KIP-595, KIP-836, KIP-853)."""
+"""DescribeQuorum: the log end offset of each replica, as the leader knows it (KIP-595, KIP-836, KIP-853)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Node = DescribeQuorumResponse.Node
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """DescribeQuorum: answered by the leader alone; times are of the wall clock."""
+    """DescribeQuorum: only the leader answers it without an error; times are wall-clock times."""
     request: DescribeQuorumRequest = requested.request
     role = replica.role
     if only_partition(request.topics) is None:
@@ -79,7 +79,7 @@ def _describe(replica: Replica, role: Leader, version: int, now_ms: int) -> Desc
 
 
 def replica_state(replica: Replica, progress: Progress, version: int, now_ms: int) -> State:
-    """How far a replica is, as the leader knows it; times are of the wall clock."""
+    """The progress of a replica as the leader knows it; times are wall-clock times, in ms."""
     end_offset, fetched_ms, caught_up_ms = progress.end_offset, progress.fetched_ms, progress.caught_up_ms
     if progress.key.id == replica.key.id:
         end_offset, fetched_ms, caught_up_ms = replica.log.end, now_ms, now_ms

@@ -1,4 +1,4 @@
-"""Learning of epochs and leaders from what peers say (KIP-595; `maybeTransition`, `maybeHandleCommonResponse`)."""
+"""Learning epochs and leaders from peers (KIP-595; `maybeTransition`, `maybeHandleCommonResponse` of Kafka)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 
-class Said(NamedTuple):
-    """What an answer says of its partition. leader_id: None where it names none; endpoints: of that leader."""
+class LeaderReport(NamedTuple):
+    """The fields that all answers share. leader_id: None where the answer names none; endpoints: of that leader."""
 
     error: int
     leader_id: int | None
@@ -25,17 +25,17 @@ class Said(NamedTuple):
     endpoints: tuple[Endpoint, ...] = ()
 
 
-def said_by(replica: Replica, error: int, leader: Any, nodes: Iterable[Any]) -> Said:
-    """What an answer says. leader: what has `leader_id` and `leader_epoch`; nodes: their addresses are those on our
-    listener, as no other was asked on.
+def report_of(replica: Replica, error: int, leader: Any, nodes: Iterable[Any]) -> LeaderReport:
+    """The shared fields of an answer. leader: an object with `leader_id` and `leader_epoch`; nodes: their addresses are
+    those of our own listener, because the request went to it.
     """
     listener = replica.config.listener.upper()
     endpoints = tuple(Endpoint(listener, node.host, node.port) for node in nodes if node.node_id == leader.leader_id)
-    return Said(error, None if leader.leader_id < 0 else leader.leader_id, leader.leader_epoch, endpoints)
+    return LeaderReport(error, None if leader.leader_id < 0 else leader.leader_id, leader.leader_epoch, endpoints)
 
 
 def is_consistent(replica: Replica, leader_id: int | None, epoch: int) -> bool:
-    """Whether what a peer says fits what is known: one leader in an epoch, and only we can say that it is us."""
+    """Whether a peer's claim fits what is known: an epoch has one leader, and only this replica can elect itself."""
     role = replica.role
     if leader_id == replica.key.id:
         return role.leader_id == leader_id and epoch == role.epoch
@@ -43,16 +43,16 @@ def is_consistent(replica: Replica, leader_id: int | None, epoch: int) -> bool:
 
 
 def is_reachable(replica: Replica, endpoints: tuple[Endpoint, ...]) -> bool:
-    """Whether one of them is an address on the listener that this node speaks to the quorum on."""
+    """Whether one of the endpoints has a usable address on the listener of the quorum."""
     endpoint = endpoint_of(endpoints, replica.config.listener)
     return endpoint is not None and endpoint.host != "" and 0 < endpoint.port < 65536
 
 
 def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[Endpoint, ...], now_ms: int) -> bool:
-    """Take what a peer says of an epoch that is not lower than ours.
+    """Adopt the epoch and leader that a peer names. epoch: not lower than ours.
 
-    endpoints: of the leader, as the peer said; where it did not, the voter set may know. Returns False, and changes
-    nothing, where the peer contradicts what is known (a Java node would die of it), or the epoch is the last there is.
+    endpoints: of the leader, as the peer named them; if there is none, the voter set may have them. Returns False, and
+    changes nothing, where the peer contradicts what is known (a Java node stops then), or the epoch is above EPOCH_MAX.
     """
     role = replica.role
     if epoch > EPOCH_MAX or not is_consistent(replica, leader_id, epoch):
@@ -71,44 +71,44 @@ def learn(replica: Replica, leader_id: int | None, epoch: int, endpoints: tuple[
         leader_id is not None
         and leader_id != replica.key.id
         and can_reach
-        # The leader of our epoch is news, or there are more ways to it than we knew.
+        # The leader of our epoch was unknown, or the peer knows more endpoints of it.
         and (role.leader_id is None or len(endpoints) > len(role.endpoints))
     ):
         to_follower(replica, epoch, leader_id, endpoints, now_ms)
     return True
 
 
-def take_answer(replica: Replica, peer: int, said: Said, now_ms: int) -> bool | None:
-    """What an answer for the partition says before anything of its own, in the order that Kafka looks at it.
+def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) -> bool | None:
+    """Handle the shared fields of an answer, in the order in which Kafka checks them.
 
-    Returns whether the peer did well, and None where the rest of the answer is still to be read.
+    Returns None where the caller must handle the rest of the answer; else whether the answer was a success.
     """
     role = replica.role
-    error, leader_id, epoch, endpoints = said
+    error, leader_id, epoch, endpoints = report
     if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:
-        return False  # it has not heard of this epoch, and would say so again (a Java node asks on without a pause)
+        return False  # the peer does not know this epoch yet: back off (a Java node retries without a pause)
     if (
         epoch > role.epoch
         or error in {Error.FENCED_LEADER_EPOCH, Error.NOT_LEADER_OR_FOLLOWER}
         or not is_consistent(replica, leader_id, epoch)
     ):
         learn(replica, leader_id, epoch, endpoints, now_ms)
-        return replica.role is not role  # no news: do not ask it again at once (KAFKA-17751)
+        return replica.role is not role  # nothing new: do not ask it again at once (KAFKA-17751)
     if leader_id is not None and role.leader_id is None:
         learn(replica, leader_id, epoch, endpoints, now_ms)
         if replica.role is role:
-            return False  # the peer did not say where its leader is
-        # An observer so finds the leader and takes its records in one and the same answer.
+            return False  # the peer gave no endpoint of the leader
+        # An observer finds the leader and appends its records from one and the same answer.
         return None if error == Error.NONE else True
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
     if error == Error.INVALID_VOTER_KEY:
         replica.note("peer_has_other_key", peer=peer)
-        return False  # it will say so again (a Java node asks on without a pause)
+        return False  # it would answer the same again: back off (a Java node retries without a pause)
     return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 
 
 def unexpected(replica: Replica, peer: int, error: int) -> bool:
-    """An error that a peer should not have: noted, and the peer is left alone for a moment."""
+    """An error that a peer should not send: note it. Returns False, so that the replica backs off from the peer."""
     replica.note("peer_answered_error", peer=peer, error=error_name(error))
     return False

@@ -1,8 +1,9 @@
-"""What a replica wants done: the effects that `raft.step` returns.
+"""The effects that `raft.step` returns: orders to the driver.
 
-A driver starts them in the order of the list. Order is of starting only: a save or a flush ends later, and is then
-told by an input with the effect's number. What must rest on the disk first, the core itself holds back until then.
-A driver may end a save or a flush at once, but tells of it by a step of its own, after all effects of the list.
+A driver starts them in the order of the list. The order is that of starting only: a save or a flush completes later,
+and the driver then steps the core with an input that carries the effect's number. The core itself holds back effects
+that depend on durable state. A driver may complete a save or a flush at once, but must report it in a step of its own,
+after it has started all effects of the list.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Send:
-    """Send a request to a peer. endpoint: where it is reached now.
+    """Send a request to a peer. endpoint: its current address.
 
-    peer: a node id, or -2, -3 … for the bootstrap servers. The version is the highest that both sides have.
-    A `Send` to a peer of which an earlier one is unanswered makes that one void: its answer is not wanted and not
-    waited for, and the two never share a connection (the count of `ConfirmLeadership` rests on this).
+    peer: a node id, or -2, -3 … for the bootstrap servers. The version is the highest that both sides support.
+    A `Send` to a peer replaces an earlier one that is unanswered: the driver drops the earlier answer, and never sends
+    both on one connection (`ConfirmLeadership` depends on this).
     """
 
     peer: int
@@ -41,7 +42,7 @@ class Reply:
 @dataclass(slots=True)
 class ReplyRecords:
     """Answer a Fetch with whole batches from `start_offset` on, none at or above `end_offset`: at least one batch, then
-    as many as `bytes_max` holds. The driver puts them in the response's only partition.
+    as many as fit into `bytes_max`. The driver puts them into the response's only partition.
     """
 
     source: Source
@@ -93,7 +94,8 @@ class Append:
 class Truncate:
     """Remove all batches that hold offsets at or above `end_offset`; then `Flushed`.
 
-    It is a batch boundary where the leader is honest; else the batch around it goes too, and `Flushed` names the end.
+    `end_offset` is a batch boundary unless the leader is faulty. In that case the batch around it is removed too, and
+    `Flushed` carries the actual end.
     """
 
     number: int
@@ -102,7 +104,7 @@ class Truncate:
 
 @dataclass(slots=True)
 class ResetLog:
-    """Empty the log, so that it starts and ends at this snapshot; then `Flushed`."""
+    """Empty the log, so that it starts and ends at the end of this snapshot; then `Flushed`."""
 
     number: int
     id: SnapshotId
@@ -110,7 +112,7 @@ class ResetLog:
 
 @dataclass(slots=True)
 class SaveEpochs:
-    """The leader-epoch checkpoint is now this: (epoch, start offset), ascending."""
+    """Write the leader-epoch checkpoint: (epoch, start offset), ascending."""
 
     epochs: tuple[tuple[int, int], ...]
 
@@ -142,7 +144,7 @@ class WriteSnapshotPart:
 
 @dataclass(slots=True)
 class FreezeSnapshot:
-    """The download is whole: check it, fsync, rename to its name; then `SnapshotStored`."""
+    """The download is complete: check it, fsync, rename it to its final name; then `SnapshotStored`."""
 
     number: int
     id: SnapshotId
@@ -150,22 +152,23 @@ class FreezeSnapshot:
 
 @dataclass(slots=True)
 class DropSnapshotPart:
-    """Forget a download."""
+    """Delete an incomplete download."""
 
     id: SnapshotId
 
 
 @dataclass(slots=True)
 class HighWatermark:
-    """Everything below this offset is committed; the state machine may have all whole batches below it."""
+    """All records below this offset are committed; the state machine may read all whole batches below it."""
 
     offset: int
 
 
 @dataclass(slots=True)
 class LoadSnapshot:
-    """The state machine starts over from this snapshot: at the start of the node, and whenever the log no longer holds
-    what it lacks. (0, 0) is what the formatter wrote: a bootstrap, not committed state (KIP-1170).
+    """The state machine must load this snapshot in place of its state: at the start of the node, and when the log no
+    longer holds the records that the state machine needs next. (0, 0) is the bootstrap snapshot that the formatter
+    wrote, which is not committed state (KIP-1170).
     """
 
     id: SnapshotId
@@ -173,12 +176,12 @@ class LoadSnapshot:
 
 @dataclass(slots=True)
 class LeaderChanged:
-    """Who leads, as the state machine should know it. leader_id: None where unknown, and where this replica led
-    `epoch` until now and has resigned.
+    """Notifies the state machine of the leader. leader_id: None where unknown, and where this replica was the leader of
+    `epoch` and has resigned.
 
-    For this replica itself it is told only when the first record of its epoch is committed and the `HighWatermark`
-    before it in the list covers the whole log, so the state machine has all that it leads from: its next offset is
-    `end_offset`.
+    When this replica itself is the leader, the effect comes only after the first record of its epoch is committed and a
+    preceding `HighWatermark` covers the whole log: the state machine then has the complete state, and the next offset
+    is `end_offset`.
     """
 
     epoch: int
@@ -188,7 +191,7 @@ class LeaderChanged:
 
 @dataclass(slots=True)
 class ProposalRefused:
-    """A `Propose` came under an epoch that this replica does not lead, or is over."""
+    """A `Propose` named an epoch that this replica does not lead (any more), or an offset that is not the next."""
 
     epoch: int
     base_offset: int
@@ -196,7 +199,7 @@ class ProposalRefused:
 
 @dataclass(slots=True)
 class LeadershipConfirmed:
-    """At some moment after `ConfirmLeadership` this replica was the leader of `epoch`."""
+    """Confirms that this replica was the leader of `epoch` at some moment after `ConfirmLeadership`."""
 
     number: int
     epoch: int
@@ -204,7 +207,7 @@ class LeadershipConfirmed:
 
 @dataclass(slots=True)
 class Noted:
-    """Something worth a line in the log. name: stable; fields: of plain values."""
+    """An event for the log. name: stable; fields: plain values."""
 
     name: str
     fields: dict[str, Any]
@@ -212,12 +215,12 @@ class Noted:
 
 @dataclass(slots=True)
 class ShutdownComplete:
-    """Nothing is left to hand over."""
+    """The replica has handed over leadership, or had none: the node may stop."""
 
 
 @dataclass(slots=True)
 class VotersChanged:
-    """The voter set in force is another (the connections follow it)."""
+    """The current voter set changed; the driver adapts its connections."""
 
     voters: tuple[Voter, ...]
 

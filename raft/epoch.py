@@ -1,11 +1,11 @@
-"""BeginQuorumEpoch and EndQuorumEpoch: a leader tells the voters that it leads, or no longer does (KIP-595)."""
+"""BeginQuorumEpoch and EndQuorumEpoch: a leader tells the voters that it was elected or has resigned (KIP-595)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raft.checks import (
-    is_meant,
+    is_for_this_voter,
     is_our_cluster,
     leader_endpoint,
     leader_id_or_none,
@@ -13,7 +13,7 @@ from raft.checks import (
     refusal_of_voter_request,
 )  # fmt: skip
 from raft.config import METADATA_TOPIC, ReplicaKey
-from raft.discovery import learn, said_by, take_answer, unexpected
+from raft.discovery import learn, report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Follower, Leader, Resigned
 from raft.voters import read_endpoints
@@ -37,20 +37,20 @@ Response = TypeVar("Response", BeginQuorumEpochResponse, EndQuorumEpochResponse)
 
 
 def on_begin_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """BeginQuorumEpoch: somebody was elected; this replica follows it, as it votes or as it may come to."""
+    """BeginQuorumEpoch: a leader was elected, and this replica follows it, also where it is not a voter (yet)."""
     request: BeginQuorumEpochRequest = requested.request
     partition = _take(replica, requested, BeginQuorumEpochResponse, now_ms)
     if partition is None:
         return
     error = Error.NONE
-    if not is_meant(replica, request.voter_id, partition.voter_directory_id):
+    if not is_for_this_voter(replica, request.voter_id, partition.voter_directory_id):
         replica.note("begin_for_other_key", voter_id=request.voter_id, leader_id=partition.leader_id)
         error = Error.INVALID_VOTER_KEY
     _reply(replica, requested, BeginQuorumEpochResponse, error)
 
 
 def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """EndQuorumEpoch: the leader resigned; who follows it stands in its turn, the best log first."""
+    """EndQuorumEpoch: the leader resigned. Its followers start elections one after the other, the longest log first."""
     partition = _take(replica, requested, EndQuorumEpochResponse, now_ms)
     if partition is None:
         return
@@ -62,16 +62,16 @@ def on_end_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         ] or [ReplicaKey(successor) for successor in partition.preferred_successors]
         wait_ms = wait_before_election(candidates, replica.key, replica.config.election_backoff_max_ms)
         role.state.fetch_deadline_ms = now_ms + wait_ms
-        # There is no leader to protect: whoever stands first gets our pre-vote. (In Kafka not before we stand too.)
+        # There is no leader to protect, so grant the next pre-vote. (Kafka waits for its own election timeout first.)
         role.state.has_fetched = False
     _reply(replica, requested, EndQuorumEpochResponse, Error.NONE)
 
 
 def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait_max_ms: int) -> int:
-    """How long to wait before standing, by our place among the resigned leader's successors, in ms.
+    """How long to wait before an election, by our place among the resigned leader's preferred successors, in ms.
 
-    The first one stands at once, each next one after twice the time of the one before, who is not named last of all.
-    With no candidates everybody is first.
+    The first successor does not wait; each next one waits twice as long as the one before; a voter that is not listed
+    waits `wait_max_ms`. If the list is empty, no voter waits.
     """
     count = len(candidates)
     place = next((place for place, candidate in enumerate(candidates) if candidate.matches(own)), count)
@@ -79,12 +79,12 @@ def wait_before_election(candidates: Sequence[ReplicaKey], own: ReplicaKey, wait
         return 0
     if place == count:
         return wait_max_ms
-    # Half the longest wait for the last but one, and so on backwards; a shift beyond the width leaves nothing.
+    # The last waits half of the maximum, the one before it a quarter, and so on; a large shift yields 0.
     return min(wait_max_ms, (wait_max_ms >> min(count - 1, 64)) << min(place - 1, 64))
 
 
 def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
-    """Tell each voter who leads that has not fetched for a while (KAFKA-16926), then again after that while."""
+    """Send BeginQuorumEpoch to each voter that has not fetched for half of fetch_timeout_ms; repeat (KAFKA-16926)."""
     interval_ms = max(replica.config.fetch_timeout_ms // 2, 1)
     if now_ms < role.state.begin_deadline_ms:
         return
@@ -96,7 +96,7 @@ def send_begin_requests(replica: Replica, role: Leader, now_ms: int) -> None:
 
 
 def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:
-    """Tell each voter that has not heard yet."""
+    """Send EndQuorumEpoch to each voter that has not acknowledged it yet."""
     for voter_id in role.unacked:
         endpoint = replica.endpoint_of(voter_id)
         if endpoint is not None and replica.peers.is_ready(voter_id, now_ms):
@@ -106,23 +106,23 @@ def send_end_requests(replica: Replica, role: Resigned, now_ms: int) -> None:
 def on_begin_response(
     replica: Replica, peer: int, _request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now_ms: int
 ) -> bool:
-    """A voter heard who leads, or knows better; returns whether it did well."""
+    """A voter acknowledged our leadership, or knows a later leader. Returns whether the answer was a success."""
     return _take_answer(replica, peer, response, now_ms)
 
 
 def on_end_response(
     replica: Replica, peer: int, _request: EndQuorumEpochRequest, response: EndQuorumEpochResponse, now_ms: int
 ) -> bool:
-    """A voter heard that we resigned; returns whether it did well."""
-    is_well = _take_answer(replica, peer, response, now_ms)
+    """A voter acknowledged our resignation. Returns whether the answer was a success."""
+    succeeded = _take_answer(replica, peer, response, now_ms)
     role = replica.role
-    if is_well and isinstance(role, Resigned) and peer in role.unacked:
+    if succeeded and isinstance(role, Resigned) and peer in role.unacked:
         role.unacked.remove(peer)
-    return is_well
+    return succeeded
 
 
 def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms: int) -> Any:
-    """Check a request, and learn of the leader that it names; None, and it is answered, where that went wrong."""
+    """Check a request and adopt the leader that it names. On an error, answer the request and return None."""
     request = requested.request
     if not is_our_cluster(replica, request.cluster_id):
         replica.emit(Reply(requested.source, answer(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())))
@@ -136,7 +136,7 @@ def _take(replica: Replica, requested: Requested, answer: type[Response], now_ms
         endpoints = read_endpoints(request.leader_endpoints)
         if learn(replica, partition.leader_id, partition.leader_epoch, endpoints, now_ms):
             return partition
-        # INVALID_REQUEST would say it better, but a Java node dies of that answer.
+        # INVALID_REQUEST would describe it better, but a Java node stops when it receives that answer.
         error = Error.INCONSISTENT_VOTER_SET
     _reply(replica, requested, answer, error)
     return None
@@ -150,8 +150,8 @@ def _take_answer(
     partition = only_partition(response.topics)
     if partition is None:
         return False
-    said = said_by(replica, partition.error_code, partition, response.node_endpoints)
-    handled = take_answer(replica, peer, said, now_ms)
+    report = report_of(replica, partition.error_code, partition, response.node_endpoints)
+    handled = take_answer(replica, peer, report, now_ms)
     if handled is not None:
         return handled
     return partition.error_code == Error.NONE or unexpected(replica, peer, partition.error_code)

@@ -1,4 +1,4 @@
-"""Fetch, where the leader answers: replicas and brokers read the log, and by that tell how far they are (KIP-595)."""
+"""Fetch on the leader: replicas and brokers read the log; the offset acknowledges all records below it (KIP-595)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Answer = FetchResponse.FetchableTopicResponse
 Data = Answer.PartitionData
 
 NOTHING = -1
-# These two say nothing, and are what nearly all answers have.
+# Placeholders for "not diverging" and "no snapshot", which nearly all answers carry.
 NOT_DIVERGING = Data.EpochEndOffset(epoch=-1, end_offset=-1)
 NO_SNAPSHOT = Data.SnapshotId(end_offset=-1, epoch=-1)
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """Fetch: answered at once where there is something to tell, else when there is, or max_wait_ms is over."""
+    """Fetch: answered at once where there are records or an error; else parked until then, or for max_wait_ms."""
     request: FetchRequest = requested.request
     if not is_our_cluster(replica, request.cluster_id):
         replica.emit(Reply(requested.source, refusal(Error.INCONSISTENT_CLUSTER_ID)))
@@ -55,8 +55,8 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     replica_id = request.replica_id if request.replica_id != -1 else request.replica_state.replica_id
     key = ReplicaKey(replica_id, partition.replica_directory_id)
     parked = Parked(requested, partition, now_ms + request.max_wait_ms, role.state.voter(key) is not None)
-    _hear(replica, role, key, parked)
-    if _validate(replica, partition) is None and not _account(replica, role, key, parked, now_ms):
+    _release_parked(replica, role, key, parked)
+    if _validate(replica, partition) is None and not _record_progress(replica, role, key, parked, now_ms):
         return
     if _answer(replica, role, parked, at_once=request.max_wait_ms == 0):
         return
@@ -66,8 +66,8 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     role.state.parked_deadline_ms = min(role.state.parked_deadline_ms, parked.deadline_ms)
 
 
-def _hear(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> None:
-    """Who fetches has had the answer to its last Fetch; if it did not wait for it, that one is answered now."""
+def _release_parked(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> None:
+    """A new Fetch on a connection: answer one that is still parked there, and count the sender for open rounds."""
     state = role.state
     connection = parked.requested.source.connection
     waiting = state.parked.pop(connection, None)
@@ -75,12 +75,12 @@ def _hear(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked) -> No
         state.rounds.distrust(connection)
         _answer(replica, role, waiting, at_once=True)
     if parked.is_voter:
-        state.rounds.heard(key.id, connection)
-        tell_confirmed(replica, role)
+        state.rounds.record_fetch(key.id, connection)
+        emit_confirmed(replica, role)
 
 
-def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_ms: int) -> bool:
-    """Note how far the sender is. Consumers (id -1) have no place in the books. False: it was refused."""
+def _record_progress(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_ms: int) -> bool:
+    """Record the progress of the sender, unless it is a consumer (id -1). Returns False where the Fetch was refused."""
     if key.id == replica.key.id:
         replica.note("fetch_from_own_id", key=str(key))
         _reply(replica, parked.requested, Error.UNKNOWN_SERVER_ERROR)
@@ -89,14 +89,14 @@ def _account(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, no
         state = role.state
         progress = state.replica(key, replica.config.observer_session_ms, now_ms)
         progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
-        state.hear(key, quorum_timeout(replica), now_ms)
+        state.record_contact(key, quorum_timeout(replica), now_ms)
         if parked.is_voter:
             update_high_watermark(replica, role, now_ms)
     return True
 
 
 def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) -> bool:
-    """Answer a Fetch if there is something to tell, or it must be `at_once`; returns whether it was."""
+    """Answer a Fetch if there is anything to report, or if `at_once`. Returns whether it was answered."""
     requested, partition = parked.requested, parked.partition
     rounds = role.state.rounds
     valid = _validate(replica, partition)
@@ -106,13 +106,13 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
         at_once
         or has_records
         or valid is not None
-        or (_lacks_high_watermark(replica, partition) and not _may_wait_for_it(replica, parked))
-        or (parked.is_voter and rounds.wants(requested.source.connection))
+        or (_lacks_high_watermark(replica, partition) and not _may_delay_high_watermark(replica, parked))
+        or (parked.is_voter and rounds.needs_answer(requested.source.connection))
     ):
         return False
     response = _response(replica, requested, Error.NONE, watermark, valid)
     if has_records:
-        # Kafka gives all that is asked for, out of the file; here it passes through memory.
+        # Kafka sends as much as was asked for, straight from the file; here the bytes pass through memory.
         size = min(max(requested.request.max_bytes, 0), replica.config.fetch_bytes_max)
         replica.emit(ReplyRecords(requested.source, response, partition.fetch_offset, replica.log.end, size))
     else:
@@ -123,35 +123,36 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
 
 
 def _lacks_high_watermark(replica: Replica, partition: Partition) -> bool:
-    """Whether the sender says, as it can since version 18, that it knows less of what is committed."""
+    """Whether the sender's high watermark is lower than ours. The field exists since Fetch version 18."""
     return replica.high_watermark is not None and partition.high_watermark < replica.high_watermark
 
 
-def _may_wait_for_it(replica: Replica, parked: Parked) -> bool:
-    """Voters have no use for the high watermark by itself, and the next records bring it along.
+def _may_delay_high_watermark(replica: Replica, parked: Parked) -> bool:
+    """Whether a new high watermark alone may wait before it is sent: to voters, with a delay configured.
 
-    To tell each voter at once would double the Fetches of a busy leader, all before its clients have their answers.
+    The next records mostly carry it. To send it to each voter at once would double the number of Fetches on a busy
+    leader, all of them before its clients get their answers.
     """
     return parked.is_voter and replica.config.high_watermark_delay_ms > 0
 
 
 def quorum_timeout(replica: Replica) -> int:
-    """For how long a leader goes on from which no majority fetches, in ms: longer than a follower waits (KIP-595)."""
+    """How long a leader stays leader while no majority fetches, in ms; longer than a follower waits (KIP-595)."""
     return replica.config.fetch_timeout_ms * 3 // 2
 
 
 def _validate(replica: Replica, partition: Partition) -> EpochEnd | SnapshotId | None:
     latest = replica.log.latest_snapshot
     if partition.fetch_offset == 0 and latest is not None and latest.id != BOOTSTRAP:
-        return latest.id  # who has nothing is faster with a snapshot, even where the log begins at 0
+        return latest.id  # an empty replica catches up faster from a snapshot, even where the log starts at 0
     return replica.log.validate(partition.fetch_offset, partition.last_fetched_epoch)
 
 
 def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
-    """Count anew how far a majority is; if that is further than before, everybody who waits is told, voters soon."""
+    """Compute the high watermark; if it advanced, answer the parked Fetches, those of voters after the delay."""
     state = role.state
     ends = {voter_id: progress.end_offset for voter_id, progress in state.voters.items()}
-    # Kafka counts what the leader has written; here, as for every voter, what it has flushed.
+    # Kafka counts what the leader has written; here only what it has flushed counts, as for every voter.
     if state.own_id in ends:
         ends[state.own_id] = replica.log.durable_end
     held = high_watermark(ends, replica.voters, state.start_offset)
@@ -161,7 +162,7 @@ def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
     soon_ms = now_ms + replica.config.high_watermark_delay_ms
     for connection in list(state.parked):
         parked = state.parked[connection]
-        if _may_wait_for_it(replica, parked):
+        if _may_delay_high_watermark(replica, parked):
             parked.deadline_ms = min(parked.deadline_ms, soon_ms)
             state.parked_deadline_ms = min(state.parked_deadline_ms, soon_ms)
         else:
@@ -169,7 +170,7 @@ def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
 
 
 def answer_parked(replica: Replica, role: Leader) -> None:
-    """There are new records: answer each Fetch that waits."""
+    """Answer every parked Fetch: there are new records."""
     state = role.state
     waiting = state.parked
     if not waiting:
@@ -181,7 +182,7 @@ def answer_parked(replica: Replica, role: Leader) -> None:
 
 
 def expire_parked(replica: Replica, role: Leader, now_ms: int) -> None:
-    """Answer each Fetch that waited as long as it wished, with nothing."""
+    """Answer each parked Fetch whose max_wait_ms is over, without records."""
     state = role.state
     for connection in [each for each, parked in state.parked.items() if parked.deadline_ms <= now_ms]:
         _answer(replica, role, state.parked.pop(connection), at_once=True)
@@ -189,21 +190,21 @@ def expire_parked(replica: Replica, role: Leader, now_ms: int) -> None:
 
 
 def answer_voters(replica: Replica, role: Leader) -> None:
-    """Answer each voter's Fetch that waits, so that its next one tells that it follows still."""
+    """Answer the parked Fetches of the voters, so that the next ones prove that the voters still follow."""
     state = role.state
     for connection in [each for each, parked in state.parked.items() if parked.is_voter]:
         _answer(replica, role, state.parked.pop(connection), at_once=True)
 
 
-def tell_confirmed(replica: Replica, role: Leader) -> None:
-    """Tell the state machine which of its questions are answered by now."""
+def emit_confirmed(replica: Replica, role: Leader) -> None:
+    """Emit `LeadershipConfirmed` for each question that a majority has confirmed by now."""
     state = role.state
-    for number in state.rounds.settle(state.voters, state.own_id):
+    for number in state.rounds.take_confirmed(state.voters, state.own_id):
         replica.emit(LeadershipConfirmed(number, role.epoch))
 
 
 def fail_parked(replica: Replica, state: LeaderState) -> None:
-    """Leadership is lost: who waits is told, and who leads now, if that is known."""
+    """Leadership is lost: answer each parked Fetch with NOT_LEADER_OR_FOLLOWER, and the new leader where known."""
     waiting = state.parked
     state.parked = {}
     for parked in waiting.values():
@@ -211,7 +212,7 @@ def fail_parked(replica: Replica, state: LeaderState) -> None:
 
 
 def refusal(error: Error) -> FetchResponse:
-    """The answer to a Fetch that is not for this log."""
+    """The answer to a Fetch that is refused as a whole."""
     return FetchResponse(error_code=error, session_id=0, responses=())
 
 

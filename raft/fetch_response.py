@@ -1,11 +1,11 @@
-"""Fetch, where a follower asks: finding the leader, appending what it has, cutting what it lacks (KIP-595)."""
+"""Fetch on a follower: find the leader, append its records, truncate what diverges from its log (KIP-595)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from raft.config import SnapshotId
-from raft.discovery import said_by, take_answer, unexpected
+from raft.discovery import report_of, take_answer, unexpected
 from raft.fetch_snapshot import begin_download, download_request
 from raft.log_view import OFFSET_MAX, EpochEnd
 from raft.roles import Follower, Unattached
@@ -27,10 +27,10 @@ UNKNOWN = -1
 
 
 def send_fetch(replica: Replica, role: Follower | Unattached, now_ms: int) -> None:
-    """Ask for more of the log, or of a snapshot; where the leader does not answer, ask others for the leader.
+    """Fetch more of the log, or of a snapshot, from the leader; if it does not answer, ask other nodes for the leader.
 
-    One such request is in flight at a time, and none before all that was fetched is on disk: its offset tells the
-    leader so (KIP-595: fetching from an offset acknowledges all below).
+    One such request is in flight at a time, and none before all fetched records are on disk: the fetch offset tells the
+    leader that all records below it are durable here (KIP-595).
     """
     if not replica.log.is_flushed or replica.freezing is not None:
         return
@@ -76,33 +76,33 @@ def _build(replica: Replica) -> FetchRequest:
 
 
 def on_response(replica: Replica, peer: int, _request: FetchRequest, response: FetchResponse, now_ms: int) -> bool:
-    """A leader, or somebody who may know it, answered; returns whether it did well."""
+    """The leader, or a node that may know it, answered. Returns whether the answer was a success."""
     if response.error_code != Error.NONE:
         return unexpected(replica, peer, response.error_code)
     data = _only_partition(response)
     if data is None:
         return False
-    said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
-    handled = take_answer(replica, peer, said, now_ms)
+    report = report_of(replica, data.error_code, data.current_leader, response.node_endpoints)
+    handled = take_answer(replica, peer, report, now_ms)
     if handled is not None:
         return handled
     role = replica.role
     if data.error_code != Error.NONE:
         return unexpected(replica, peer, data.error_code)
     if not isinstance(role, Follower):
-        replica.note("fetch_answered_without_leader", peer=peer, epoch=said.epoch)
+        replica.note("fetch_answered_without_leader", peer=peer, epoch=report.epoch)
         return False
     if data.diverging_epoch.epoch >= 0:
-        is_well = _truncate(replica, EpochEnd(data.diverging_epoch.end_offset, data.diverging_epoch.epoch))
+        succeeded = _truncate(replica, EpochEnd(data.diverging_epoch.end_offset, data.diverging_epoch.epoch))
     elif data.snapshot_id.epoch >= 0 or data.snapshot_id.end_offset >= 0:
-        is_well = begin_download(replica, role, SnapshotId(data.snapshot_id.end_offset, data.snapshot_id.epoch))
+        succeeded = begin_download(replica, role, SnapshotId(data.snapshot_id.end_offset, data.snapshot_id.epoch))
     else:
-        is_well = append_fetched(replica, data.records or b"")
+        succeeded = append_fetched(replica, data.records or b"")
         update_high_watermark(replica, data.high_watermark)
         role.state.leader_high_watermark = data.high_watermark
-    if is_well:
+    if succeeded:
         role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
-    return is_well
+    return succeeded
 
 
 def _only_partition(response: FetchResponse) -> Data | None:
@@ -114,7 +114,7 @@ def _only_partition(response: FetchResponse) -> Data | None:
 
 
 def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
-    """The leader's log went another way from somewhere on: cut ours there. What is committed it cannot ask for."""
+    """Our log diverges from the leader's: truncate it there. A truncation below committed records is refused."""
     target = -1 if diverging.end_offset < 0 else replica.log.truncation(diverging)
     if target < replica.log.committed:
         replica.note(
@@ -128,9 +128,9 @@ def _truncate(replica: Replica, diverging: EpochEnd) -> bool:
 
 
 def append_fetched(replica: Replica, data: bytes) -> bool:
-    """Append the whole batches of an answer, which may end within one, as far as they are good.
+    """Append the whole batches of an answer, up to the first invalid one. The last batch may be incomplete.
 
-    Returns False where one is not: it and all after it are left out, and noted (KAFKA-18723).
+    Returns False where a batch is invalid: it and all batches after it are ignored, with a note (KAFKA-18723).
     """
     position = 0
     while True:
@@ -157,7 +157,7 @@ def append_fetched(replica: Replica, data: bytes) -> bool:
 
 
 def check_fetched(replica: Replica, data: bytes, batch: Batch, end_offset: int) -> None:
-    """Raise CorruptBatch where a batch cannot be the next one of our log, which ends at `end_offset`."""
+    """Raises CorruptBatch where a batch cannot be the next one of our log, which ends at `end_offset`."""
     reason = None
     if not is_intact(data, batch):
         reason = "its CRC does not fit"
@@ -176,11 +176,11 @@ def check_fetched(replica: Replica, data: bytes, batch: Batch, end_offset: int) 
 
 
 def update_high_watermark(replica: Replica, offset: int) -> None:
-    """The leader's high watermark, as far as our log reaches; one that falls is none (KIP-595)."""
+    """Adopt the leader's high watermark, at most our log end; a lower one than before is ignored (KIP-595)."""
     if offset < 0:
         return
     reached = min(offset, replica.log.end)
     if reached < replica.log.committed:
-        return  # a new leader says less until it has committed; what is committed stays so
+        return  # a new leader sends a lower one until it has committed a record of its epoch
     if replica.high_watermark is None or reached > replica.high_watermark:
         replica.set_high_watermark(reached)

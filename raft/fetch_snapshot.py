@@ -1,4 +1,4 @@
-"""FetchSnapshot, on both sides: who lacks what the leader's log no longer has starts from a snapshot (KIP-630)."""
+"""FetchSnapshot, on both sides: a replica that lacks records which the leader's log no longer holds (KIP-630)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
 from raft.config import METADATA_TOPIC, ReplicaKey, SnapshotId
-from raft.discovery import said_by, take_answer, unexpected
+from raft.discovery import report_of, take_answer, unexpected
 from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
 from raft.follower_state import Download
@@ -29,7 +29,7 @@ Data = Answer.PartitionSnapshot
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """FetchSnapshot: some bytes of a snapshot, from a position on."""
+    """FetchSnapshot: answered with bytes of a snapshot from a position on."""
     request: FetchSnapshotRequest = requested.request
     if not is_our_cluster(replica, request.cluster_id):
         _refuse(replica, requested, Error.INCONSISTENT_CLUSTER_ID)
@@ -61,8 +61,8 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
         _reply(replica, requested, _data(Error.UNKNOWN_SERVER_ERROR, replica))
         return
     key = ReplicaKey(request.replica_id, asked.replica_directory_id)
-    role.state.hear(key, quorum_timeout(replica), now_ms)
-    # What this node asks for at most, it gives at most: it passes through memory.
+    role.state.record_contact(key, quorum_timeout(replica), now_ms)
+    # The limit is the one for our own requests, because the bytes pass through memory.
     length = min(max(request.max_bytes, 0), replica.config.fetch_snapshot_bytes_max, stored.size - asked.position)
     data = _data(Error.NONE, replica, snapshot=wanted, size=stored.size, position=asked.position)
     replica.emit(ReplySnapshot(requested.source, _response(replica, requested, data), wanted, asked.position, length))
@@ -86,8 +86,8 @@ def _data(
     size: int = 0,
     position: int = 0,
 ) -> Data:
-    # An answer without a snapshot has zeros in its place. Java sends null for the bytes of an error, and then cannot
-    # write the answer; here they are empty.
+    # An answer without a snapshot carries zeros for its id. Java sets the bytes of an error to null, and then fails to
+    # serialize the answer; here they are empty.
     leader = Data.LeaderIdAndEpoch(leader_id=0, leader_epoch=0)
     if replica is not None:
         leader = Data.LeaderIdAndEpoch(leader_id=leader_id_or_none(replica), leader_epoch=replica.epoch)
@@ -120,7 +120,7 @@ def _response(replica: Replica, requested: Requested, data: Data, topic: str = M
 
 
 def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bool:
-    """The leader says to start from this snapshot; returns whether that makes sense."""
+    """The leader names a snapshot to start from. Returns whether the offer is valid; then the download begins."""
     log = replica.log
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
     is_possible = 0 <= snapshot.epoch <= role.epoch and log.committed <= snapshot.end_offset <= OFFSET_MAX
@@ -134,7 +134,7 @@ def begin_download(replica: Replica, role: Follower, snapshot: SnapshotId) -> bo
 
 
 def download_request(replica: Replica, role: Follower, download: Download) -> FetchSnapshotRequest:
-    """What asks for the next part."""
+    """The request for the next part."""
     partition = Asked.PartitionSnapshot(
         partition=0,
         current_leader_epoch=role.epoch,
@@ -162,8 +162,8 @@ def on_response(
     data = topics[0].partitions[0]
     if data.index != 0:
         return False
-    said = said_by(replica, data.error_code, data.current_leader, response.node_endpoints)
-    handled = take_answer(replica, peer, said, now_ms)
+    report = report_of(replica, data.error_code, data.current_leader, response.node_endpoints)
+    handled = take_answer(replica, peer, report, now_ms)
     if handled is not None:
         return handled
     role = replica.role
@@ -171,7 +171,7 @@ def on_response(
         replica.note("snapshot_part_unasked", peer=peer)
         return False
     if data.error_code == Error.SNAPSHOT_NOT_FOUND or data.snapshot_id.end_offset < 0 or data.snapshot_id.epoch < 0:
-        # The leader has cleaned it away: a Fetch will tell of a newer one.
+        # The leader has deleted it: the next Fetch names a newer one.
         drop_download(replica, role.state)
         role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
         return True
@@ -184,7 +184,7 @@ def on_response(
 
 
 def on_failure(replica: Replica, peer: int, _request: FetchSnapshotRequest, error: int, _now_ms: int) -> bool:
-    """No answer for the partition: start over with Fetch. Java leaders so answer where they lack the snapshot."""
+    """No answer for the partition: go back to Fetch. Java leaders answer so where they lack the snapshot."""
     role = replica.role
     if error == Error.BROKER_NOT_AVAILABLE:
         return False
@@ -218,7 +218,7 @@ def _take_part(replica: Replica, role: Follower, download: Download, data: Data)
 
 
 def on_part_written(replica: Replica, written: PartWritten, _now_ms: int) -> None:
-    """A part is in the file: after the last one, have the whole checked and kept."""
+    """A part is written to the file: after the last part, order the check of the whole snapshot."""
     role = replica.role
     if not isinstance(role, Follower):
         return

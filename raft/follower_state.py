@@ -1,4 +1,4 @@
-"""What a follower keeps of the leader it follows."""
+"""The state of a follower: the leader's deadline and high watermark, and the snapshot under download."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 class Download:
-    """A snapshot that is fetched part by part. position: bytes that are in the file, or ordered to be; size: None
-    before the first part told it. writing: the number of the part that is being written, 0 for none.
+    """A snapshot that is fetched part by part. position: bytes written to the file, or ordered to be; size: None
+    before the first part arrived. writing: the number of the part that is being written, 0 for none.
     """
 
     __slots__ = ("id", "position", "size", "writing")
@@ -23,9 +23,9 @@ class Download:
 
 
 class FollowerState:
-    """fetch_deadline_ms: when the leader counts as gone; has_fetched: whether a Fetch of this epoch succeeded.
+    """fetch_deadline_ms: when the fetch timeout ends; has_fetched: whether a Fetch of this epoch succeeded.
 
-    leader_high_watermark: as the leader last told it, which may be above our log's end; -1 before that.
+    leader_high_watermark: from the last answer; it may be above our log end; -1 before the first.
     """
 
     __slots__ = ("download", "fetch_deadline_ms", "has_fetched", "leader_high_watermark")
@@ -37,6 +37,6 @@ class FollowerState:
         self.download: Download | None = None
 
     def fetched(self, now_ms: int, timeout_ms: int) -> None:
-        """The leader answered as a leader does: it is alive."""
+        """The leader answered successfully: the fetch timeout starts again."""
         self.fetch_deadline_ms = now_ms + timeout_ms
         self.has_fetched = True

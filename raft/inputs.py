@@ -1,4 +1,4 @@
-"""What happens to a replica: the inputs of `raft.step`."""
+"""The inputs of `raft.step`: requests, answers, completed disk operations, time, and calls of the state machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """Whom an answer goes to. Within one connection requests arrive, and answers leave, in order."""
+    """Where the answer to a request goes. On one connection requests arrive, and answers leave, in order."""
 
     connection: int
     correlation: int
@@ -20,19 +20,19 @@ class Source(NamedTuple):
 
 @dataclass(slots=True)
 class Ticked:
-    """Nothing but time has passed."""
+    """Only time has passed."""
 
 
 @dataclass(slots=True)
 class WallClock:
-    """The wall clock is this far ahead of the monotonic one, in ms; only timestamps for people rest on it."""
+    """How far the wall clock is ahead of the monotonic clock, in ms; used only for timestamps that people read."""
 
     offset_ms: int
 
 
 @dataclass(slots=True)
 class Requested:
-    """A peer, broker or client asks. request: a message class of `records.messages`, decoded at `version`."""
+    """A peer, broker or client sent a request. request: a message of `records.messages`, decoded at `version`."""
 
     source: Source
     request: Any
@@ -42,7 +42,7 @@ class Requested:
 
 @dataclass(slots=True)
 class Disconnected:
-    """An accepted connection is gone: what is parked for it needs no answer."""
+    """An accepted connection is closed: its parked requests need no answer."""
 
     connection: int
 
@@ -58,8 +58,8 @@ class Answered:
 
 @dataclass(slots=True)
 class Failed:
-    """A `Send` came to nothing: BROKER_NOT_AVAILABLE (no connection, or it broke), UNSUPPORTED_VERSION (the peer lacks
-    a version that can carry the request), NETWORK_EXCEPTION (not authenticated).
+    """A `Send` failed: BROKER_NOT_AVAILABLE (no connection, or it was lost), UNSUPPORTED_VERSION (the peer supports no
+    version that can carry the request), NETWORK_EXCEPTION (not authenticated).
     """
 
     peer: int
@@ -69,7 +69,7 @@ class Failed:
 
 @dataclass(slots=True)
 class Refused:
-    """A connection to a peer was refused, be it a first one or one in place of one that broke: its process is gone."""
+    """A new connection or a reconnect to a peer was refused: its process is not running."""
 
     peer: int
 
@@ -85,8 +85,8 @@ class Saved:
 class Flushed:
     """Every `Append`, `Truncate`, `ResetLog` and `AdvanceLogStart` up to this number is on disk.
 
-    end_offset: where the log ended after the operation of this number, -1 for where the core says; lower only after a
-    `Truncate` to an offset within a batch. log_bytes: the size of its segments together; -1 for unchanged.
+    end_offset: where the log ended after the operation of this number, -1 for the end that the core expects; lower only
+    after a `Truncate` to an offset within a batch. log_bytes: the size of all segments together; -1 for unchanged.
     """
 
     number: int
@@ -96,10 +96,10 @@ class Flushed:
 
 @dataclass(slots=True)
 class Propose:
-    """The state machine of the leader appends one record batch, complete in its bytes.
+    """The state machine of the leader proposes one encoded record batch.
 
-    epoch: of the leadership it was built under; base_offset to last_offset: as in its header. Refused, by a
-    `ProposalRefused` effect, where the epoch or the base offset is not the replica's next.
+    epoch: the epoch that it was built for; base_offset to last_offset: as in its header. Refused by a
+    `ProposalRefused` effect where this replica does not lead that epoch, or the base offset is not the next.
     """
 
     epoch: int
@@ -110,15 +110,15 @@ class Propose:
 
 @dataclass(slots=True)
 class ConfirmLeadership:
-    """Is this replica still the leader, now? Answered by `LeadershipConfirmed`, or by the loss of leadership."""
+    """Asks whether this replica is still the leader. Answered by `LeadershipConfirmed`, or by a `LeaderChanged`."""
 
     number: int
 
 
 @dataclass(slots=True)
 class SnapshotTaken:
-    """The state machine wrote a snapshot of its committed state, and it is on disk. timestamp_ms: that of its last
-    record, from its header.
+    """The state machine wrote a snapshot of its committed state, and the snapshot is on disk. timestamp_ms: of the last
+    record in it, from the snapshot's header.
     """
 
     id: SnapshotId
@@ -128,7 +128,7 @@ class SnapshotTaken:
 
 @dataclass(slots=True)
 class PartWritten:
-    """The `WriteSnapshotPart` of this number is in the file."""
+    """The `WriteSnapshotPart` of this number is written to the file."""
 
     number: int
 
@@ -138,7 +138,7 @@ class SnapshotStored:
     """The `FreezeSnapshot` of this number is done: a downloaded snapshot is on disk under its name.
 
     timestamp_ms: from its header; voters and kraft_version: from the control records of its first batch, None where
-    it has none. refused: the file is not a whole snapshot; it was removed.
+    it has none. refused: the file is not a valid snapshot, and was removed.
     """
 
     number: int
@@ -151,14 +151,14 @@ class SnapshotStored:
 
 @dataclass(slots=True)
 class Resign:
-    """The state machine cannot go on leading this epoch."""
+    """The state machine cannot be the leader of this epoch any longer."""
 
     epoch: int
 
 
 @dataclass(slots=True)
 class ShutDown:
-    """Leave in good order: hand leadership over, then `ShutdownComplete`."""
+    """Controlled shutdown: hand leadership over, then `ShutdownComplete`."""
 
 
 Input = (

@@ -1,4 +1,4 @@
-"""What a leader keeps: how far each replica is, who was heard from, which requests wait, what is to be appended."""
+"""The state of a leader: the progress of each replica, deadlines, parked Fetches, and batches to append."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ OBSERVERS_MAX = 10_000
 
 
 class Progress:
-    """How far a replica is, as its fetches tell. key: as in the voter set, or as the observer says.
+    """The progress of a replica, from its fetches. key: as in the voter set, or as the observer sent it.
 
-    end_offset: its durable log end, UNKNOWN before its first Fetch; it may go back. fetched_ms, caught_up_ms: when it
-    last fetched, and when it last had all that the leader had; UNKNOWN for never. leader_end: the leader's log end
-    at its last fetch. endpoints: of a voter.
+    end_offset: its durable log end, UNKNOWN before its first Fetch; it may decrease. fetched_ms, caught_up_ms: when it
+    last fetched, and when it was last caught up with the leader; UNKNOWN for never. leader_end: the leader's log end
+    at its last Fetch. endpoints: of a voter.
     """
 
     __slots__ = ("caught_up_ms", "end_offset", "endpoints", "fetched_ms", "key", "leader_end")
@@ -33,11 +33,11 @@ class Progress:
         self.end_offset = self.fetched_ms = self.caught_up_ms = self.leader_end = UNKNOWN
 
     def fetched(self, offset: int, leader_end: int, now_ms: int) -> None:
-        """It fetches from `offset` on: all below is durable there."""
+        """It fetches from `offset` on: all records below are durable there."""
         if offset >= leader_end:
             self.caught_up_ms = now_ms
         elif self.leader_end > 0 and offset >= self.leader_end:
-            # It has by now all that there was when it last fetched: then it was caught up.
+            # It now has all records that the leader had at its last Fetch: it was caught up at that time.
             self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
         self.leader_end = leader_end
         self.fetched_ms = now_ms
@@ -45,16 +45,26 @@ class Progress:
 
 
 class LeaderState:
-    """start_offset: where the leader's epoch begins. granting: ids of those who elected it.
+    """start_offset: where the leader's epoch begins. granting: ids of the voters that granted their vote.
 
-    voters: by id, with the leader's own; observers: all others that fetch, by key. heard: ids of the other voters that
-    fetched since quorum_deadline_ms was set. begin_deadline_ms: when voters that do not fetch are next told who leads.
-    parked: the Fetch that waits on a connection.
+    voters: by id, with the leader itself; observers: all others that fetch, by key. fetched_voters: ids of the other
+    voters that fetched since quorum_deadline_ms was set. begin_deadline_ms: when BeginQuorumEpoch is next sent to the
+    voters that do not fetch. parked: by connection, its one unanswered Fetch.
     """
 
     __slots__ = (
-        "begin_deadline_ms", "granting", "heard", "observers", "own_id", "parked", "parked_deadline_ms", "proposals",
-        "quorum_deadline_ms", "rounds", "start_offset", "voters",
+        "begin_deadline_ms",
+        "fetched_voters",
+        "granting",
+        "observers",
+        "own_id",
+        "parked",
+        "parked_deadline_ms",
+        "proposals",
+        "quorum_deadline_ms",
+        "rounds",
+        "start_offset",
+        "voters",
     )  # fmt: skip
 
     def __init__(self, own_id: int, voters: VoterSet, granting: tuple[int, ...], start_offset: int) -> None:
@@ -63,7 +73,7 @@ class LeaderState:
         self.granting = granting
         self.voters: dict[int, Progress] = {}
         self.observers: dict[ReplicaKey, Progress] = {}
-        self.heard: set[int] = set()
+        self.fetched_voters: set[int] = set()
         self.quorum_deadline_ms = NEVER
         self.begin_deadline_ms = 0
         self.parked: dict[int, Parked] = {}
@@ -73,7 +83,7 @@ class LeaderState:
         self.follow(voters)
 
     def follow(self, voters: VoterSet) -> None:
-        """Another voter set is in force: who is in it counts from now on, who left is an observer (KIP-853)."""
+        """The voter set changed: its members count from now on; a voter that left becomes an observer (KIP-853)."""
         left = self.voters
         self.voters = {}
         for voter in voters:
@@ -90,40 +100,40 @@ class LeaderState:
             self.observers.setdefault(progress.key, progress)
 
     def voter(self, key: ReplicaKey) -> Progress | None:
-        """The voter that this replica is; None where it is an observer."""
+        """The progress of the voter with this key; None where the key is that of an observer."""
         progress = self.voters.get(key.id)
         return progress if progress is not None and progress.key.matches(key) else None
 
     def replica(self, key: ReplicaKey, session_ms: int, now_ms: int) -> Progress:
-        """The voter or observer of this key; one that was not known is an observer."""
+        """The progress of the voter or observer with this key; an unknown key is added as an observer."""
         progress = self.voter(key) or self.observers.get(key)
         if progress is None:
             if len(self.observers) >= OBSERVERS_MAX:
                 self.forget_silent(session_ms, now_ms)
             if len(self.observers) >= OBSERVERS_MAX:
-                # Nobody has so many: a peer makes names up. The one that has been silent for longest goes.
+                # No cluster has so many: a peer makes keys up. Remove the one that has not fetched for longest.
                 del self.observers[min(self.observers, key=lambda other: self.observers[other].fetched_ms)]
             progress = self.observers[key] = Progress(key)
         return progress
 
     def forget_silent(self, session_ms: int, now_ms: int) -> None:
-        """Observers that did not fetch for so long are gone; a leader that left the voter set stays."""
+        """Forget observers that have not fetched for `session_ms`; a leader that left the voter set itself stays."""
         for key in [key for key, seen in self.observers.items() if now_ms - seen.fetched_ms >= session_ms]:
             if key.id != self.own_id:
                 del self.observers[key]
 
-    def hear(self, key: ReplicaKey, timeout_ms: int, now_ms: int) -> None:
-        """A replica fetched. Once a majority of the voters have, the leader may go on for another `timeout_ms`."""
+    def record_contact(self, key: ReplicaKey, timeout_ms: int, now_ms: int) -> None:
+        """A replica fetched. Once a majority of the voters have, the quorum deadline moves to `timeout_ms` from now."""
         if self.voter(key) is None:
             return
-        self.heard.add(key.id)
+        self.fetched_voters.add(key.id)
         needed = len(self.voters) // 2 + 1 - (self.own_id in self.voters)
-        if len(self.heard) >= needed:
-            self.heard.clear()
+        if len(self.fetched_voters) >= needed:
+            self.fetched_voters.clear()
             self.quorum_deadline_ms = now_ms + timeout_ms
 
     def silent_voters(self, interval_ms: int, now_ms: int) -> list[ReplicaKey]:
-        """The other voters that have not fetched for so long: they may not know who leads."""
+        """The other voters that have not fetched for `interval_ms`: they may not know the leader."""
         return [
             progress.key
             for progress in self.voters.values()
@@ -132,6 +142,6 @@ class LeaderState:
         ]
 
     def successors(self) -> tuple[ReplicaKey, ...]:
-        """The other voters, those with the longest logs first."""
+        """The other voters, the longest logs first."""
         others = [progress for progress in self.voters.values() if progress.key.id != self.own_id]
         return tuple(other.key for other in sorted(others, key=lambda other: (-other.end_offset, other.key)))

@@ -1,4 +1,4 @@
-"""Requests to peers: one in flight for each, a pause after a failure, an end to waiting (`RequestManager` of Kafka)."""
+"""Requests to peers: one in flight for each, a backoff after a failure, a timeout (`RequestManager` of Kafka)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from raft.config import Endpoint
 
 
-class _Peer:
-    """number: of the request in flight, 0 for none; until_ms: when it is given up, or the pause ends."""
+class _Entry:
+    """number: of the request in flight, 0 for none; until_ms: when it times out, or the backoff ends."""
 
     __slots__ = ("number", "request", "until_ms")
 
@@ -24,74 +24,74 @@ class _Peer:
 
 
 class Peers:
-    """What is under way to whom. bootstrap: (peer, endpoint) of who may tell where the leader is.
+    """The requests in flight and the backoffs, by peer. bootstrap: (peer, endpoint) of nodes that may know the leader.
 
-    A peer that is not in the books is ready. Numbers of requests increase by one and are never used twice, so that an
-    answer of the past is known for one.
+    A peer without an entry is ready. Numbers of requests increase by one and are never used twice, so that a late
+    answer is recognised.
     """
 
-    __slots__ = ("_books", "_number", "_request_timeout_ms", "_retry_backoff_ms", "bootstrap")
+    __slots__ = ("_entries", "_number", "_request_timeout_ms", "_retry_backoff_ms", "bootstrap")
 
     def __init__(self, request_timeout_ms: int, retry_backoff_ms: int, bootstrap: list[tuple[int, Endpoint]]) -> None:
-        self._books: dict[int, _Peer] = {}
+        self._entries: dict[int, _Entry] = {}
         self._number = 0
         self._request_timeout_ms = request_timeout_ms
         self._retry_backoff_ms = retry_backoff_ms
         self.bootstrap = bootstrap
 
     def reset(self) -> None:
-        """Forget everything: the role changed, and what was asked before no longer matters."""
-        self._books.clear()
+        """Forget all requests and backoffs: the role changed, and earlier requests no longer matter."""
+        self._entries.clear()
 
     def sent(self, peer: int, request: Any, now_ms: int) -> int:
-        """A request leaves; returns its number."""
+        """Record a request that is sent now; returns its number."""
         self._number += 1
-        book = self._book(peer)
-        book.number = self._number
-        book.request = request
-        book.until_ms = now_ms + self._request_timeout_ms
+        entry = self._entry(peer)
+        entry.number = self._number
+        entry.request = request
+        entry.until_ms = now_ms + self._request_timeout_ms
         return self._number
 
     def take(self, peer: int, number: int, now_ms: int) -> Any:
-        """The request that is answered by this number; None where none is in flight, or it was given up."""
-        book = self._books.get(peer)
-        if book is None or book.number != number or now_ms >= book.until_ms:
+        """The request with this number; None where it is not in flight (any more), or has timed out."""
+        entry = self._entries.get(peer)
+        if entry is None or entry.number != number or now_ms >= entry.until_ms:
             return None
-        del self._books[peer]
-        return book.request
+        del self._entries[peer]
+        return entry.request
 
     def back_off(self, peer: int, now_ms: int, pause_ms: int | None = None) -> None:
-        """Send nothing to this peer for a while."""
-        book = self._book(peer)
-        book.number = 0
-        book.request = None
-        book.until_ms = now_ms + (self._retry_backoff_ms if pause_ms is None else pause_ms)
+        """Send nothing to this peer for `pause_ms`, by default the retry backoff."""
+        entry = self._entry(peer)
+        entry.number = 0
+        entry.request = None
+        entry.until_ms = now_ms + (self._retry_backoff_ms if pause_ms is None else pause_ms)
 
     def is_ready(self, peer: int, now_ms: int) -> bool:
-        book = self._books.get(peer)
-        return book is None or now_ms >= book.until_ms
+        entry = self._entries.get(peer)
+        return entry is None or now_ms >= entry.until_ms
 
     def is_backing_off(self, peer: int, now_ms: int) -> bool:
-        book = self._books.get(peer)
-        return book is not None and book.number == 0 and now_ms < book.until_ms
+        entry = self._entries.get(peer)
+        return entry is not None and entry.number == 0 and now_ms < entry.until_ms
 
     def give_up(self, peer: int, now_ms: int) -> bool:
-        """Whether the request to this peer waited for too long; then it is forgotten."""
-        book = self._books.get(peer)
-        if book is None or book.number == 0 or now_ms < book.until_ms:
+        """Whether the request to this peer has timed out; if so, forget it."""
+        entry = self._entries.get(peer)
+        if entry is None or entry.number == 0 or now_ms < entry.until_ms:
             return False
-        del self._books[peer]
+        del self._entries[peer]
         return True
 
     def is_waiting(self, now_ms: int) -> bool:
         """Whether any request is in flight."""
-        for book in self._books.values():  # noqa: SIM110 - asked in each step: a generator costs more than the loop
-            if book.number and now_ms < book.until_ms:
+        for entry in self._entries.values():  # noqa: SIM110 - asked in each step: a generator costs more than the loop
+            if entry.number and now_ms < entry.until_ms:
                 return True
         return False
 
     def ready_bootstrap(self, rng: Random, now_ms: int) -> tuple[int, Endpoint] | None:
-        """One of the bootstrap servers that are ready, by luck; None while any request is in flight."""
+        """A random bootstrap server of those that are ready; None where there is none, or any request is in flight."""
         count = len(self.bootstrap)
         if not count or self.is_waiting(now_ms):
             return None
@@ -103,15 +103,15 @@ class Peers:
         return None
 
     def next_ms(self, now_ms: int) -> int:
-        """When the first of the requests is given up, or of the pauses ends."""
+        """When the next request times out, or the next backoff ends; NEVER where there is none."""
         next_ms = NEVER
-        for book in self._books.values():
-            if now_ms < book.until_ms < next_ms:
-                next_ms = book.until_ms
+        for entry in self._entries.values():
+            if now_ms < entry.until_ms < next_ms:
+                next_ms = entry.until_ms
         return next_ms
 
-    def _book(self, peer: int) -> _Peer:
-        book = self._books.get(peer)
-        if book is None:
-            book = self._books[peer] = _Peer()
-        return book
+    def _entry(self, peer: int) -> _Entry:
+        entry = self._entries.get(peer)
+        if entry is None:
+            entry = self._entries[peer] = _Entry()
+        return entry

@@ -1,4 +1,4 @@
-"""What each role does when there is time: send what is due, act on what is decided, expire what waited (KIP-595)."""
+"""What each role does after each input: send requests that are due, act on elections, handle timeouts (KIP-595)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from raft.replica import Replica
 
 CHANGES_MAX = 8
-"""No chain of roles in one step is longer: Resigned, Unattached, Prospective, Candidate, Leader."""
+"""A limit above the longest chain in one step: Resigned, Unattached, Prospective, Candidate, Leader."""
 
 
 def poll(replica: Replica, now_ms: int) -> None:
-    """Do all that is due, until nothing is; then `replica.deadline_ms` says when something will be."""
+    """Do everything that is due, and set `replica.deadline_ms` to when more is."""
     deadline_ms = NEVER
     for _ in range(CHANGES_MAX):
         if _is_shut_down(replica):
@@ -43,9 +43,9 @@ def poll(replica: Replica, now_ms: int) -> None:
 
 
 def _is_shut_down(replica: Replica) -> bool:
-    """Whether nothing is left to hand over: only a leader has something, until it has told everybody or another leads.
+    """Whether a shutdown is complete: at once, but for a leader, which first resigns and tells all other voters.
 
-    Kafka also has a node wait that looks for a leader; but whether it stays or goes, the others must do without it.
+    In Kafka a node without a leader waits too; but the other voters must elect a leader without this node in any case.
     """
     if not replica.shutting_down or replica.stopped:
         return replica.stopped
@@ -62,7 +62,7 @@ def _unattached(replica: Replica, role: Unattached, now_ms: int) -> int:
         send_fetch(replica, role, now_ms)
         return NEVER
     if role.election_deadline_ms == NEVER:
-        # It was an observer, and by a snapshot it came to know that it votes.
+        # It was an observer, and learned from a snapshot that it is a voter.
         deadline_ms = now_ms + replica.election_timeout()
         replica.become(Unattached(role.epoch, role.leader_id, role.voted, deadline_ms), keep_requests=True)
         return now_ms
@@ -78,17 +78,17 @@ def _prospective(replica: Replica, role: Prospective, now_ms: int) -> int:
     held_until_ms = 0 if tally.held_until_ms is None else tally.held_until_ms
     if tally.is_won and now_ms >= held_until_ms:
         to_candidate(replica, now_ms)
-        return NEVER  # where it could not stand, there is nothing more to try
+        return NEVER  # no epoch is left: there is nothing more to try
     if tally.is_lost or now_ms >= role.election_deadline_ms:
-        _lose(replica, role, now_ms)
+        _lose_election(replica, role, now_ms)
     elif now_ms >= held_until_ms:
         send_requests(replica, role, now_ms)
     deadline_ms = role.election_deadline_ms
     return min(deadline_ms, held_until_ms) if held_until_ms > now_ms else deadline_ms
 
 
-def _lose(replica: Replica, role: Prospective, now_ms: int) -> None:
-    """Not enough would vote for us. If there is a leader, it may be heard again; else another election may come."""
+def _lose_election(replica: Replica, role: Prospective, now_ms: int) -> None:
+    """The pre-vote is lost: follow the leader again if one is known, else wait for another election."""
     if role.leader_id is not None and role.endpoints:
         to_follower(replica, role.epoch, role.leader_id, role.endpoints, now_ms)
     else:
@@ -101,7 +101,7 @@ def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
     elif now_ms >= role.election_deadline_ms:
         to_prospective(replica, now_ms)
     else:
-        # One that has lost waits for the rest of its time, so that others may win (KAFKA-18345).
+        # A candidate that has lost waits for the rest of its timeout, so that others may win (KAFKA-18345).
         send_requests(replica, role, now_ms)
     return role.election_deadline_ms
 
@@ -111,7 +111,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     is_cut_off = len(state.voters) > 1 and now_ms >= state.quorum_deadline_ms
     if is_cut_off or replica.shutting_down:
         if is_cut_off:
-            replica.note("quorum_lost", heard=sorted(state.heard), voters=list(state.voters))
+            replica.note("quorum_lost", heard=sorted(state.fetched_voters), voters=list(state.voters))
         to_resigned(replica, now_ms)
         return now_ms
     if now_ms >= state.proposals.drain_ms:
@@ -138,7 +138,7 @@ def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:
     if replica.shutting_down:
         return NEVER
     if now_ms >= role.election_deadline_ms:
-        # In this epoch everybody knows us for its leader: only another one can have another.
+        # The voters know this replica as the leader of its epoch: another leader needs another epoch.
         to_unattached(replica, role.epoch + 1, None, now_ms)
         return now_ms
     return role.election_deadline_ms

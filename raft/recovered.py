@@ -1,4 +1,4 @@
-"""What a replica starts from: what its directory holds, as the storage found it."""
+"""What a replica starts from: the content of its directory, as the storage recovered it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Election:
-    """What quorum-state says. leader_id, voted: None where none is known, or none was voted for, in this epoch."""
+    """The content of quorum-state. leader_id: None where unknown. voted: None where no vote was given in this epoch."""
 
     epoch: int
     leader_id: int | None
@@ -21,7 +21,7 @@ class Election:
 
 @dataclass(slots=True)
 class StoredSnapshot:
-    """A whole snapshot on disk. size in bytes; timestamp_ms: that of its last record, from its header."""
+    """A complete snapshot on disk. size: in bytes; timestamp_ms: of its last record, from its header."""
 
     id: SnapshotId
     size: int
@@ -30,7 +30,7 @@ class StoredSnapshot:
 
 @dataclass(slots=True)
 class Recovered:
-    """All of it is durable: recovery has cut, healed and flushed what it had to.
+    """All of it is durable: recovery has truncated and flushed where it had to.
 
     election: None where there is no quorum-state. log_start, log_end: end exclusive; equal in an empty log. epochs:
     (epoch, start offset), ascending, none at or above the end but one assigned without data. snapshots: ascending by

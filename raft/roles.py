@@ -1,4 +1,4 @@
-"""The roles of a replica, as frozen values, and which may follow which (KIP-595, KIP-996; `QuorumState` of Kafka)."""
+"""The roles of a replica, as frozen values, and the allowed transitions (KIP-595, KIP-996; `QuorumState` of Kafka)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unattached:
-    """Knows no leader, or where it is reached. voted: whom this replica voted for in this epoch."""
+    """Knows no leader, or no endpoint of it. voted: the candidate that this replica voted for in this epoch."""
 
     epoch: int
     leader_id: int | None
@@ -27,7 +27,7 @@ class Unattached:
 
 @dataclass(frozen=True, slots=True)
 class Prospective:
-    """A voter that asks whether it could win, before it raises its epoch. What it knew of leader and vote it keeps."""
+    """A voter that asks for pre-votes before it raises its epoch. It keeps the leader and the vote that it knew."""
 
     epoch: int
     leader_id: int | None
@@ -39,7 +39,7 @@ class Prospective:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A voter that asks for votes in an epoch of its own. voted: itself."""
+    """A voter that asks for votes in a new epoch. voted: itself."""
 
     epoch: int
     voted: ReplicaKey
@@ -62,7 +62,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """Fetches from a leader that it can reach. endpoints: never empty. voted: kept within an epoch."""
+    """Fetches from a leader. endpoints: of the leader, never empty. voted: kept within an epoch."""
 
     epoch: int
     leader_id: int
@@ -73,9 +73,9 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class Resigned:
-    """Led this epoch, and does so no more; it tells the voters. leader_id: its own.
+    """Was the leader of this epoch, has resigned, and tells the other voters so. leader_id: its own.
 
-    successors: the other voters, those with the longest logs first. unacked: ids of voters that have not yet heard.
+    successors: the other voters, the longest logs first. unacked: ids of the voters that have not acknowledged it yet.
     """
 
     epoch: int
@@ -91,38 +91,38 @@ Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
 
 
 def same(old: int, new: int) -> bool:
-    """The epoch stays."""
+    """The epoch does not change."""
     return new == old
 
 
 def higher(old: int, new: int) -> bool:
-    """The epoch rises."""
+    """The epoch is higher."""
     return new > old
 
 
 def next_one(old: int, new: int) -> bool:
-    """The epoch rises by one: an election of one's own."""
+    """The epoch is higher by one: an election that this replica starts."""
     return new == old + 1
 
 
 def not_lower(old: int, new: int) -> bool:
-    """The epoch stays or rises."""
+    """The epoch is the same or higher."""
     return new >= old
 
 
-# From which role to which, and what the epoch does on the way. Within an epoch a leader never follows, a candidate
-# never forgets that it voted for itself, and only a Prospective may raise the epoch to stand in it.
+# The allowed transitions, and the rule for the epoch of each. Within an epoch a leader never becomes a follower, a
+# candidate keeps its vote for itself, and only a Prospective may raise the epoch and become a candidate.
 NEXT: dict[type[Role], dict[type[Role], Callable[[int, int], bool]]] = {
     Unattached: {Unattached: not_lower, Prospective: same, Follower: not_lower},
     Prospective: {Unattached: not_lower, Prospective: same, Candidate: next_one, Follower: not_lower},
     Candidate: {Unattached: higher, Prospective: same, Leader: same, Follower: not_lower},
     Leader: {Unattached: higher, Follower: higher, Resigned: same},
     Follower: {Unattached: higher, Prospective: same, Follower: not_lower},
-    # A sole voter that restarts after it led stands again at once; any other Resigned waits for the next epoch.
+    # A sole voter that restarts after it was leader becomes Prospective at once; others wait for the next epoch.
     Resigned: {Unattached: higher, Prospective: same, Follower: higher},
 }
 
-# What a replica may be in the moment it starts.
+# The roles in which a replica may start.
 FIRST: tuple[type[Role], ...] = (Unattached, Candidate, Follower, Resigned)
 
 
@@ -135,6 +135,6 @@ def check_change(old: Role | None, new: Role) -> None:
     assert rule is not None, f"{type(new).__name__} cannot follow {old}"
     assert rule(old.epoch, new.epoch), f"{new} cannot follow {old}: its epoch is wrong"
     if new.epoch == old.epoch:
-        # One vote, and one leader, in an epoch. A leader's own vote is said by its leadership.
+        # One vote, and one leader, in an epoch. The vote of a leader is implied: for itself.
         assert old.voted is None or new.voted == old.voted or isinstance(new, Leader), f"{new} forgets a vote of {old}"
         assert old.leader_id is None or new.leader_id == old.leader_id, f"{new} has another leader than {old}"

@@ -1,4 +1,4 @@
-"""Snapshots that are stored: taking them into the books, starting the log from them, cleaning up (KIP-630)."""
+"""Stored snapshots: registering them, starting the log from one, deleting old ones (KIP-630)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def may_take(replica: Replica, snapshot: SnapshotId) -> bool:
-    """Whether the state machine may write a snapshot that ends here, and should.
+    """Whether the state machine should write a snapshot with this id.
 
-    It must end where a batch ends. False: one as good is there, or the log begins after it. Asserts that it holds
-    nothing but what is committed.
+    It must end where a batch ends. False where the same snapshot exists, or the log starts after its end. Asserts that
+    all its records are committed.
     """
     log = replica.log
     assert snapshot.end_offset <= log.committed, f"{snapshot} holds more than is committed, {log.committed}"
@@ -31,10 +31,10 @@ def may_take(replica: Replica, snapshot: SnapshotId) -> bool:
 
 
 def on_taken(replica: Replica, taken: SnapshotTaken, _now_ms: int) -> None:
-    """The state machine wrote a snapshot. What it says of voters no longer needs to be remembered from before."""
+    """The state machine wrote a snapshot: register it, and forget the voter sets that it replaces."""
     log = replica.log
     if taken.id.end_offset < log.start:
-        # While it was written the log was replaced by a newer one, of the leader's.
+        # While it was being written, the log was reset to a newer snapshot from the leader.
         replica.emit(DeleteSnapshot(taken.id))
         return
     if not may_take(replica, taken.id):
@@ -46,20 +46,20 @@ def on_taken(replica: Replica, taken: SnapshotTaken, _now_ms: int) -> None:
 
 
 def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
-    """A snapshot of the leader's is here, whole and checked: the log starts from it, and so does the state machine."""
+    """A downloaded snapshot is stored and checked: the log starts from it, and the state machine loads it."""
     if replica.freezing is None or replica.freezing[0] != stored.number:
         return
     snapshot = replica.freezing[1]
     replica.freezing = None
     log, role = replica.log, replica.role
     if stored.refused:
-        # The leader has it so: there is no use in asking for it again and again.
+        # The leader's copy may be corrupt too: back off for longer before the next download.
         replica.note("snapshot_corrupt", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
         if isinstance(role, Follower):
             replica.peers.back_off(role.leader_id, now_ms, replica.config.request_timeout_ms)
         return
     is_newer = (snapshot.epoch, snapshot.end_offset) > (log.last_epoch, log.end)
-    # Who stands, or leads, has said how long its log is, and to whom it counts: it stays so.
+    # A replica in an election, or a leader, has reported its log end to others: the log must not be reset.
     if not is_newer or snapshot.end_offset < log.committed or not isinstance(role, (Follower, Unattached)):
         replica.note("snapshot_not_needed", end_offset=snapshot.end_offset, epoch=snapshot.epoch)
         replica.emit(DeleteSnapshot(snapshot))
@@ -73,9 +73,9 @@ def on_stored(replica: Replica, stored: SnapshotStored, now_ms: int) -> None:
 
 
 def clean(replica: Replica, now_ms: int) -> None:
-    """Drop the oldest snapshots, and the log below the next one, where they are too large together, or too old.
+    """Delete the oldest snapshots, and the log below the next one, by size (retention_bytes_max) or age (retention_ms).
 
-    The newest snapshot stays. After a step by size the next one waits until the log's new size is known.
+    The newest snapshot stays. After a deletion by size the next one waits until the new size of the log is known.
     """
     log, config = replica.log, replica.config
     replica.clean_deadline_ms = now_ms + config.clean_interval_ms
@@ -93,14 +93,14 @@ def clean(replica: Replica, now_ms: int) -> None:
 
 
 def go_on_cleaning(replica: Replica, now_ms: int) -> None:
-    """What was dropped for its size is gone from the disk: see whether that was enough."""
+    """A deletion by size is complete on disk: check at the next poll whether more must be deleted."""
     if replica.cleaning and replica.log.done >= replica.cleaning:
         replica.cleaning = 0
         replica.clean_deadline_ms = now_ms
 
 
 def _drop_oldest(replica: Replica, reason: str) -> bool:
-    """Start the log at the second snapshot; returns False where that is not committed, or the log begins after it."""
+    """Start the log at the second snapshot. Returns False where that is not committed, or the log starts after it."""
     log = replica.log
     following = log.snapshots[1].id
     if not log.start < following.end_offset <= min(log.committed, log.snapshots[-1].id.end_offset):

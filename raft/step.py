@@ -1,4 +1,4 @@
-"""The one way into a replica: which function takes which input, and what is done after each (KIP-595)."""
+"""The entry points `start` and `step`, and the tables of the functions for each input and message (KIP-595)."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 
 def start(replica: Replica, now_ms: int, wall_offset_ms: int = 0) -> list[Effect]:
-    """The first step: the replica is what it was when it stopped, as far as that is safe. Once, before any other.
+    """The first step, called once: the replica takes the role that quorum-state and the log allow.
 
-    wall_offset_ms: as in `WallClock`: a sole voter leads, and writes a record of that, in this step.
+    wall_offset_ms: as in `WallClock`. A sole voter is elected in this step, and its first record carries a timestamp.
     """
     replica.wall_offset_ms = wall_offset_ms
     replica.become(first_role(replica, now_ms))
@@ -61,14 +61,14 @@ def start(replica: Replica, now_ms: int, wall_offset_ms: int = 0) -> list[Effect
         replica.load_snapshot(latest.id)
     replica.clean_deadline_ms = now_ms + replica.config.clean_interval_ms
     if replica.voters.is_only(replica.key) and not isinstance(replica.role, Candidate):
-        to_prospective(replica, now_ms)  # nobody else is to be waited for
+        to_prospective(replica, now_ms)  # there is no other voter to wait for
     return _end(replica, now_ms)
 
 
 def step(replica: Replica, event: Input, now_ms: int) -> list[Effect]:
-    """Take one input, do what is due, and return what should be done about it, in order.
+    """Handle one input and everything that is due, and return the effects, in order.
 
-    now_ms: of a clock that does not go back.
+    now_ms: of a monotonic clock.
     """
     INPUTS[type(event)](replica, event, now_ms)
     return _end(replica, now_ms)
@@ -76,12 +76,12 @@ def step(replica: Replica, event: Input, now_ms: int) -> list[Effect]:
 
 def _end(replica: Replica, now_ms: int) -> list[Effect]:
     poll(replica, now_ms)
-    replica.tell_leader()
+    replica.notify_leader()
     return replica.take_effects()
 
 
 def _on_ticked(_replica: Replica, _event: Ticked, _now_ms: int) -> None:
-    """The poll after each input does it all."""
+    """Nothing to do here: `poll` runs after each input."""
 
 
 def _on_wall_clock(replica: Replica, event: WallClock, _now_ms: int) -> None:
@@ -102,7 +102,7 @@ def _on_disconnected(replica: Replica, event: Disconnected, _now_ms: int) -> Non
 def _on_answered(replica: Replica, event: Answered, now_ms: int) -> None:
     request = replica.peers.take(event.peer, event.number, now_ms)
     if request is None:
-        return  # late: given up, or asked in a role that is over
+        return  # late: the request timed out, or was sent in an earlier role
     answer, on_response, _ = RESPONSES[type(request)]
     role = replica.role
     if type(event.response) is not answer:
@@ -124,13 +124,13 @@ def _on_failed(replica: Replica, event: Failed, now_ms: int) -> None:
 
 
 def _on_refused(replica: Replica, event: Refused, now_ms: int) -> None:
-    """The leader's process is gone: find out at once whether an election could be won, in place of a time-out later.
+    """The leader's process is not running: ask for pre-votes at once, instead of after the fetch timeout.
 
-    A pre-vote cannot disturb a leader that lives after all: who fetches from it says no.
+    A pre-vote cannot disturb a leader that is alive after all: the voters that fetch from it refuse.
     """
     role = replica.role
     if isinstance(role, Resigned) and replica.shutting_down and event.peer in role.unacked:
-        role.unacked.remove(event.peer)  # who is not there need not be told
+        role.unacked.remove(event.peer)  # its process is not running: it needs no EndQuorumEpoch
     if not isinstance(role, Follower) or role.leader_id != event.peer:
         return
     if replica.config.pre_vote_on_lost_connection and replica.is_voter and not replica.shutting_down:
@@ -160,7 +160,7 @@ def _on_shut_down(replica: Replica, _event: ShutDown, _now_ms: int) -> None:
 
 
 def _failure(replica: Replica, peer: int, _request: object, error: int, _now_ms: int) -> bool:
-    """No answer came: where nobody is there that is no news, all else is noted."""
+    """A request failed: note the error, unless the peer was not reachable."""
     return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
 
 
@@ -183,7 +183,7 @@ INPUTS: dict[type[Input], Callable[[Replica, Any, int], None]] = {
     ShutDown: _on_shut_down,
 }
 
-# What others ask of this replica.
+# The requests that this replica serves.
 REQUESTS: dict[type, Callable[[Replica, Requested, int], None]] = {
     VoteRequest: vote.on_request,
     BeginQuorumEpochRequest: epoch.on_begin_request,
@@ -193,8 +193,8 @@ REQUESTS: dict[type, Callable[[Replica, Requested, int], None]] = {
     DescribeQuorumRequest: describe.on_request,
 }
 
-# What this replica asked of others: the answer that fits, who takes it, and who takes that none came. Each returns
-# whether the peer did well; else it is left alone for a moment.
+# The requests that this replica sends: the class of the answer, the function for an answer, the function for a failure.
+# Both functions return whether the request was a success; if not, the replica backs off from the peer.
 RESPONSES: dict[type, tuple[type, Callable[..., bool], Callable[..., bool]]] = {
     VoteRequest: (VoteResponse, vote.on_response, vote.on_failure),
     BeginQuorumEpochRequest: (BeginQuorumEpochResponse, epoch.on_begin_response, _failure),

@@ -1,4 +1,4 @@
-"""How a replica goes from role to role: timers, what is kept, who is told (`QuorumState` and `KafkaRaftClient`)."""
+"""The transitions between roles, with their timers and cleanup (`QuorumState` and `KafkaRaftClient` of Kafka)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def first_role(replica: Replica, now_ms: int) -> Role:
-    """What a replica is when it starts: what it was, but for a leader, which must never go on in its epoch.
+    """The role in which a replica starts: the role that it had, but a former leader is Resigned.
 
-    A leader that lost its unflushed tail would else give its offsets to other records of the same epoch.
+    A leader that lost the unflushed end of its log could otherwise write other records at the same offsets and epoch.
     """
     election = replica.recovered.election
     first_ms = now_ms + _first_timeout(replica)
@@ -50,7 +50,7 @@ def _first_timeout(replica: Replica) -> int:
 
 
 def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: int) -> None:
-    """Of a higher epoch without a leader that can be reached; or, a Prospective, back into its own."""
+    """Enter a higher epoch without a reachable leader; a Prospective may also go back within its epoch."""
     old = replica.role
     deadline_ms = NEVER
     if replica.is_voter:
@@ -58,7 +58,7 @@ def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: i
         is_waiting = isinstance(old, (Unattached, Candidate, Resigned)) or (
             isinstance(old, Prospective) and not old.tally.is_lost
         )
-        # Who waits for an election goes on waiting: else each higher epoch of a lone peer would put off its own.
+        # The election timeout keeps running: otherwise each higher epoch of an isolated peer would restart it.
         if is_waiting and old.election_deadline_ms != NEVER:  # type: ignore[union-attr]
             deadline_ms = old.election_deadline_ms  # type: ignore[union-attr]
     replica.become(Unattached(epoch, leader_id, old.voted if epoch == old.epoch else None, deadline_ms))
@@ -66,7 +66,7 @@ def to_unattached(replica: Replica, epoch: int, leader_id: int | None, now_ms: i
 
 
 def to_prospective(replica: Replica, now_ms: int) -> None:
-    """Ask whether an election could be won. What is saved does not change."""
+    """Ask for pre-votes. Epoch, leader and vote do not change."""
     old = replica.role
     assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
     deadline_ms = now_ms + replica.election_timeout()
@@ -76,7 +76,7 @@ def to_prospective(replica: Replica, now_ms: int) -> None:
 
 
 def to_candidate(replica: Replica, now_ms: int) -> None:
-    """Raise the epoch, vote for oneself, and ask for votes; nothing where no epoch is left."""
+    """Raise the epoch, vote for this replica, and ask for votes. Only a note where no epoch is left."""
     old = replica.role
     assert replica.is_voter, f"{replica.key} is not among {replica.voters}"
     if old.epoch >= EPOCH_MAX:
@@ -87,7 +87,7 @@ def to_candidate(replica: Replica, now_ms: int) -> None:
 
 
 def to_leader(replica: Replica, now_ms: int) -> None:
-    """Elected. The log goes on with a record of the new epoch, so that what is before it can be committed too."""
+    """Become leader. A record of the new epoch is appended, so that the records before it can be committed too."""
     old = replica.role
     assert isinstance(old, Candidate), f"{old} was not elected"
     assert old.tally.is_won, f"{old} has no majority: {old.tally.granting}"
@@ -100,7 +100,7 @@ def to_leader(replica: Replica, now_ms: int) -> None:
 
 
 def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[Endpoint, ...], now_ms: int) -> None:
-    """Follow a leader that can be reached."""
+    """Follow a leader whose endpoints are known."""
     old = replica.role
     assert leader_id != replica.key.id, "a replica cannot follow itself"
     assert endpoints, f"leader {leader_id} cannot be reached"
@@ -110,7 +110,7 @@ def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[E
 
 
 def to_resigned(replica: Replica, now_ms: int) -> None:
-    """Lead no more, and tell the voters, so that they need not wait until they notice."""
+    """Resign from leadership. The voters are told, so that they need not wait for their fetch timeout."""
     old = replica.role
     assert isinstance(old, Leader), f"{old} has nothing to resign"
     deadline_ms = now_ms + replica.election_timeout()
@@ -126,7 +126,7 @@ def _others(replica: Replica) -> list[int]:
 
 
 def _leave(replica: Replica, old: Role) -> None:
-    """What the old role had under way ends."""
+    """End what the old role had under way: parked Fetches, proposals, a download."""
     if isinstance(old, Leader):
         fail_parked(replica, old.state)
         for proposal in old.state.proposals.drain():
@@ -136,7 +136,7 @@ def _leave(replica: Replica, old: Role) -> None:
 
 
 def drop_download(replica: Replica, state: FollowerState) -> None:
-    """Forget a snapshot that is not whole."""
+    """Delete an incomplete download."""
     if state.download is not None:
         replica.emit(DropSnapshotPart(state.download.id))
         state.download = None

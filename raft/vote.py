@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.checks import (
-    is_meant,
+    is_for_this_voter,
     is_our_cluster,
     leader_endpoint,
     leader_id_or_none,
@@ -13,7 +13,7 @@ from raft.checks import (
     refusal_of_voter_request,
 )  # fmt: skip
 from raft.config import METADATA_TOPIC, ReplicaKey
-from raft.discovery import said_by, take_answer, unexpected
+from raft.discovery import report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
 from raft.tally import Tally
@@ -30,7 +30,7 @@ Answer = VoteResponse.TopicData
 
 
 def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
-    """Vote: one vote an epoch, saved before it is given; or, for a pre-vote, a word that changes nothing."""
+    """Vote: one vote an epoch, saved before it is answered. A pre-vote changes nothing here."""
     request: VoteRequest = requested.request
     if not is_our_cluster(replica, request.cluster_id):
         replica.emit(Reply(requested.source, VoteResponse(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())))
@@ -43,7 +43,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if error == Error.NONE:
         if asked.replica_epoch > replica.epoch:
             to_unattached(replica, asked.replica_epoch, None, now_ms)
-        if not is_meant(replica, request.voter_id, asked.voter_directory_id):
+        if not is_for_this_voter(replica, request.voter_id, asked.voter_directory_id):
             replica.note("vote_for_other_key", voter_id=request.voter_id, candidate_id=asked.replica_id)
             error = Error.INVALID_VOTER_KEY
     granted = error == Error.NONE and _decide(replica, asked, now_ms)
@@ -51,7 +51,7 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
 
 
 def _refusal(replica: Replica, asked: Partition) -> Error:
-    # A candidate has raised its epoch above that of its log; a Prospective has not yet.
+    # The epoch of a candidate is above that of its log; a Prospective has not raised its epoch yet.
     limit = asked.replica_epoch if asked.pre_vote else asked.replica_epoch - 1
     if asked.last_offset < 0 or not 0 <= asked.last_offset_epoch <= limit:
         return Error.INVALID_REQUEST
@@ -63,11 +63,11 @@ def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
     is_up_to_date = replica.log.is_up_to_date(asked.last_offset_epoch, asked.last_offset)
     granted = can_grant(replica.role, key, is_up_to_date=is_up_to_date, pre_vote=asked.pre_vote)
     if key.id == replica.key.id:
-        granted = False  # another node has our id; our own vote is not asked for by message
+        granted = False  # another node uses our id: this replica sends itself no Vote
     role = replica.role
     if asked.pre_vote:
         if isinstance(role, Prospective) and replica.voters.holds(key):
-            _meet(replica, role, asked, granted, now_ms)
+            _on_concurrent_pre_vote(replica, role, asked, granted, now_ms)
     elif granted and isinstance(role, (Unattached, Prospective)) and role.voted is None:
         _give_vote(replica, role, key, now_ms)
     replica.note(
@@ -83,7 +83,7 @@ def _decide(replica: Replica, asked: Partition, now_ms: int) -> bool:
 def can_grant(role: Role, key: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
     """One vote an epoch, and only to a log at least as up to date as ours (Raft 5.4.1).
 
-    A pre-vote goes to every such log, unless this replica leads, or fetches from a leader that lives (KIP-996).
+    A pre-vote is granted to every such log, unless this replica is the leader, or fetches from a live one (KIP-996).
     """
     if pre_vote:
         if isinstance(role, Leader) or (isinstance(role, Follower) and role.state.has_fetched):
@@ -92,12 +92,12 @@ def can_grant(role: Role, key: ReplicaKey, *, is_up_to_date: bool, pre_vote: boo
     if not isinstance(role, (Unattached, Prospective)):
         return False
     if role.voted is not None:
-        return role.voted.matches(key)  # whatever its log: the answer of before may be lost
+        return role.voted.matches(key)  # granted before, whatever the log: that answer may have been lost
     return role.leader_id is None and is_up_to_date
 
 
 def _give_vote(replica: Replica, role: Unattached | Prospective, key: ReplicaKey, now_ms: int) -> None:
-    # The candidate is as good as we are: it may have a full election timeout before we try.
+    # The candidate gets a full election timeout before this replica starts an election.
     deadline_ms = now_ms + replica.election_timeout()
     if isinstance(role, Unattached):
         replica.become(Unattached(role.epoch, role.leader_id, key, deadline_ms), keep_requests=True)
@@ -108,12 +108,12 @@ def _give_vote(replica: Replica, role: Unattached | Prospective, key: ReplicaKey
         )
 
 
-def _meet(replica: Replica, role: Prospective, asked: Partition, granted: bool, now_ms: int) -> None:
-    """Two voters ask for pre-votes at one time: say, both saw that the connection to the leader broke.
+def _on_concurrent_pre_vote(replica: Replica, role: Prospective, asked: Partition, granted: bool, now_ms: int) -> None:
+    """Two voters ask for pre-votes at the same time: say, both saw the connection to the leader break.
 
-    Both would win, stand, and split the vote. So the one with the shorter log, or of equal logs the one with the higher
-    id, holds back for a moment; and so does one that the other refused before, when it still followed: it comes late,
-    but a Java node would not hold back for us. A refusal from before it stood itself is no longer its answer.
+    Both would win, become candidates, and split the vote. So the one with the shorter log, or with equal logs the one
+    with the higher id, waits for pre_vote_yield_ms. A replica that the other voter has refused, when that one still
+    followed the leader, waits too: a Java node would not yield. That refusal is outdated, so the voter is asked again.
     """
     log, tally = replica.log, role.tally
     theirs = (asked.last_offset_epoch, asked.last_offset)
@@ -127,7 +127,7 @@ def _meet(replica: Replica, role: Prospective, asked: Partition, granted: bool, 
 
 
 def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) -> None:
-    """Ask each voter that has not answered, as long as it can still be won."""
+    """Send Vote to each voter that has not answered, as long as a majority is possible."""
     tally = role.tally
     if tally.is_lost:
         return
@@ -139,14 +139,14 @@ def send_requests(replica: Replica, role: Prospective | Candidate, now_ms: int) 
 
 
 def on_response(replica: Replica, peer: int, request: VoteRequest, response: VoteResponse, now_ms: int) -> bool:
-    """A voter answered; returns whether it did well."""
+    """A voter answered. Returns whether the answer was a success."""
     if response.error_code != Error.NONE:
         return on_failure(replica, peer, request, response.error_code, now_ms)
     partition = only_partition(response.topics)
     if partition is None:
         return False
-    said = said_by(replica, partition.error_code, partition, response.node_endpoints)
-    handled = take_answer(replica, peer, said, now_ms)
+    report = report_of(replica, partition.error_code, partition, response.node_endpoints)
+    handled = take_answer(replica, peer, report, now_ms)
     if handled is not None:
         return handled
     if partition.error_code != Error.NONE:
@@ -154,14 +154,14 @@ def on_response(replica: Replica, peer: int, request: VoteRequest, response: Vot
     role = replica.role
     pre_vote = request.topics[0].partitions[0].pre_vote
     if isinstance(role, Prospective if pre_vote else Candidate) and (
-        pre_vote or role.tally.answer_of(peer) is None  # a vote that is given stays given
+        pre_vote or role.tally.answer_of(peer) is None  # a vote that was granted is final
     ):
         role.tally.record(peer, partition.vote_granted)
     return True
 
 
 def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, now_ms: int) -> bool:
-    """No answer for the partition. A voter that does not know pre-votes cannot be asked for one: so none is."""
+    """No answer for the partition. If the voter does not support pre-votes, go on to the election without them."""
     role = replica.role
     if error == Error.UNSUPPORTED_VERSION and isinstance(role, Prospective):
         replica.note("pre_vote_unsupported", voter_id=peer)

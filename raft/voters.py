@@ -1,4 +1,4 @@
-"""Who votes: voter sets, where their members are reached, and how sets and kraft.version follow the log (KIP-853)."""
+"""Voter sets, the endpoints of voters, and the history of voter sets and kraft.version in the log (KIP-853)."""
 
 from __future__ import annotations
 
@@ -50,42 +50,42 @@ class VoterSet:
 
     @property
     def majority(self) -> int:
-        """How many voters decide: more than half of them."""
+        """The number of voters that are a majority."""
         return len(self.ids) // 2 + 1
 
     def get(self, voter_id: int) -> Voter | None:
-        """The entry of an id, whatever the directory id."""
+        """The entry of an id, with any directory id; None where there is none."""
         return self._by_id.get(voter_id)
 
     def holds(self, key: ReplicaKey) -> bool:
-        """Whether this replica votes: an entry without a directory id is any directory's (KIP-853)."""
+        """Whether this replica is a voter: an entry without a directory id matches every directory (KIP-853)."""
         voter = self._by_id.get(key.id)
         return voter is not None and voter.key.matches(key)
 
     def is_only(self, key: ReplicaKey) -> bool:
-        """Whether this replica is the one and only voter."""
+        """Whether this replica is the only voter."""
         return len(self.ids) == 1 and self.holds(key)
 
     def endpoints(self, voter_id: int) -> tuple[Endpoint, ...]:
-        """Where a voter is reached; empty where the id is none of theirs."""
+        """The endpoints of a voter; empty where the id is not in the set."""
         voter = self._by_id.get(voter_id)
         return () if voter is None else voter.endpoints
 
     def has_current(self, voter: Voter) -> bool:
-        """Whether the entry of this voter says what it says of itself."""
+        """Whether the entry of this voter is up to date."""
         entry = self._by_id.get(voter.key.id)
         return entry is not None and (entry.key, sorted(entry.endpoints), entry.kraft_versions) == (
             voter.key, sorted(voter.endpoints), voter.kraft_versions,
         )  # fmt: skip
 
     def updated(self, voter: Voter) -> VoterSet:
-        """The set with this voter's entry in place of the one of its id."""
+        """The set with this entry in place of the one with the same id."""
         assert voter.key.id in self._by_id, f"{voter.key} is not among {self}"
         return VoterSet([*(other for other in self if other.key.id != voter.key.id), voter])
 
 
 def endpoint_of(endpoints: Iterable[Endpoint], listener: str) -> Endpoint | None:
-    """The endpoint of a listener; names differ in nothing but case."""
+    """The endpoint of a listener; None where there is none. Names are compared without case."""
     name = listener.upper()
     for endpoint in endpoints:
         if endpoint.listener == name:
@@ -94,7 +94,7 @@ def endpoint_of(endpoints: Iterable[Endpoint], listener: str) -> Endpoint | None
 
 
 def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
-    """The `name`, `host` and `port` of each item of a message, by listener: of two with one name the later counts."""
+    """The endpoints in a message, from `name`, `host` and `port` of each item; a later item with the same name wins."""
     found = {}
     for item in items:
         name = item.name.upper()  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def read_endpoints(items: Iterable[object]) -> tuple[Endpoint, ...]:
 
 
 def read_voters(record: VotersRecord) -> VoterSet:
-    """The set that a KRAFT_VOTERS record holds. Raises ValueError where an id comes twice."""
+    """The voter set of a KRAFT_VOTERS record. Raises ValueError where an id comes twice."""
     return VoterSet(
         Voter(
             ReplicaKey(voter.voter_id, voter.voter_directory_id),
@@ -115,7 +115,7 @@ def read_voters(record: VotersRecord) -> VoterSet:
 
 
 def read_kraft_version(record: KRaftVersionRecord) -> int:
-    """The level that a KRAFT_VERSION record holds. Raises ValueError where it is one of a later release."""
+    """The level of a KRAFT_VERSION record. Raises ValueError where it is above KRAFT_VERSION_MAX."""
     if not 0 <= record.kraft_version <= KRAFT_VERSION_MAX:
         raise ValueError(f"kraft.version {record.kraft_version}, where 0 to {KRAFT_VERSION_MAX} are known")
     return record.kraft_version
@@ -143,10 +143,10 @@ def voters_record(voters: VoterSet) -> VotersRecord:
 
 
 def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]]:
-    """What a control batch says of the quorum: (offset, voter set or kraft.version) of each such record, in order.
+    """The voter sets and kraft.versions in a control batch: (offset, value) of each such record, in order.
 
-    Records of other types, known or not, are passed over. Raises CorruptBatch where the batch, or a record that is not
-    passed over, cannot be read.
+    Records of other types, known or not, are skipped. Raises CorruptBatch where the batch, or a record that is not
+    skipped, cannot be decoded.
     """
     found: list[tuple[int, VoterSet | int]] = []
     for record in records_of(data, batch):
@@ -162,7 +162,7 @@ def control_values(data: bytes, batch: Batch) -> list[tuple[int, VoterSet | int]
 
 
 class History(Generic[T]):
-    """Values by the offset from which they hold, ascending. Offset -1 is that of the 0-0 snapshot."""
+    """Values with the offset from which each is valid, ascending. Offset -1 is that of the 0-0 snapshot."""
 
     __slots__ = ("entries",)
 
@@ -180,19 +180,19 @@ class History(Generic[T]):
         return self.entries[-1] if self.entries else None
 
     def at(self, offset: int) -> T | None:
-        """The value that holds at an offset: the newest at or before it."""
+        """The value at an offset: the newest at or before it; None where there is none."""
         return next((value for start, value in reversed(self.entries) if start <= offset), None)
 
     def truncate(self, end_offset: int) -> None:
-        """Forget what was said at and above `end_offset`."""
+        """Forget the values at and above `end_offset`."""
         while self.entries and self.entries[-1][0] >= end_offset:
             self.entries.pop()
 
     def forget_before(self, offset: int) -> None:
-        """Forget all that no longer holds at `offset`."""
+        """Forget the values that a later value at or before `offset` replaces."""
         while len(self.entries) > 1 and self.entries[1][0] <= offset:
             del self.entries[0]
 
     def restart(self, offset: int, value: T | None) -> None:
-        """Forget everything, and hold what a snapshot that ends after `offset` says."""
+        """Forget all values, and keep the one of a snapshot whose last record is at `offset`."""
         self.entries = [] if value is None else [(offset, value)]

@@ -92,7 +92,7 @@ class Channel:
         self.versions: dict[int, tuple[int, int]] | None = None
         self._loop = loop
         self._client_id = client_id.encode()
-        self._luck = rng
+        self._rng = rng
         self._on_answer = on_answer
         self._on_failure = on_failure
         self._on_refused = on_refused
@@ -224,7 +224,7 @@ class Channel:
         """Wait before the next attempt: twice as long after each that fails, a fifth more or less by luck."""
         wait_ms = min(BACKOFF_MS * (1 << min(self._failures, 10)), BACKOFF_MS_MAX)
         self._failures += 1
-        self._set_timer(wait_ms * (0.8 + 0.4 * self._luck.random()), self._after_backoff)
+        self._set_timer(wait_ms * (0.8 + 0.4 * self._rng.random()), self._after_backoff)
 
     def _after_backoff(self) -> None:
         self._timer = None

@@ -35,7 +35,7 @@ class Channels:
     ) -> None:
         self._loop = loop
         self._client_id = client_id
-        self._luck = rng
+        self._rng = rng
         self._on_input = on_input
         self._note = note
         self._channels: dict[int, Channel] = {}
@@ -76,6 +76,6 @@ class Channels:
             self._loop.call_soon(self._tell, Refused(peer))
 
         return Channel(
-            self._loop, self._client_id, self._luck,
+            self._loop, self._client_id, self._rng,
             on_answer=on_answer, on_failure=on_failure, on_refused=on_refused, note=self._note,
         )  # fmt: skip

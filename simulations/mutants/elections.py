@@ -71,8 +71,8 @@ MUTANTS = (
         "R10", "counts answers to requests of before", "votes", "classic", ("S01", "S21"),
         (
             Edit(
-                "raft.peers", "book.number != number or now_ms >= book.until_ms",
-                "book.number == 0 or now_ms >= book.until_ms",
+                "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
+                "entry.number == 0 or now_ms >= entry.until_ms",
             ),
             Edit(
                 "raft.discovery", "    if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:",
@@ -196,7 +196,7 @@ MUTANTS = (
     ),
     Mutant(
         "X08", "who has another key is asked again at once", "progress", "own", ("L11",),
-        (Edit("raft.discovery", "        return False  # it will say so again", "        return True  # it will say so again"),),
+        (Edit("raft.discovery", "        return False  # it would answer the same again", "        return True  # it would answer the same again"),),
     ),
     Mutant(
         "X09", "a wall clock may not go back", "progress", "own", ("ASSERT",),
@@ -207,8 +207,8 @@ MUTANTS = (
         (
             Edit("raft.replica", "        check_change(old, role)\n", ""),
             Edit(
-                "raft.poll", "    elif now_ms >= role.election_deadline_ms:\n        to_prospective(replica, now_ms)\n    else:\n        # One",
-                "    elif now_ms >= role.election_deadline_ms:\n        to_unattached(replica, role.epoch, None, now_ms)\n    else:\n        # One",
+                "raft.poll", "    elif now_ms >= role.election_deadline_ms:\n        to_prospective(replica, now_ms)\n    else:\n        # A candidate",
+                "    elif now_ms >= role.election_deadline_ms:\n        to_unattached(replica, role.epoch, None, now_ms)\n    else:\n        # A candidate",
             ),
         ),
     ),

@@ -32,7 +32,7 @@ MUTANTS = (
     ),
     Mutant(
         "H08", "followers do not tell their state machines what is committed", "watermark", "KAFKA-10632", ("L07", "S18"),
-        (Edit("raft.replica", "        if offset > self.told:\n", "        if offset > self.told and isinstance(self.role, Leader):\n"),),
+        (Edit("raft.replica", "        if offset > self.notified_offset:\n", "        if offset > self.notified_offset and isinstance(self.role, Leader):\n"),),
     ),
     Mutant(
         "H09", "a leader votes for another of its epoch", "votes", "DaosRaft #70", ("S02", "S01"),
@@ -76,6 +76,6 @@ MUTANTS = (
     ),
     Mutant(
         "H17", "a state machine that begins is not told who leads", "progress", "KAFKA-16286", ("S24", "L01", "L02"),
-        (Edit("raft.replica", "        self._leader_told: tuple[int, int | None] = (0, None)", "        self._leader_told = (0, None) if recovered.election is None else (recovered.election.epoch, recovered.election.leader_id)"),),
+        (Edit("raft.replica", "        self._notified_leader: tuple[int, int | None] = (0, None)", "        self._notified_leader = (0, None) if recovered.election is None else (recovered.election.epoch, recovered.election.leader_id)"),),
     ),
 )  # fmt: skip

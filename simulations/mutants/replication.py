@@ -60,8 +60,8 @@ MUTANTS = (
         "R23", "answers of before are taken, whoever they are of", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
         (
             Edit(
-                "raft.peers", "book.number != number or now_ms >= book.until_ms",
-                "book.number == 0 or now_ms >= book.until_ms",
+                "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
+                "entry.number == 0 or now_ms >= entry.until_ms",
             ),
             Edit(
                 "raft.discovery", "    if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:",
@@ -134,7 +134,7 @@ MUTANTS = (
         (
             Edit("raft.fetch_response", "    elif batch.base_offset != end_offset:", "    elif batch.base_offset > end_offset:"),
             # An old answer is known by its number, too.
-            Edit("raft.peers", "book.number != number or", "(book.number != number and type(book.request).__name__ != 'FetchRequest') or"),
+            Edit("raft.peers", "entry.number != number or", "(entry.number != number and type(entry.request).__name__ != 'FetchRequest') or"),
         ),
     ),
     Mutant(
@@ -148,8 +148,8 @@ MUTANTS = (
     Mutant(
         "R38", "fetches count before they are checked", "watermark", "KIP-595", ("S22", "S07"),
         (Edit(
-            "raft.fetch_request", "    if _validate(replica, partition) is None and not _account(",
-            "    if not _account(",
+            "raft.fetch_request", "    if _validate(replica, partition) is None and not _record_progress(",
+            "    if not _record_progress(",
         ),),
     ),
     Mutant(

@@ -16,7 +16,7 @@ from raft.leader_state import LeaderState, Progress
 from raft.limits import NEVER
 from raft.log_view import LogView
 from raft.parked import Parked
-from raft.peers import Peers, _Peer
+from raft.peers import Peers, _Entry
 from raft.proposals import Proposals
 from raft.recovered import Recovered, StoredSnapshot
 from raft.replica import Replica
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # What is changed in place: a copy has one of its own.
 COPIED = (
-    Replica, LogView, Peers, _Peer, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
+    Replica, LogView, Peers, _Entry, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
     History, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
 )  # fmt: skip
 
@@ -43,7 +43,8 @@ SHARED: tuple[type, ...] = (
 # Left out of what tells states apart: what never differs, and what only counts up.
 IGNORED = {
     "config", "rng", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
-    "told", "wall_offset_ms", "parts", "issued", "done", "_pending", "_saves", "_saved", "_effects", "_saving",
+    "notified_offset", "wall_offset_ms",
+    "parts", "issued", "done", "_pending", "_saves", "_saved", "_effects", "_saving",
     "_request_timeout_ms", "_retry_backoff_ms", "bootstrap", "key",
 }  # fmt: skip
 

@@ -98,8 +98,8 @@ class Machine:
         self.waits_for_disk = bool(waiting)
         self.owed = frozenset(role.state.parked) if isinstance(role, Leader) else frozenset()
         self.owed |= {effect.source.connection for _, effect in replica._held if isinstance(effect, ANSWERS)}  # noqa: SLF001
-        books = replica.peers._books  # noqa: SLF001 - only there it stands
-        self.asked = {peer: book.request for peer, book in books.items() if book.number}
+        entries = replica.peers._entries  # noqa: SLF001 - only there it stands
+        self.asked = {peer: entry.request for peer, entry in entries.items() if entry.number}
 
 
 class Steady:
@@ -198,8 +198,8 @@ class Laboratory:
             value = bytes([replica.key.id, role.epoch, number])
             data = build_batch([value], base_offset=offset, leader_epoch=role.epoch, timestamp_ms=0)
             return Propose(role.epoch, offset, offset, data)
-        book = replica.peers._books.get(number)  # noqa: SLF001 - only there it stands
-        waits_for = book.number if book is not None and book.number else -1
+        entry = replica.peers._entries.get(number)  # noqa: SLF001 - only there it stands
+        waits_for = entry.number if entry is not None and entry.number else -1
         if name == "answer":
             return Answered(number, waits_for, self._bodies[form])
         assert name == "failed", f"{name} is no event"
@@ -272,8 +272,8 @@ def digest_of(key: Any) -> bytes:
 
 def numbers_of(replica: Replica) -> dict[int, int]:
     """The number of the request that is in flight, by peer."""
-    books = replica.peers._books  # noqa: SLF001 - only there it stands
-    return {peer: book.number for peer, book in books.items() if book.number}
+    entries = replica.peers._entries  # noqa: SLF001 - only there it stands
+    return {peer: entry.number for peer, entry in entries.items() if entry.number}
 
 
 def _asked_anew(before: dict[int, int], replica: Replica) -> tuple[int, ...]:

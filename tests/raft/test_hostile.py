@@ -189,7 +189,13 @@ def test_nothing_that_peers_say_kills_a_replica(role: str, seed: int) -> None:
     peer = Peer(Random(f"{role}:{seed}"), bench)
     replica = bench.replica
     for _ in range(150):
-        before = (replica.epoch, replica.role.leader_id, replica.role.voted, replica.log.committed, replica.told)
+        before = (
+            replica.epoch,
+            replica.role.leader_id,
+            replica.role.voted,
+            replica.log.committed,
+            replica.notified_offset,
+        )
 
         effects = bench.tell(peer.event())
         bench.now += peer.rng.choice([0, 0, 0, 1, 10, 30, 300])
@@ -201,7 +207,7 @@ def test_nothing_that_peers_say_kills_a_replica(role: str, seed: int) -> None:
         epoch, leader_id, voted, committed, told = before
         assert replica.epoch >= epoch
         assert replica.log.committed >= committed
-        assert replica.told >= told
+        assert replica.notified_offset >= told
         if replica.epoch == epoch and leader_id is not None:
             assert replica.role.leader_id == leader_id
         if replica.epoch == epoch and voted is not None and not isinstance(replica.role, Leader):

@@ -138,18 +138,18 @@ def test_a_voter_that_is_replaced_under_its_id_starts_anew() -> None:
 def test_one_of_two_others_is_with_the_leader_a_majority() -> None:
     state = leader_state()
 
-    state.hear(key(2), 3000, now_ms=100)
+    state.record_contact(key(2), 3000, now_ms=100)
 
-    assert (state.quorum_deadline_ms, state.heard) == (3100, set())
+    assert (state.quorum_deadline_ms, state.fetched_voters) == (3100, set())
 
 
 def test_of_five_voters_two_others_must_be_heard() -> None:
     state = leader_state(static_voters(1, 2, 3, 4, 5))
 
-    state.hear(key(2), 3000, now_ms=100)
-    state.hear(key(2), 3000, now_ms=200)
+    state.record_contact(key(2), 3000, now_ms=100)
+    state.record_contact(key(2), 3000, now_ms=200)
     after_one = state.quorum_deadline_ms
-    state.hear(key(3), 3000, now_ms=300)
+    state.record_contact(key(3), 3000, now_ms=300)
 
     assert (after_one, state.quorum_deadline_ms) == (NEVER, 3300)
 
@@ -158,9 +158,9 @@ def test_a_leader_that_does_not_vote_needs_a_majority_without_itself() -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
     state.follow(dynamic_voters(2, 3, 4))
 
-    state.hear(key(2), 3000, now_ms=100)
+    state.record_contact(key(2), 3000, now_ms=100)
     after_one = state.quorum_deadline_ms
-    state.hear(key(3), 3000, now_ms=200)
+    state.record_contact(key(3), 3000, now_ms=200)
 
     assert (after_one, state.quorum_deadline_ms) == (NEVER, 3200)
 
@@ -169,7 +169,7 @@ def test_a_leader_that_does_not_vote_needs_a_majority_without_itself() -> None:
 def test_who_does_not_vote_is_not_heard(stranger: ReplicaKey) -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
 
-    state.hear(stranger, 3000, now_ms=100)
+    state.record_contact(stranger, 3000, now_ms=100)
 
     assert state.quorum_deadline_ms == NEVER
 

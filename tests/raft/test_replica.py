@@ -180,7 +180,7 @@ def test_a_new_leader_tells_nothing_before_its_epoch_has_committed() -> None:
         bench.answer(bench.sends()[-1], vote_response(granted, granted=True))
 
     assert type(bench.role).__name__ == "Leader"
-    assert (bench.replica.high_watermark, bench.replica.told, bench.replica.log.committed) == (None, 7, 7)
+    assert (bench.replica.high_watermark, bench.replica.notified_offset, bench.replica.log.committed) == (None, 7, 7)
 
 
 # What else may be read

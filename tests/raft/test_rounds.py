@@ -9,17 +9,17 @@ def test_a_sole_voter_proves_its_leadership_itself() -> None:
     rounds = Rounds()
     rounds.ask(70)
 
-    assert rounds.settle((1,), own_id=1) == [70]
+    assert rounds.take_confirmed((1,), own_id=1) == [70]
 
 
 def test_a_question_is_answered_by_a_fetch_after_an_answer_after_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.answered(22)
-    before = rounds.settle(VOTERS, own_id=1)
-    rounds.heard(2, 22)
+    before = rounds.take_confirmed(VOTERS, own_id=1)
+    rounds.record_fetch(2, 22)
 
-    assert (before, rounds.settle(VOTERS, own_id=1)) == ([], [70])
+    assert (before, rounds.take_confirmed(VOTERS, own_id=1)) == ([], [70])
 
 
 def test_a_fetch_that_may_have_left_before_the_question_proves_nothing() -> None:
@@ -27,9 +27,9 @@ def test_a_fetch_that_may_have_left_before_the_question_proves_nothing() -> None
     rounds.answered(22)
     rounds.ask(70)
 
-    rounds.heard(2, 22)
+    rounds.record_fetch(2, 22)
 
-    assert rounds.settle(VOTERS, own_id=1) == []
+    assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
 def test_a_fetch_on_another_connection_proves_nothing() -> None:
@@ -37,9 +37,9 @@ def test_a_fetch_on_another_connection_proves_nothing() -> None:
     rounds.ask(70)
     rounds.answered(22)
 
-    rounds.heard(2, 23)
+    rounds.record_fetch(2, 23)
 
-    assert rounds.settle(VOTERS, own_id=1) == []
+    assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
 def test_of_five_voters_two_others_must_prove_it() -> None:
@@ -47,21 +47,21 @@ def test_of_five_voters_two_others_must_prove_it() -> None:
     rounds.ask(70)
     for connection in (22, 33):
         rounds.answered(connection)
-    rounds.heard(2, 22)
-    rounds.heard(2, 22)
-    after_one = rounds.settle((1, 2, 3, 4, 5), own_id=1)
-    rounds.heard(3, 33)
+    rounds.record_fetch(2, 22)
+    rounds.record_fetch(2, 22)
+    after_one = rounds.take_confirmed((1, 2, 3, 4, 5), own_id=1)
+    rounds.record_fetch(3, 33)
 
-    assert (after_one, rounds.settle((1, 2, 3, 4, 5), own_id=1)) == ([], [70])
+    assert (after_one, rounds.take_confirmed((1, 2, 3, 4, 5), own_id=1)) == ([], [70])
 
 
 def test_a_leader_that_does_not_vote_is_no_proof() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.answered(22)
-    rounds.heard(2, 22)
+    rounds.record_fetch(2, 22)
 
-    assert rounds.settle((2, 3, 4), own_id=1) == []
+    assert rounds.take_confirmed((2, 3, 4), own_id=1) == []
 
 
 def test_one_round_answers_all_questions_before_it() -> None:
@@ -70,22 +70,22 @@ def test_one_round_answers_all_questions_before_it() -> None:
     rounds.ask(71)
     rounds.answered(22)
     rounds.ask(72)
-    rounds.heard(2, 22)
+    rounds.record_fetch(2, 22)
 
-    assert rounds.settle(VOTERS, own_id=1) == [70, 71]
-    assert rounds.settle(VOTERS, own_id=1) == []
+    assert rounds.take_confirmed(VOTERS, own_id=1) == [70, 71]
+    assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
 def test_an_open_question_wants_an_answer_on_each_connection_once() -> None:
     rounds = Rounds()
-    idle = rounds.wants(22)
+    idle = rounds.needs_answer(22)
     rounds.ask(70)
-    asked = rounds.wants(22)
+    asked = rounds.needs_answer(22)
     rounds.answered(22)
-    answered = rounds.wants(22)
+    answered = rounds.needs_answer(22)
     rounds.ask(71)
 
-    assert (idle, asked, answered, rounds.wants(22)) == (False, True, False, True)
+    assert (idle, asked, answered, rounds.needs_answer(22)) == (False, True, False, True)
 
 
 def test_a_peer_that_does_not_wait_for_answers_proves_nothing() -> None:
@@ -94,9 +94,9 @@ def test_a_peer_that_does_not_wait_for_answers_proves_nothing() -> None:
     rounds.answered(22)
     rounds.distrust(22)
 
-    rounds.heard(2, 22)
+    rounds.record_fetch(2, 22)
 
-    assert rounds.settle(VOTERS, own_id=1) == []
+    assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
 def test_what_is_known_of_a_connection_ends_with_it() -> None:
@@ -106,9 +106,9 @@ def test_what_is_known_of_a_connection_ends_with_it() -> None:
     rounds.distrust(22)
     rounds.forget(22)
 
-    rounds.heard(2, 22)
-    reused = rounds.settle(VOTERS, own_id=1)
+    rounds.record_fetch(2, 22)
+    reused = rounds.take_confirmed(VOTERS, own_id=1)
     rounds.answered(22)
-    rounds.heard(2, 22)
+    rounds.record_fetch(2, 22)
 
-    assert (reused, rounds.settle(VOTERS, own_id=1)) == ([], [70])
+    assert (reused, rounds.take_confirmed(VOTERS, own_id=1)) == ([], [70])

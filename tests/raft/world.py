@@ -12,8 +12,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from raft import effects as do
-from raft import inputs as told
+from raft import effects, inputs
 from raft.config import RaftConfig, SnapshotId
 from raft.limits import NEVER
 from raft.recovered import Election, Recovered, StoredSnapshot
@@ -80,7 +79,7 @@ class Node:
         self.is_flushing = False
         self.timer = NEVER
         self.is_shut_down = False
-        self.was_told = -1
+        self.notified_offset = -1
         recovered = self._recover()
         config = RaftConfig(CLUSTER, **{"endpoints": (endpoint(self.id),), **self.world.config})
         rng = Random(f"{self.world.seed}:{self.id}:{self.lives}")
@@ -114,9 +113,9 @@ class Node:
         if self.is_up:
             self.take(step(self.replica, event, self.world.now))
 
-    def take(self, effects: list[Any]) -> None:
+    def take(self, ordered: list[Any]) -> None:
         life = self.lives
-        for effect in effects:
+        for effect in ordered:
             if self.is_up and self.lives == life:
                 getattr(self, f"do_{snake(type(effect).__name__)}")(effect)
         if self.is_up and self.lives == life:
@@ -129,40 +128,40 @@ class Node:
     def _wake(self, deadline: int) -> None:
         if self.timer == deadline:
             self.timer = NEVER
-            self.step(told.Ticked())
+            self.step(inputs.Ticked())
 
     def _later(self, ms: int, act: Callable[..., None], *args: Any) -> None:
         life = self.lives
         self.world.at(ms, lambda: act(*args) if self.is_up and self.lives == life else None)
 
-    def do_noted(self, effect: do.Noted) -> None:
+    def do_noted(self, effect: effects.Noted) -> None:
         self.world.notes.append((self.id, effect.name, effect.fields))
 
-    def do_save_election(self, effect: do.SaveElection) -> None:
+    def do_save_election(self, effect: effects.SaveElection) -> None:
         self._later(self.world.between(self.world.rules.save_ms), self._saved, effect)
 
-    def _saved(self, effect: do.SaveElection) -> None:
+    def _saved(self, effect: effects.SaveElection) -> None:
         voted = effect.voted if effect.kraft_version else effect.voted and effect.voted._replace(directory_id=bytes(16))
         self.disk.election = Election(effect.epoch, effect.leader_id, voted)
         self.world.saw_saved(self, effect)
-        self.step(told.Saved(effect.number))
+        self.step(inputs.Saved(effect.number))
 
-    def do_append(self, effect: do.Append) -> None:
+    def do_append(self, effect: effects.Append) -> None:
         assert effect.base_offset == (self.log[-1][1] if self.log else self.start)
         for batch in batches(effect.data):
             data = effect.data[batch.position : batch.position + batch.size]
             self.log.append((batch.base_offset, batch.last_offset + 1, batch.leader_epoch, data))
         self._write(effect.number)
 
-    def do_truncate(self, effect: do.Truncate) -> None:
+    def do_truncate(self, effect: effects.Truncate) -> None:
         self.log = [entry for entry in self.log if entry[1] <= effect.end_offset]
         self._write(effect.number)
 
-    def do_reset_log(self, effect: do.ResetLog) -> None:
+    def do_reset_log(self, effect: effects.ResetLog) -> None:
         self.log, self.start = [], effect.id.end_offset
         self._write(effect.number)
 
-    def do_advance_log_start(self, effect: do.AdvanceLogStart) -> None:
+    def do_advance_log_start(self, effect: effects.AdvanceLogStart) -> None:
         self.log = [entry for entry in self.log if entry[1] > effect.start_offset]
         self.start = effect.start_offset
         self._write(effect.number)
@@ -179,19 +178,19 @@ class Node:
         if self.issued > number:
             self._write(self.issued)
         end = log[-1][1] if log else log_start
-        self.step(told.Flushed(number, end, sum(len(entry[3]) for entry in log)))
+        self.step(inputs.Flushed(number, end, sum(len(entry[3]) for entry in log)))
 
-    def do_save_epochs(self, effect: do.SaveEpochs) -> None:
+    def do_save_epochs(self, effect: effects.SaveEpochs) -> None:
         ends = [epoch for epoch, _ in effect.epochs]
         assert ends == sorted(set(ends)), effect
 
-    def do_send(self, effect: do.Send) -> None:
+    def do_send(self, effect: effects.Send) -> None:
         self.world.send(self, effect)
 
-    def do_reply(self, effect: do.Reply) -> None:
+    def do_reply(self, effect: effects.Reply) -> None:
         self.world.reply(self, effect.source, effect.response)
 
-    def do_reply_records(self, effect: do.ReplyRecords) -> None:
+    def do_reply_records(self, effect: effects.ReplyRecords) -> None:
         data, size = [], 0
         for base, end, _, entry in self.log:
             if (
@@ -207,7 +206,7 @@ class Node:
         response = replace(effect.response, responses=(replace(topic, partitions=(part,)),))
         self.world.reply(self, effect.source, response)
 
-    def do_reply_snapshot(self, effect: do.ReplySnapshot) -> None:
+    def do_reply_snapshot(self, effect: effects.ReplySnapshot) -> None:
         data = self.disk.snapshots[effect.id][effect.position : effect.position + effect.length]
         topic = effect.response.topics[0]
         part = replace(topic.partitions[0], unaligned_records=data)
@@ -216,34 +215,34 @@ class Node:
 
     # Snapshots
 
-    def do_write_snapshot_part(self, effect: do.WriteSnapshotPart) -> None:
+    def do_write_snapshot_part(self, effect: effects.WriteSnapshotPart) -> None:
         have = b"" if effect.position == 0 else self.parts[effect.id]
         assert len(have) == effect.position, effect
         self.parts[effect.id] = have + effect.data
-        self._later(1, lambda: self.step(told.PartWritten(effect.number)))
+        self._later(1, lambda: self.step(inputs.PartWritten(effect.number)))
 
-    def do_freeze_snapshot(self, effect: do.FreezeSnapshot) -> None:
+    def do_freeze_snapshot(self, effect: effects.FreezeSnapshot) -> None:
         self._later(self.world.between(self.world.rules.flush_ms), self._frozen, effect)
 
-    def _frozen(self, effect: do.FreezeSnapshot) -> None:
+    def _frozen(self, effect: effects.FreezeSnapshot) -> None:
         data = self.parts.pop(effect.id)
         self.disk.snapshots[effect.id] = data
-        self.step(told.SnapshotStored(effect.number, len(data), 0, None, None))
+        self.step(inputs.SnapshotStored(effect.number, len(data), 0, None, None))
 
-    def do_drop_snapshot_part(self, effect: do.DropSnapshotPart) -> None:
+    def do_drop_snapshot_part(self, effect: effects.DropSnapshotPart) -> None:
         self.parts.pop(effect.id, None)
 
-    def do_delete_snapshot(self, effect: do.DeleteSnapshot) -> None:
+    def do_delete_snapshot(self, effect: effects.DeleteSnapshot) -> None:
         del self.disk.snapshots[effect.id]
 
     # The state machine
 
-    def do_load_snapshot(self, effect: do.LoadSnapshot) -> None:
+    def do_load_snapshot(self, effect: effects.LoadSnapshot) -> None:
         self.checked = 0
         self.values = [value.encode() for value in json.loads(self.disk.snapshots[effect.id])]
         self.applied = effect.id.end_offset
 
-    def do_high_watermark(self, effect: do.HighWatermark) -> None:
+    def do_high_watermark(self, effect: effects.HighWatermark) -> None:
         for base, end, _, data in self.log:
             if self.applied <= base and end <= effect.offset:
                 for batch in batches(data):
@@ -260,9 +259,9 @@ class Node:
         epoch = next(entry[2] for entry in reversed(self.log) if entry[1] <= self.applied)
         taken = SnapshotId(self.applied, epoch)
         self.disk.snapshots[taken] = json.dumps([value.decode() for value in self.values]).encode()
-        self._later(0, lambda: self.step(told.SnapshotTaken(taken, len(self.disk.snapshots[taken]), 0)))
+        self._later(0, lambda: self.step(inputs.SnapshotTaken(taken, len(self.disk.snapshots[taken]), 0)))
 
-    def do_leader_changed(self, effect: do.LeaderChanged) -> None:
+    def do_leader_changed(self, effect: effects.LeaderChanged) -> None:
         self.led = None
         if effect.leader_id == self.id:
             self.led = (effect.epoch, effect.end_offset)
@@ -273,25 +272,25 @@ class Node:
         assert self.led is not None
         data = build_batch([value], base_offset=self.base, leader_epoch=self.led[0], timestamp_ms=self.world.now)
         self.base += 1
-        self.step(told.Propose(self.led[0], self.base - 1, self.base - 1, data))
+        self.step(inputs.Propose(self.led[0], self.base - 1, self.base - 1, data))
 
     def ask(self) -> None:
         """Does it lead still? The world remembers what was true when the question came."""
         self.world.questions.append((self.world.now, self.world.steps))
-        self.step(told.ConfirmLeadership(len(self.world.questions) - 1))
+        self.step(inputs.ConfirmLeadership(len(self.world.questions) - 1))
 
-    def do_proposal_refused(self, effect: do.ProposalRefused) -> None:
+    def do_proposal_refused(self, effect: effects.ProposalRefused) -> None:
         if self.led is not None and self.led[0] == effect.epoch:
             self.led = None
 
-    def do_leadership_confirmed(self, effect: do.LeadershipConfirmed) -> None:
+    def do_leadership_confirmed(self, effect: effects.LeadershipConfirmed) -> None:
         self.confirmed.append(effect.number)
         self.world.saw_confirmed(self, effect)
 
-    def do_shutdown_complete(self, effect: do.ShutdownComplete) -> None:
+    def do_shutdown_complete(self, effect: effects.ShutdownComplete) -> None:
         self.is_shut_down = True
 
-    def do_voters_changed(self, effect: do.VotersChanged) -> None:
+    def do_voters_changed(self, effect: effects.VotersChanged) -> None:
         pass
 
 
@@ -320,7 +319,7 @@ class World:
         self._order = 0
         self._links: dict[tuple[int, int], int] = {}
         self._connections = 0
-        self._waiting: dict[int, tuple[Node, int, do.Send]] = {}
+        self._waiting: dict[int, tuple[Node, int, effects.Send]] = {}
         self.nodes = {each: Node(self, each) for each in range(1, count + observers + 1)}
 
     # Time
@@ -386,7 +385,7 @@ class World:
 
     # Links
 
-    def send(self, sender: Node, send: do.Send) -> None:
+    def send(self, sender: Node, send: effects.Send) -> None:
         link = (sender.id, send.peer)
         old = self._links.get(link)
         if old is None or old in self._waiting:
@@ -413,7 +412,7 @@ class World:
         node = self.nodes[target]
         if node.is_up:
             request = decode(kind, version, data)
-            node.step(told.Requested(told.Source(connection, 0), request, version, "CONTROLLER"))
+            node.step(inputs.Requested(inputs.Source(connection, 0), request, version, "CONTROLLER"))
         else:
             self._fail(connection)
 
@@ -427,15 +426,15 @@ class World:
 
         def tell() -> None:
             if sender.is_up and sender.lives == life:
-                sender.step(told.Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE))
-                sender.step(told.Refused(send.peer))
+                sender.step(inputs.Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE))
+                sender.step(inputs.Refused(send.peer))
 
         self.at(self.between(self.rules.link_ms), tell)
 
     def _tell_disconnected(self, target: int, connection: int) -> None:
-        self.at(1, lambda: self.nodes[target].step(told.Disconnected(connection)))
+        self.at(1, lambda: self.nodes[target].step(inputs.Disconnected(connection)))
 
-    def reply(self, node: Node, source: told.Source, response: Any) -> None:
+    def reply(self, node: Node, source: inputs.Source, response: Any) -> None:
         if source.connection not in self._waiting:
             return
         sender, life, send = self._waiting[source.connection]
@@ -449,7 +448,7 @@ class World:
                 return
             del self._waiting[source.connection]
             if sender.is_up and sender.lives == life:
-                sender.step(told.Answered(send.peer, send.number, decode(kind, latest(response), data)))
+                sender.step(inputs.Answered(send.peer, send.number, decode(kind, latest(response), data)))
 
         self.at(self.between(self.rules.link_ms), arrive)
 
@@ -475,8 +474,10 @@ class World:
         watermark = -1 if replica.high_watermark is None else replica.high_watermark
         assert replica.log.start <= replica.log.committed <= replica.log.end
         assert watermark <= replica.log.committed
-        assert replica.told >= node.was_told, f"node {node.id} was told {node.was_told}, then {replica.told}"
-        node.was_told = replica.told
+        assert replica.notified_offset >= node.notified_offset, (
+            f"node {node.id} was told {node.notified_offset}, then {replica.notified_offset}"
+        )
+        node.notified_offset = replica.notified_offset
         if isinstance(replica.role, Leader) and watermark > self.committed:
             holding = [
                 each.id for each in self.nodes.values() if each.id in self.voters.ids and self._holds(each, node)
@@ -499,13 +500,13 @@ class World:
             on_disk.get(entry[0]) == entry[3] for entry in leader.log if max(covered, self.committed) < entry[1] <= end
         )
 
-    def saw_saved(self, node: Node, saved: do.SaveElection) -> None:
+    def saw_saved(self, node: Node, saved: effects.SaveElection) -> None:
         """One vote an epoch, for a life of the disk."""
         if saved.voted is not None:
             first = self.votes.setdefault((node.id, saved.epoch), saved.voted.id)
             assert first == saved.voted.id, f"{node.id} voted for {first} and {saved.voted.id} in {saved.epoch}"
 
-    def saw_confirmed(self, node: Node, confirmed: do.LeadershipConfirmed) -> None:
+    def saw_confirmed(self, node: Node, confirmed: effects.LeadershipConfirmed) -> None:
         """No leader of a later epoch was elected before the question came."""
         _, asked = self.questions[confirmed.number]
         later = [epoch for epoch, since in self.elected.items() if epoch > confirmed.epoch and since < asked]

@@ -6,8 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from raft import effects as do
-from raft import inputs as told
+from raft import effects, inputs
 from raft.config import RaftConfig, SnapshotId
 from raft.recovered import Election, Recovered, StoredSnapshot
 from raft.replica import Replica
@@ -52,7 +51,7 @@ class Stage:
         self.actors: dict[int, Actor] = {}
         self.disks: dict[int, tuple[Recovered, list[tuple[int, int, int, bytes]], dict[SnapshotId, bytes]]] = {}
         self.transit: list[tuple[int, int, int, Any]] = []  # from, to, connection, Send or response
-        self.asked: dict[int, tuple[int, do.Send]] = {}  # connection -> who asked, what
+        self.asked: dict[int, tuple[int, effects.Send]] = {}  # connection -> who asked, what
         self.connections = 0
         self.links: dict[tuple[int, int], int] = {}
         self.lines: list[str] = []
@@ -142,7 +141,7 @@ class Stage:
             self.now = min([end, *(max(actor.replica.deadline_ms, self.now + 1) for actor in named)])
             for actor in named:
                 if actor.replica.deadline_ms <= self.now:
-                    self.step(actor, told.Ticked())
+                    self.step(actor, inputs.Ticked())
 
     def do_slow(self, replica_id: str) -> None:
         """Slow 1: its disk does nothing before `sync 1`."""
@@ -186,8 +185,8 @@ class Stage:
         for connection, (asker, send) in list(self.asked.items()):
             if (asker, send.peer) == (actor.id, int(peer)):
                 del self.asked[connection]
-                self.step(actor, told.Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE))
-        self.step(actor, told.Refused(int(peer)))
+                self.step(actor, inputs.Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE))
+        self.step(actor, inputs.Refused(int(peer)))
 
     # The state machine
 
@@ -198,11 +197,11 @@ class Stage:
         if isinstance(actor.replica.role, Leader):
             base = actor.replica.role.state.proposals.next_offset
         data = build_batch([each.encode() for each in texts], base_offset=base, leader_epoch=epoch, timestamp_ms=0)
-        self.step(actor, told.Propose(epoch, base, base + len(texts) - 1, data))
+        self.step(actor, inputs.Propose(epoch, base, base + len(texts) - 1, data))
 
     def do_confirm(self, replica_id: str, number: str) -> None:
         """Confirm 1 70: does 1 lead still?"""
-        self.step(self.actors[int(replica_id)], told.ConfirmLeadership(int(number)))
+        self.step(self.actors[int(replica_id)], inputs.ConfirmLeadership(int(number)))
 
     def do_snapshot(self, replica_id: str, size: str) -> None:
         """Snapshot 1 100: 1 has written a snapshot of all that is committed."""
@@ -210,14 +209,14 @@ class Stage:
         end = actor.replica.log.committed
         taken = SnapshotId(end, next(entry[2] for entry in reversed(actor.log) if entry[1] <= end))
         actor.snapshots[taken] = b"?" * int(size)
-        self.step(actor, told.SnapshotTaken(taken, int(size), 0))
+        self.step(actor, inputs.SnapshotTaken(taken, int(size), 0))
 
     def do_resign(self, replica_id: str) -> None:
         actor = self.actors[int(replica_id)]
-        self.step(actor, told.Resign(actor.replica.epoch))
+        self.step(actor, inputs.Resign(actor.replica.epoch))
 
     def do_shutdown(self, replica_id: str) -> None:
-        self.step(self.actors[int(replica_id)], told.ShutDown())
+        self.step(self.actors[int(replica_id)], inputs.ShutDown())
 
     def do_state(self, *ids: str) -> None:
         """State [1 2]: what each is, and how far."""
@@ -240,8 +239,8 @@ class Stage:
     def step(self, actor: Actor, event: Any) -> None:
         self.take(actor, step(actor.replica, event, self.now))
 
-    def take(self, actor: Actor, effects: list[Any]) -> None:
-        for effect in effects:
+    def take(self, actor: Actor, ordered: list[Any]) -> None:
+        for effect in ordered:
             name = type(effect).__name__
             if name == "Noted":
                 self.note(actor, effect)
@@ -253,25 +252,25 @@ class Stage:
     def settle(self, actor: Actor) -> None:
         while actor.open:
             effect = actor.open.pop(0)
-            if isinstance(effect, do.SaveElection):
+            if isinstance(effect, effects.SaveElection):
                 actor.saved = Election(effect.epoch, effect.leader_id, effect.voted)
-                self.take(actor, step(actor.replica, told.Saved(effect.number), self.now))
+                self.take(actor, step(actor.replica, inputs.Saved(effect.number), self.now))
             else:
                 actor.synced = (list(actor.log), actor.start)
-                self.take(actor, step(actor.replica, told.Flushed(effect.number), self.now))
+                self.take(actor, step(actor.replica, inputs.Flushed(effect.number), self.now))
 
     def arrive(self, source: int, target: int, connection: int, what: Any) -> None:
         actor = self.actors.get(target)
         if actor is None:
             return
-        if isinstance(what, do.Send):
-            event = told.Requested(told.Source(connection, 0), what.request, latest(what.request), "CONTROLLER")
+        if isinstance(what, effects.Send):
+            event = inputs.Requested(inputs.Source(connection, 0), what.request, latest(what.request), "CONTROLLER")
             self.step(actor, event)
         elif connection in self.asked:
             _, send = self.asked.pop(connection)
-            self.step(actor, told.Answered(source, send.number, what))
+            self.step(actor, inputs.Answered(source, send.number, what))
 
-    def note(self, actor: Actor, effect: do.Noted) -> None:
+    def note(self, actor: Actor, effect: effects.Noted) -> None:
         if effect.name == "role_changed":
             fields = effect.fields
             leader = "" if fields["leader_id"] is None else f", leader {fields['leader_id']}"
@@ -279,7 +278,7 @@ class Stage:
         elif effect.name not in {"vote_answered", "leader_silent", "leader_gone"}:
             self.say(actor, f"notes {effect.name}")
 
-    def on_send(self, actor: Actor, effect: do.Send) -> None:
+    def on_send(self, actor: Actor, effect: effects.Send) -> None:
         link = (actor.id, effect.peer)
         if self.links.get(link) is None or self.asked.pop(self.links[link], None) is not None:
             # A connection never carries two open requests.
@@ -290,33 +289,33 @@ class Stage:
         self.transit.append((actor.id, effect.peer, connection, effect))
         self.say(actor, f"asks {effect.peer}: {describe(effect.request)}")
 
-    def answer(self, actor: Actor, source: told.Source, response: Any) -> None:
+    def answer(self, actor: Actor, source: inputs.Source, response: Any) -> None:
         asker = self.asked.get(source.connection)
         if asker is not None:
             self.transit.append((actor.id, asker[0], source.connection, response))
         self.say(actor, f"answers {asker[0] if asker else 'nobody'}: {describe(response)}")
 
-    def on_reply(self, actor: Actor, effect: do.Reply) -> None:
+    def on_reply(self, actor: Actor, effect: effects.Reply) -> None:
         self.answer(actor, effect.source, effect.response)
 
-    def on_reply_records(self, actor: Actor, effect: do.ReplyRecords) -> None:
+    def on_reply_records(self, actor: Actor, effect: effects.ReplyRecords) -> None:
         topic = effect.response.responses[0]
         part = replace(topic.partitions[0], records=actor.data(effect.start_offset, effect.end_offset))
         self.answer(actor, effect.source, replace(effect.response, responses=(replace(topic, partitions=(part,)),)))
 
-    def on_reply_snapshot(self, actor: Actor, effect: do.ReplySnapshot) -> None:
+    def on_reply_snapshot(self, actor: Actor, effect: effects.ReplySnapshot) -> None:
         topic = effect.response.topics[0]
         data = actor.snapshots[effect.id][effect.position : effect.position + effect.length]
         part = replace(topic.partitions[0], unaligned_records=data)
         self.answer(actor, effect.source, replace(effect.response, topics=(replace(topic, partitions=(part,)),)))
 
-    def on_save_election(self, actor: Actor, effect: do.SaveElection) -> None:
+    def on_save_election(self, actor: Actor, effect: effects.SaveElection) -> None:
         leader = "" if effect.leader_id is None else f", leader {effect.leader_id}"
         voted = "" if effect.voted is None else f", voted {effect.voted.id}"
         self.say(actor, f"saves epoch {effect.epoch}{leader}{voted}")
         actor.open.append(effect)
 
-    def on_append(self, actor: Actor, effect: do.Append) -> None:
+    def on_append(self, actor: Actor, effect: effects.Append) -> None:
         shown = []
         for batch in batches(effect.data):
             data = effect.data[batch.position : batch.position + batch.size]
@@ -328,64 +327,64 @@ class Stage:
         )
         actor.open.append(effect)
 
-    def on_truncate(self, actor: Actor, effect: do.Truncate) -> None:
+    def on_truncate(self, actor: Actor, effect: effects.Truncate) -> None:
         actor.log = [entry for entry in actor.log if entry[1] <= effect.end_offset]
         self.say(actor, f"cuts its log at {effect.end_offset}")
         actor.open.append(effect)
 
-    def on_reset_log(self, actor: Actor, effect: do.ResetLog) -> None:
+    def on_reset_log(self, actor: Actor, effect: effects.ResetLog) -> None:
         actor.log, actor.start = [], effect.id.end_offset
         self.say(actor, f"starts its log at snapshot {name(effect.id)}")
         actor.open.append(effect)
 
-    def on_advance_log_start(self, actor: Actor, effect: do.AdvanceLogStart) -> None:
+    def on_advance_log_start(self, actor: Actor, effect: effects.AdvanceLogStart) -> None:
         actor.log = [entry for entry in actor.log if entry[1] > effect.start_offset]
         actor.start = effect.start_offset
         self.say(actor, f"drops its log below {effect.start_offset}")
         actor.open.append(effect)
 
-    def on_save_epochs(self, actor: Actor, effect: do.SaveEpochs) -> None:
+    def on_save_epochs(self, actor: Actor, effect: effects.SaveEpochs) -> None:
         pass
 
-    def on_write_snapshot_part(self, actor: Actor, effect: do.WriteSnapshotPart) -> None:
+    def on_write_snapshot_part(self, actor: Actor, effect: effects.WriteSnapshotPart) -> None:
         have = actor.parts.get(effect.id, b"") if effect.position else b""
         actor.parts[effect.id] = have + effect.data
         self.say(actor, f"writes {len(effect.data)} bytes of snapshot {name(effect.id)} at {effect.position}")
-        self.step(actor, told.PartWritten(effect.number))
+        self.step(actor, inputs.PartWritten(effect.number))
 
-    def on_freeze_snapshot(self, actor: Actor, effect: do.FreezeSnapshot) -> None:
+    def on_freeze_snapshot(self, actor: Actor, effect: effects.FreezeSnapshot) -> None:
         actor.snapshots[effect.id] = actor.parts.pop(effect.id)
         self.say(actor, f"has the whole of snapshot {name(effect.id)}")
-        self.step(actor, told.SnapshotStored(effect.number, len(actor.snapshots[effect.id])))
+        self.step(actor, inputs.SnapshotStored(effect.number, len(actor.snapshots[effect.id])))
 
-    def on_drop_snapshot_part(self, actor: Actor, effect: do.DropSnapshotPart) -> None:
+    def on_drop_snapshot_part(self, actor: Actor, effect: effects.DropSnapshotPart) -> None:
         actor.parts.pop(effect.id, None)
         self.say(actor, f"gives up snapshot {name(effect.id)}")
 
-    def on_delete_snapshot(self, actor: Actor, effect: do.DeleteSnapshot) -> None:
+    def on_delete_snapshot(self, actor: Actor, effect: effects.DeleteSnapshot) -> None:
         del actor.snapshots[effect.id]
         self.say(actor, f"deletes snapshot {name(effect.id)}")
 
-    def on_load_snapshot(self, actor: Actor, effect: do.LoadSnapshot) -> None:
+    def on_load_snapshot(self, actor: Actor, effect: effects.LoadSnapshot) -> None:
         self.say(actor, f"loads snapshot {name(effect.id)}")
 
-    def on_high_watermark(self, actor: Actor, effect: do.HighWatermark) -> None:
+    def on_high_watermark(self, actor: Actor, effect: effects.HighWatermark) -> None:
         self.say(actor, f"has committed up to {effect.offset}")
 
-    def on_leader_changed(self, actor: Actor, effect: do.LeaderChanged) -> None:
+    def on_leader_changed(self, actor: Actor, effect: effects.LeaderChanged) -> None:
         if effect.leader_id == actor.id:
             self.say(actor, f"tells its state machine to lead epoch {effect.epoch} from {effect.end_offset}")
 
-    def on_proposal_refused(self, actor: Actor, effect: do.ProposalRefused) -> None:
+    def on_proposal_refused(self, actor: Actor, effect: effects.ProposalRefused) -> None:
         self.say(actor, f"refuses a proposal at {effect.base_offset}")
 
-    def on_leadership_confirmed(self, actor: Actor, effect: do.LeadershipConfirmed) -> None:
+    def on_leadership_confirmed(self, actor: Actor, effect: effects.LeadershipConfirmed) -> None:
         self.say(actor, f"leads epoch {effect.epoch}: confirmed {effect.number}")
 
-    def on_shutdown_complete(self, actor: Actor, effect: do.ShutdownComplete) -> None:
+    def on_shutdown_complete(self, actor: Actor, effect: effects.ShutdownComplete) -> None:
         self.say(actor, "may leave")
 
-    def on_voters_changed(self, actor: Actor, effect: do.VotersChanged) -> None:
+    def on_voters_changed(self, actor: Actor, effect: effects.VotersChanged) -> None:
         self.say(actor, f"votes with {[voter.key.id for voter in effect.voters]}")
 
 
