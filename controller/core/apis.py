@@ -1,7 +1,7 @@
 """Which function serves which API, in which versions, and who may call it: one row an API.
 
 What all rows share (who is active, waiting for the commit, deadlines, Envelope) is done around the row, in
-`controller.core.controller`. A row stands here when its API is announced in ApiVersions, and only then.
+`controller.core.serving`. A row stands here when its API is announced in ApiVersions, and only then.
 """
 
 from __future__ import annotations
@@ -95,9 +95,10 @@ class Api:
     handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
     depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
     Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
-    idle: the answer to a request that leaves nothing to do, which a standby gives too; None for others. is_local:
-    whether a request asks for nothing but what this very node can do. arrived: what is done before anything else on
-    the active controller; late: what is done where a request waited too long.
+    idle: the answer to a request that leaves nothing to do, None for other requests: asked where the request cannot be
+    served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby
+    serves it. arrived: called before all checks on the active controller; late: called for a request that waited too
+    long.
     """
 
     request: type[Any]
@@ -135,6 +136,11 @@ def half_heartbeat(_request: Any, env: Env) -> int:
     return env.settings.broker_heartbeat_interval_ms // 2
 
 
+def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
+    """ApiVersions, for the APIs of the table below."""
+    return versions.api_versions(state, context, request, env, SERVED_VERSIONS)
+
+
 ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
 WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT, Kind.ENVELOPE
 
@@ -151,7 +157,7 @@ APIS = table(
     Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # What this node speaks, and who there is.
-    Api(ApiVersionsRequest, (0, 4), LOCAL, versions.api_versions),
+    Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
     Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
@@ -165,9 +171,8 @@ APIS = table(
     Api(ElectLeadersRequest, (0, 2), WRITE, elections.elect_leaders, ALTER, forwardable=True,
         deadline=request_timeout, idle=elections.idle),
     Api(AlterPartitionReassignmentsRequest, (0, 1), WRITE, reassignments.alter_reassignments, ALTER, forwardable=True,
-        deadline=request_timeout, idle=reassignments.idle_alter),
-    Api(ListPartitionReassignmentsRequest, (0, 0), READ, reassignments.list_reassignments, DESCRIBE, forwardable=True,
-        idle=reassignments.idle_list),
+        deadline=request_timeout, idle=reassignments.idle),
+    Api(ListPartitionReassignmentsRequest, (0, 0), READ, reassignments.list_reassignments, DESCRIBE, forwardable=True),
     # Topics. What a caller must be allowed depends on the topics.
     Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
         deadline=request_timeout, idle=topics.idle),
@@ -185,3 +190,6 @@ APIS = table(
         forwardable=True),
 )
 # fmt: on
+
+# API key -> least and greatest version.
+SERVED_VERSIONS = {api_key: api.versions for api_key, api in APIS.items()}

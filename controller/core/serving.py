@@ -10,16 +10,13 @@ from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
 from controller.interface.effects import Append
 from controller.interface.refusals import refused
-from controller.interface.results import ALL_PENDING, NOTHING_PENDING, Result
+from controller.interface.results import ALL_PENDING, Result
 from records.errors import ApiError, Error
 
 if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
     from controller.interface.inputs import Disconnected, RequestContext, Requested
-
-# These tell nothing of the state.
-TELL_NOTHING = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 
 def on_requested(controller: Controller, event: Requested) -> None:
@@ -37,45 +34,44 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     if must_park(controller, api):
         controller.parked.append((context, request))
         return
-    # What leaves nothing to do is answered by standbys too.
-    idle = None if api.idle is None else api.idle(request)
-    if idle is not None:
-        controller.answer(context, idle)
-        return
     try:
         check_role(controller, api, request)
         check_deadline(controller, api, context, request)
+    except ApiError as error:
+        # A request that leaves nothing to do is answered by any controller, and however late it is.
+        idle = None if api.idle is None else api.idle(request)
+        controller.answer(context, refused(request, error, context.version) if idle is None else idle)
+        return
+    try:
         result = api.handler(controller.state, context, request, controller.env)
     except ApiError as error:
         result = refusal(context, request, error)
-    carry_out(controller, context, request, result)
+    carry_out(controller, api, context, request, result)
 
 
 def must_park(controller: Controller, api: Api) -> bool:
-    """Whether a standby's state cannot be told of now: a metadata transaction is open, which may yet be aborted; or
-    the state is older than what this node knew when it was ended, as after a start, when nobody knows yet what is
-    committed.
+    """Whether a standby cannot answer from its state now: a metadata transaction is open, which may yet be aborted, or
+    the state is older than the state that this node answered from before it was restarted.
     """
-    if controller.is_active or api.kind != Kind.READ:
+    if controller.is_active or api.kind is not Kind.READ:
         return False
     return controller.is_catching_up or controller.loading is not None or controller.state.transaction_start >= 0
 
 
 def serve_parked(controller: Controller) -> None:
-    """What had to wait for a state that can be told of is served, if there is one."""
+    """Serve the parked requests, or park them again."""
     parked, controller.parked = controller.parked, []
     for context, request in parked:
         serve(controller, context, request)
 
 
 def check_role(controller: Controller, api: Api, request: Any) -> None:
-    """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is none."""
-    if is_for_any(api, request):
-        return
-    if not controller.is_active:
+    """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is a standby."""
+    if controller.is_active:
+        if api.arrived is not None:
+            api.arrived(controller.state, request, controller.env)
+    elif not is_for_any(api, request):
         raise ApiError(Error.NOT_CONTROLLER, wrong_controller_text(controller.env.leader_id))
-    if api.arrived is not None:
-        api.arrived(controller.state, request, controller.env)
 
 
 def is_for_any(api: Api, request: Any) -> bool:
@@ -84,7 +80,7 @@ def is_for_any(api: Api, request: Any) -> bool:
 
 
 def check_deadline(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
-    """Raises ApiError(REQUEST_TIMED_OUT) for a request that waited too long to be begun; once begun, none times out."""
+    """Raises ApiError(REQUEST_TIMED_OUT) for a request that waited too long before it was begun."""
     if api.deadline is None:
         return
     if controller.env.now_ms <= context.arrived_ms + api.deadline(request, controller.env):
@@ -97,13 +93,11 @@ def check_deadline(controller: Controller, api: Api, context: RequestContext, re
 
 
 def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
-    """The answer of an API to what failed as a whole. An error tells of the state as any answer does."""
-    if error.code in TELL_NOTHING:
-        return Result(refused(request, error, context.version), rests_on=NOTHING_PENDING, confirm=False)
+    """The answer to a request that failed as a whole. An error rests on the state, as any answer does."""
     return Result(refused(request, error, context.version), rests_on=ALL_PENDING)
 
 
-def carry_out(controller: Controller, context: RequestContext, request: Any, result: Result) -> None:
+def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
     """Do what a handler decided, and answer when the answer may leave."""
     try:
         last_offset = write_result(controller, result)
@@ -113,7 +107,7 @@ def carry_out(controller: Controller, context: RequestContext, request: Any, res
     waiting = controller.waiting
     if result.records:
         waiting.add(context, request, result.response, last_offset, confirm=False)
-    elif not controller.is_active or APIS[context.api_key].kind == Kind.LOCAL:
+    elif not controller.is_active or api.kind is Kind.LOCAL:
         controller.answer(context, result.response)
     else:
         waiting.add(context, request, result.response, min(result.rests_on, last_offset), confirm=result.confirm)
@@ -141,14 +135,14 @@ def write_result(controller: Controller, result: Result) -> int:
 
 
 def on_disconnected(controller: Controller, event: Disconnected) -> None:
-    """Nobody waits for the answers of this connection any more; what was appended stays."""
+    """Drop the answers that wait for this connection; what was appended stays."""
     connection = event.connection
     controller.waiting.drop(connection)
     controller.parked = [waiter for waiter in controller.parked if waiter[0].source.connection != connection]
 
 
 def wrong_controller_text(leader_id: int) -> str:
-    """What a standby says of who is active; clients print it."""
+    """The error text of a standby, which clients print. leader_id: of the active controller, -1 where unknown."""
     if leader_id < 0:
         return "No controller appears to be active."
     return f"The active controller appears to be node {leader_id}."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from controller.interface.results import ALL_PENDING, Result
+from controller.interface.results import ALL_PENDING, Result, at_once
 from controller.rules.bulk_elections import leader_and_isr_changes
 from controller.rules.partition_change import Election
 from controller.rules.topic_rules import topic_rules
@@ -64,6 +64,9 @@ def idle(request: ElectLeadersRequest) -> ElectLeadersResponse | None:
 
 def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersRequest, env: Env) -> Result:
     """ElectLeaders: for the named partitions, or all. An unclean election ignores what the topic's config allows."""
+    nothing = idle(request)
+    if nothing is not None:
+        return at_once(nothing)
     election = ELECTION_TYPES.get(request.election_type)
     if election is None:
         raise ApiError(Error.INVALID_REQUEST, f"Unknown election type {request.election_type}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.handlers.heartbeats import checked_broker
 from controller.interface.effects import Noted
-from controller.interface.results import Result
+from controller.interface.results import Result, at_once
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
 from controller.state.partitions.partition import NO_LEADER_CHANGE, RECOVERED, RECOVERING, merged
@@ -38,6 +38,9 @@ def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
 
 def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
     """AlterPartition: each partition is changed or refused on its own."""
+    nothing = idle(request)
+    if nothing is not None:
+        return at_once(nothing)
     leader = checked_broker(state, request.broker_id, request.broker_epoch)
     leadership = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []

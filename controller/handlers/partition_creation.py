@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
-from controller.interface.results import Result, check_record_count, raised_text
+from controller.interface.results import Result, at_once, check_record_count, raised_text
 from records.errors import ApiError, Error
 from records.messages.topics import CreatePartitionsResponse
 
@@ -44,6 +44,8 @@ def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResul
 def create_partitions(state: State, _context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
     """CreatePartitions: each topic is changed or refused on its own; all changes are one batch."""
     wanted, results = sifted(request)
+    if not wanted:
+        return at_once(CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results)))
     records: Records = []
     changes = [state.brokers.last_change()]
     for topic in wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers.assignments import check_assignment
-from controller.interface.results import Result, check_record_count, raised_text
+from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
 from controller.rules.reassignment import reassigned, reverted
@@ -31,7 +31,7 @@ OngoingTopic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
 OngoingPartition = OngoingTopic.OngoingPartitionReassignment
 
 
-def idle_alter(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse | None:
+def idle(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse | None:
     """The answer to a request that names no topic; None for others."""
     return None if request.topics else altered(True, ())
 
@@ -50,6 +50,9 @@ def alter_reassignments(
     state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
 ) -> Result:
     """AlterPartitionReassignments: each partition's reassignment is started, cancelled or refused on its own."""
+    nothing = idle(request)
+    if nothing is not None:
+        return at_once(nothing)
     leadership = PartitionElections(state, env)
     allow_factor_change = request.allow_replication_factor_change
     records: list[tuple[Any, int]] = []
@@ -132,11 +135,6 @@ def reassign(
     return leadership.change(topic, index, change)
 
 
-def idle_list(request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse | None:
-    """The response to a request with an empty list of topics; None for others, also for a null list (all topics)."""
-    return None if request.topics is None or request.topics else listed(())
-
-
 def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsResponse:
     return ListPartitionReassignmentsResponse(
         throttle_time_ms=0, error_code=Error.NONE, error_message=None, topics=topics
@@ -147,6 +145,8 @@ def list_reassignments(
     state: State, _context: RequestContext, request: ListPartitionReassignmentsRequest, _env: Env
 ) -> Result:
     """ListPartitionReassignments: the running ones, of all partitions or of the named ones."""
+    if request.topics is not None and not request.topics:
+        return at_once(listed(()))
     partitions = state.partitions
     requested: dict[str, Iterable[int]] = {}
     if request.topics is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.interface.results import Result, check_record_count
+from controller.interface.results import Result, at_once, check_record_count
 from records.errors import ApiError, Error, error_text
 from records.messages.topics import DeleteTopicsResponse
 from records.metadata.topics import RemoveTopicRecord
@@ -60,11 +60,13 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
 
 def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
     """DeleteTopics: by name or by id; all deletions are one batch."""
+    names, ids, results = sifted(request)
+    if not names and not ids:
+        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     if not env.settings.delete_topic_enable:
         if context.version < DISABLED_VERSION:
             raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")
         raise ApiError(Error.TOPIC_DELETION_DISABLED)
-    names, ids, results = sifted(request)
     changes = [state.topic_ids.changed_at(name) for name in names]
     changes += [state.topics.changed_at(topic_id) for topic_id in ids]
     found: dict[bytes, str] = {}

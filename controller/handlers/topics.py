@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
 from controller.handlers.topic_configs import layers, new_topic_configs
-from controller.interface.results import Result, check_record_count, raised_text
+from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.state.partitions.topics import has_similar, similar_name
 from raft.config import METADATA_TOPIC
 from records.errors import ApiError, Error
@@ -66,6 +66,8 @@ def failed(name: str, error: ApiError) -> TopicResult:
 def create_topics(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> Result:
     """CreateTopics: each topic is created or refused on its own; all created topics are one batch."""
     wanted, refused = sifted(request)
+    if not wanted:
+        return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
     records: Records = []
     results = []

@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from controller.features.levels import KRAFT_VERSION, METADATA_VERSION, MINIMUM, supported_features
-from controller.interface.results import NOTHING_PENDING, Result
+from controller.interface.results import Result, at_once
 from records.errors import Error
 from records.messages.versions import ApiVersionsResponse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
     from controller.state.state import State
     from records.messages.versions import ApiVersionsRequest
-
-API_VERSIONS = 18
 
 # The first version with the client's software name, and the first whose clients accept features with level 0.
 NAMED_VERSION = 3
@@ -25,36 +25,32 @@ LEVEL_ZERO_VERSION = 4
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def api_versions(state: State, context: RequestContext, request: ApiVersionsRequest, env: Env) -> Result:
+def api_versions(
+    state: State,
+    context: RequestContext,
+    request: ApiVersionsRequest,
+    env: Env,
+    served: Mapping[int, tuple[int, int]],
+) -> Result:
     """ApiVersions: the served APIs with their versions, the supported feature levels and the finalized ones.
 
-    Every client asks this first, voters of the quorum too. So the response must not wait for a commit: it could wait
-    forever.
+    served: API key -> least and greatest version. Every client asks this first, voters of the quorum too. So the
+    response must not wait for a commit: it could wait forever.
     """
-    from controller.core.apis import APIS
-
     if context.version >= NAMED_VERSION:
         for text in (request.client_software_name, request.client_software_version):
             if _SOFTWARE.fullmatch(text) is None:
                 refusal = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
-                return Result(refusal, rests_on=NOTHING_PENDING, confirm=False)
+                return at_once(refusal)
     response = ApiVersionsResponse(
         error_code=Error.NONE,
-        api_keys=tuple(_api_version(key, *APIS[key].versions) for key in sorted(APIS)),
+        api_keys=tuple(_api_version(key, *versions) for key, versions in sorted(served.items())),
         throttle_time_ms=0,
         supported_features=_supported(context, env),
         finalized_features_epoch=state.stable_end_offset - 1,
         finalized_features=_finalized(state, env),
     )
-    return Result(response, rests_on=NOTHING_PENDING, confirm=False)
-
-
-def unsupported_version() -> ApiVersionsResponse:
-    """The response, in version 0, to an ApiVersions request of an unsupported version (KIP-511)."""
-    from controller.core.apis import APIS
-
-    served = _api_version(API_VERSIONS, *APIS[API_VERSIONS].versions)
-    return ApiVersionsResponse(error_code=Error.UNSUPPORTED_VERSION, api_keys=(served,))
+    return at_once(response)
 
 
 def _api_version(key: int, least: int, greatest: int) -> ApiVersionsResponse.ApiVersion:

@@ -25,7 +25,7 @@ USER_RECORDS_MAX = 10_000
 
 @dataclass(slots=True)
 class Result:
-    """What came of one request or periodic task; nothing of it is done yet.
+    """What one request or periodic task decided; nothing of it is done yet.
 
     response: sent when the last record is committed, or, without records, when all below `rests_on` is.
     records: (record, version), or many changes of partitions at once, in the order of the log; all of them are
@@ -50,6 +50,11 @@ class Result:
     applied: Callable[[int], None] | None = None
     effects: Sequence[Effect] = ()
     again: bool = False
+
+
+def at_once(response: Any) -> Result:
+    """An answer that tells nothing of the state, and so waits for nothing."""
+    return Result(response, rests_on=NOTHING_PENDING, confirm=False)
 
 
 def raised_text(error: ApiError) -> str | None:

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import knows_config
-from controller.core.apis import APIS
+from controller.core.apis import SERVED_VERSIONS
 from controller.core.controller import Controller
 from controller.core.own_registration import OwnRegistration
 from controller.features.levels import supported_features
@@ -243,7 +243,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     share = shares(raise_file_limit())
     server = Server(
         loop,
-        {key: api.versions for key, api in APIS.items()},
+        SERVED_VERSIONS,
         on_request=node.on_request,
         on_disconnected=node.on_disconnected,
         note=node.note,

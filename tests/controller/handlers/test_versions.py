@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from controller.core.apis import APIS
-from controller.handlers.versions import api_versions, unsupported_version
+from controller.core.apis import APIS, SERVED_VERSIONS, api_versions
 from controller.interface.results import NOTHING_PENDING
 from controller.state.state import State
+from raft.network.requests import unsupported_api_versions
 from records.codec import encode
 from records.errors import Error
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
@@ -101,5 +101,7 @@ def test_software_has_a_name(name: str) -> None:
 
 
 def test_a_version_that_is_not_served_is_answered_in_version_0() -> None:
+    answer = unsupported_api_versions(SERVED_VERSIONS)
+
     # The code 35, one API, 18, versions 0 to 4.
-    assert encode(unsupported_version(), 0) == bytes.fromhex("0023 00000001 0012 0000 0004".replace(" ", ""))
+    assert encode(answer, 0) == bytes.fromhex("0023 00000001 0012 0000 0004".replace(" ", ""))
