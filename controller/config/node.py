@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from controller.config.group_checks import check_node
 from controller.config.keys import own, server
+from controller.config.node_checks import check_addresses, check_values
+from controller.config.node_values import NodeValues
 from controller.config.unknown_keys import unknown_keys
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import (
@@ -20,34 +22,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.config.values.definition import Value
-
 APPEND_LINGER_MS = "controller.quorum.append.linger.ms"
 
 
-class NodeConfig:
-    """The checked configuration of one node, of whatever roles.
+class NodeConfig(NodeValues):
+    """The checked configuration of one node, of any roles."""
 
-    originals: key -> text, as given, `node.id` and `broker.id` standing in for each other.
-    values: every key of a node, and every one of ours, with its parsed value.
-    warnings: a line for each thing that is odd but not wrong, unknown keys among them.
-    listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
-    as others reach them; host None where the name of this machine must be filled in, port 0 where the bound one must.
-    voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters.
-    log_dirs: as given; metadata_log_dir: the one that holds `__cluster_metadata-0`.
-    """
-
-    __slots__ = (
-        "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs",
-        "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "values", "voters",
-        "warnings",
-    )  # fmt: skip
+    __slots__ = ()
 
     def __init__(self, given: Mapping[str, str]) -> None:
         """Raises ConfigError for the first thing that is wrong, in stock's order and with its text."""
         self.originals = with_synonyms(given)
-        self.warnings: list[str] = []
-        self.values: dict[str, Value] = server.KEYS.parse(self.originals, self.warnings)
+        self.warnings = []
+        self.values = server.KEYS.parse(self.originals, self.warnings)
         self.values.update(own.KEYS.parse(self.originals, self.warnings))
         check_node(self.values)
         self.process_roles = self.list("process.roles")
@@ -63,9 +50,6 @@ class NodeConfig:
         self.voters = parse_voters(self.list(VOTERS), routable=False)
         self.bootstrap_servers = parse_bootstrap_servers(self.list(BOOTSTRAP_SERVERS))
         self.log_dirs = self.list("log.dirs") or self.list("log.dir")
-        # Imported here, as the checks are written over this class.
-        from controller.config.node_checks import check_addresses, check_values
-
         check_values(self)
         self.advertised_listeners = self._advertised()
         check_addresses(self)
@@ -75,39 +59,10 @@ class NodeConfig:
         self.metadata_log_dir = self.log_dirs[0] if metadata_log_dir is None else metadata_log_dir
         self.warnings += unknown_keys(self.originals)
 
-    def number(self, key: str) -> int:
-        value = self.values[key]
-        assert type(value) is int, (key, value)
-        return value
-
-    def number_or_none(self, key: str) -> int | None:
-        return None if self.values[key] is None else self.number(key)
-
-    def flag(self, key: str) -> bool:
-        value = self.values[key]
-        assert isinstance(value, bool), (key, value)
-        return value
-
-    def text(self, key: str) -> str | None:
-        value = self.values[key]
-        assert value is None or isinstance(value, str), (key, type(value))
-        return value
-
-    def list(self, key: str) -> tuple[str, ...]:
-        """The parts of a list; none where the key is not set."""
-        value = self.values[key]
-        assert value is None or isinstance(value, tuple), (key, value)
-        return value or ()
-
     @property
     def append_linger_ms(self) -> int:
         """Ours is 0, not stock's 25, unless the key is set."""
         return self.number(APPEND_LINGER_MS) if APPEND_LINGER_MS in self.originals else 0
-
-    @property
-    def controller_listeners(self) -> tuple[Endpoint, ...]:
-        """Those of `listeners` that are the controller's."""
-        return tuple(endpoint for endpoint in self.listeners if endpoint.name in self.controller_listener_names)
 
     def _advertised(self) -> tuple[Endpoint, ...]:
         advertised = self.list("advertised.listeners")

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.config.node import NodeConfig
+    from controller.config.node_values import NodeValues
     from controller.config.values.listeners import Endpoint
 
 ROLES = "process.roles"
@@ -23,7 +23,7 @@ INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
 HOST_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:")
 
 
-def check_values(config: NodeConfig) -> None:
+def check_values(config: NodeValues) -> None:
     """Hold what needs no advertised listeners together. Raises ConfigError for the first that does not fit."""
     _check_early_start(config)
     _check_rebalance_protocols(config)
@@ -33,7 +33,7 @@ def check_values(config: NodeConfig) -> None:
     _check_heartbeats(config)
 
 
-def check_addresses(config: NodeConfig) -> None:
+def check_addresses(config: NodeValues) -> None:
     """Hold roles, listeners and connections together. Raises ConfigError for the first that does not fit."""
     advertised = _advertised_broker_listeners(config)
     _check_roles(config)
@@ -57,7 +57,7 @@ def _require(holds: bool, text: str) -> None:
         raise ConfigError(f"requirement failed: {text}", ILLEGAL_ARGUMENT)
 
 
-def _check_early_start(config: NodeConfig) -> None:
+def _check_early_start(config: NodeValues) -> None:
     known = {endpoint.name for endpoint in config.listeners}
     for name in filter(None, config.list("early.start.listeners")):
         if name not in known:
@@ -66,12 +66,12 @@ def _check_early_start(config: NodeConfig) -> None:
             )
 
 
-def _check_rebalance_protocols(config: NodeConfig) -> None:
+def _check_rebalance_protocols(config: NodeValues) -> None:
     if "classic" not in config.list("group.coordinator.rebalance.protocols"):
         raise ConfigError("Disabling the 'classic' protocol is not supported.")
 
 
-def _check_logs(config: NodeConfig) -> None:
+def _check_logs(config: NodeValues) -> None:
     roll_ms = config.number_or_none("log.roll.ms")
     roll_ms = HOURS * config.number("log.roll.hours") if roll_ms is None else roll_ms
     _require(roll_ms >= 1, "log.roll.ms must be greater than or equal to 1")
@@ -100,7 +100,7 @@ def _check_logs(config: NodeConfig) -> None:
     )
 
 
-def retention_ms(config: NodeConfig) -> int:
+def retention_ms(config: NodeValues) -> int:
     """The retention of logs by the node's keys: milliseconds before minutes before hours; -1 for unlimited."""
     milliseconds = config.number_or_none("log.retention.ms")
     if milliseconds is None:
@@ -109,7 +109,7 @@ def retention_ms(config: NodeConfig) -> int:
     return max(milliseconds, -1)
 
 
-def _check_heartbeats(config: NodeConfig) -> None:
+def _check_heartbeats(config: NodeValues) -> None:
     interval_ms = config.number("broker.heartbeat.interval.ms")
     session_ms = config.number("broker.session.timeout.ms")
     # Stock says so and goes on.
@@ -124,7 +124,7 @@ def _check_heartbeats(config: NodeConfig) -> None:
         )
 
 
-def _advertised_broker_listeners(config: NodeConfig) -> tuple[Endpoint, ...]:
+def _advertised_broker_listeners(config: NodeValues) -> tuple[Endpoint, ...]:
     advertised = config.list(ADVERTISED)
     endpoints = (
         parse_listeners(advertised, config.security_protocols, distinct_ports=False) if advertised else config.listeners
@@ -132,7 +132,7 @@ def _advertised_broker_listeners(config: NodeConfig) -> tuple[Endpoint, ...]:
     return tuple(endpoint for endpoint in endpoints if endpoint.name not in config.controller_listener_names)
 
 
-def _check_roles(config: NodeConfig) -> None:
+def _check_roles(config: NodeValues) -> None:
     roles = set(config.process_roles)
     voters = f"{VOTERS}={_set_text(config.voters)}"
     if not config.voters and not config.bootstrap_servers:
@@ -176,7 +176,7 @@ def _check_roles(config: NodeConfig) -> None:
     )
 
 
-def _check_broker_only(config: NodeConfig, voters: str) -> None:
+def _check_broker_only(config: NodeValues, voters: str) -> None:
     _require(
         config.node_id not in config.voters,
         f"If {ROLES} contains just the 'broker' role, the node id {config.node_id} must not be included in the set of "
@@ -202,7 +202,7 @@ def _check_broker_only(config: NodeConfig, voters: str) -> None:
     )
 
 
-def _inter_broker(config: NodeConfig) -> tuple[str, str]:
+def _inter_broker(config: NodeValues) -> tuple[str, str]:
     """The name and security protocol of the listener between brokers."""
     given = config.text(INTER_BROKER_NAME)
     if given is None:
@@ -216,7 +216,7 @@ def _inter_broker(config: NodeConfig) -> tuple[str, str]:
     return name, config.security_protocols[name]
 
 
-def _check_broker_listeners(config: NodeConfig, advertised: tuple[Endpoint, ...]) -> None:
+def _check_broker_listeners(config: NodeValues, advertised: tuple[Endpoint, ...]) -> None:
     names = [endpoint.name for endpoint in advertised]
     perhaps = f" Perhaps all listeners appear in {NAMES}?"
     _require(bool(names), f"There must be at least one broker advertised listener.{perhaps}")
@@ -234,7 +234,7 @@ def _check_broker_listeners(config: NodeConfig, advertised: tuple[Endpoint, ...]
     )
 
 
-def _check_cordoned(config: NodeConfig) -> None:
+def _check_cordoned(config: NodeValues) -> None:
     cordoned = config.list("cordoned.log.dirs")
     if "*" in cordoned:
         _require(len(cordoned) == 1, "When cordoned.log.dirs is set to *, it must not contain other values")
@@ -247,7 +247,7 @@ def _check_cordoned(config: NodeConfig) -> None:
     )
 
 
-def _check_sasl(config: NodeConfig) -> None:
+def _check_sasl(config: NodeValues) -> None:
     name, protocol = _inter_broker(config)
     if not protocol.startswith("SASL"):
         return
@@ -261,7 +261,7 @@ def _check_sasl(config: NodeConfig) -> None:
     )
 
 
-def _check_connections(config: NodeConfig) -> None:
+def _check_connections(config: NodeValues) -> None:
     queued = config.number("queued.max.request.bytes")
     _require(
         queued <= 0 or queued >= config.number("socket.request.max.bytes"),

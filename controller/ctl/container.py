@@ -66,12 +66,13 @@ def format_missing(config: NodeConfig, environment: Mapping[str, str]) -> None:
     if when == "never":
         return
     from controller.offline.formatting import FormatError
+    from controller.tools.command_line.argument_reader import parse
     from controller.tools.command_line.java_texts import Uncaught
     from controller.tools.storage import parser
     from controller.tools.storage_format import run_format
 
     cluster_id = environment.get("CLUSTER_ID") or DEFAULT_CLUSTER_ID
-    asked = parser().parse(["format", f"--cluster-id={cluster_id}", "--config=environment"])
+    asked = parse(parser(), ["format", f"--cluster-id={cluster_id}", "--config=environment"])
     try:
         run_format(asked, config)
         sys.stdout.flush()

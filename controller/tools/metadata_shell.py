@@ -6,6 +6,7 @@ import sys
 
 from controller.offline.java_forms import path
 from controller.offline.log_file import DamagedLog
+from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser, error_text
 from controller.tools.command_line.java_texts import Uncaught, uncaught
 from controller.tools.command_line.standard_streams import complain
@@ -25,7 +26,7 @@ def main() -> int:
 def run(arguments: list[str]) -> int:
     """The tool with these arguments; its exit code. A command that fails is no failure of the tool, as with stock."""
     try:
-        given = parser().parse(arguments)
+        given = parse(parser(), arguments)
     except HelpShown:
         return 1
     except ArgumentError as error:

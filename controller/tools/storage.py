@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import ArgumentError, HelpShown, Parser, error_text
 from controller.tools.command_line.java_texts import Uncaught, uncaught
 from controller.tools.command_line.standard_streams import complain
@@ -24,7 +25,7 @@ def main() -> int:
 def run(arguments: list[str]) -> int:
     """The tool with these arguments; its exit code."""
     try:
-        given = parser().parse(arguments)
+        given = parse(parser(), arguments)
     except HelpShown:
         return 0
     except ArgumentError as error:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import Value, invalid
+from controller.config.values.definition import Check, Value, invalid
 from controller.config.values.listeners import host_and_port
-from controller.config.values.valid import Check
 
 FORM = "It must be host:port, [address]:port, or :port for all addresses of this machine"
 

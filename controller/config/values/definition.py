@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from controller.config.values.valid import Check
-
 Value = bool | int | float | str | tuple[str, ...] | None
 
 CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
@@ -70,6 +68,19 @@ class Required:
 
 
 REQUIRED = Required()
+
+
+class Check:
+    """A check: called with the name of a key and its parsed value, it raises ConfigError or does nothing.
+
+    drops_duplicates: the value is a list, from which duplicates are dropped before it is checked.
+    """
+
+    __slots__ = ()
+    drops_duplicates = False
+
+    def __call__(self, name: str, value: Value) -> None:
+        raise NotImplementedError
 
 
 class Key:

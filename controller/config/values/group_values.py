@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from controller.config.values.definition import Value, invalid
-from controller.config.values.valid import Check
+from controller.config.values.definition import Check, Value, invalid
 
 _DURATION = re.compile(
     r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?[0-9]+)D)?"

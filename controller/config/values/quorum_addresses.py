@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import ConfigError, Value, invalid
+from controller.config.values.definition import Check, ConfigError, Value, invalid
 from controller.config.values.listeners import WILDCARD_HOST, host_and_port
 from controller.config.values.text import parse_integer
-from controller.config.values.valid import Check
 
 VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"

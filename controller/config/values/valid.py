@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from controller.config.values.definition import ConfigError, Value, invalid
+from controller.config.values.definition import Check, ConfigError, Value, invalid
 from controller.config.values.text import java_text, java_trim
-
-
-class Check:
-    """A check: called with the name of a key and its parsed value, it raises ConfigError or does nothing.
-
-    drops_duplicates: the value is a list, from which duplicates are dropped before it is checked.
-    """
-
-    __slots__ = ()
-    drops_duplicates = False
-
-    def __call__(self, name: str, value: Value) -> None:
-        raise NotImplementedError
 
 
 class Range(Check):

@@ -13,7 +13,7 @@ from controller.server.grpc import health, metadata
 from controller.server.grpc.certificates import CertificateError, Certificates, Paths
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
 from controller.server.grpc.time_slices import Turns
-from controller.server.http.probes import live, ready, started
+from controller.server.http.probes import ready, started
 from controller.server.http.watchdog import Watchdog
 from raft.network.connection import address_text
 
@@ -70,7 +70,7 @@ class GrpcPort:
             raise OSError(f"kraft.grpc.listener: {error}") from None
         checks = {
             "": self._is_ready,
-            "live": lambda: all(check.passed for check in live(self._watchdog)),
+            "live": lambda: all(check.passed for check in self._watchdog.live()),
             "started": self._is_started,
             "ready": self._is_ready,
             "leader": self._is_leader,

@@ -18,7 +18,7 @@ from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import PAGE
-from controller.server.http.probes import live, ready, started
+from controller.server.http.probes import ready, started
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
 from controller.server.http.watchdog import Watchdog
@@ -63,7 +63,7 @@ class HttpPort:
         self._sweep = loop.call_later(SWEEP_S, self._close_late)
         self._paths: dict[str, Callable[[Asked], Answer]] = {
             "/": lambda _asked: PAGE,
-            "/livez": lambda _asked: _verdict("alive", live(self._watchdog)),
+            "/livez": lambda _asked: _verdict("alive", self._watchdog.live()),
             "/startupz": self._startupz,
             "/readyz": self._readyz,
             "/metrics": self._answer_metrics,

@@ -11,7 +11,6 @@ from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
     from controller.node.node import Node
-    from controller.server.http.watchdog import Watchdog
     from raft.replica import Replica
 
 # A state is level with the quorum while it lacks no more than this of what is known to be committed: a standby of a
@@ -25,11 +24,6 @@ class Check(NamedTuple):
     name: str
     passed: bool
     reason: str
-
-
-def live(watchdog: Watchdog) -> list[Check]:
-    """Whether the process can do anything at all: its loop turns, and what the disk was asked for gets done."""
-    return [watchdog.loop(), watchdog.disk()]
 
 
 def started(node: Node) -> list[Check]:

@@ -40,6 +40,10 @@ class Watchdog:
         # (moment, processor time of this thread until then)
         self._worked: deque[tuple[float, float]] = deque([(loop.time(), thread_time())], maxlen=KEPT)
 
+    def live(self) -> list[Check]:
+        """Whether the process makes progress: its loop turns, and the disk completes what it is asked for."""
+        return [self.loop(), self.disk()]
+
     def watch(self, storage: Storage) -> None:
         """From now on there is a disk to look after."""
         self._storage = storage

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from controller.state.partitions.columns import Int32s
-
 # Kinds of rare things, as bits.
 HAS_ELR = 1  # eligible leader replicas, or a last known leader
 REASSIGNING = 2
@@ -87,7 +85,7 @@ class UncommonFieldsTable:
         """By number, whether something holds of a value."""
         return np.array([holds(value) for value in self.values], np.bool_)
 
-    def without_unused(self, column: Int32s) -> tuple[UncommonFieldsTable, Int32s]:
+    def without_unused(self, column: NDArray[np.int32]) -> tuple[UncommonFieldsTable, NDArray[np.int32]]:
         """A table of those values alone that a column of numbers has, and that column in its numbers."""
         used, renumbered = np.unique(np.append(column, COMMON), return_inverse=True)
         table = UncommonFieldsTable()

@@ -1,8 +1,8 @@
-"""How a command line is read against a parser (`controller.tools.command_line.arguments`), argument by argument."""
+"""Reading a command line against a parser (`controller.tools.command_line.arguments`), argument by argument."""
 
 from __future__ import annotations
 
-from controller.tools.command_line.arguments import Argument, ArgumentError, Parser, show_help
+from controller.tools.command_line.arguments import Argument, ArgumentError, Arguments, Parser, show_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 # A file of arguments may name another; one that names itself would never end.
 FILES_MAX = 100
 FILE_CHARACTERS_MAX = 1 << 20
+
+
+def parse(parser: Parser, arguments: list[str]) -> Arguments:
+    """The values given; raises ArgumentError, or HelpShown once the help is on stdout."""
+    found = Arguments()
+    reader = Reader(arguments)
+    reader.read(parser, found.values)
+    if reader.deferred is not None:
+        raise reader.deferred
+    return found
 
 
 class Reader:

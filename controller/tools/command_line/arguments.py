@@ -169,17 +169,6 @@ class Parser:
         self.commands[name] = parser
         return parser
 
-    def parse(self, arguments: list[str]) -> Arguments:
-        """The values given; raises ArgumentError, or HelpShown once the help is on stdout."""
-        from controller.tools.command_line.argument_reader import Reader
-
-        found = Arguments()
-        reader = Reader(arguments)
-        reader.read(self, found.values)
-        if reader.deferred is not None:
-            raise reader.deferred
-        return found
-
     def fail(self, message: str, argument: Argument | None = None) -> NoReturn:
         raise ArgumentError(self, message if argument is None else f"argument {argument.title()}: {message}")
 

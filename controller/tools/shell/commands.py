@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, HelpShown, Parser
 from controller.tools.shell.paths import MissingChild, find
 
@@ -43,7 +44,7 @@ class Shell:
         if not given:
             return
         try:
-            arguments = command_parser(self.history is not None).parse(given)
+            arguments = parse(command_parser(self.history is not None), given)
         except HelpShown:
             return
         except ArgumentError as error:

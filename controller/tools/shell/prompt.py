@@ -9,7 +9,6 @@ from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.history import InMemoryHistory
 
 from controller.tools.shell.completion import completions
-from controller.tools.shell.session import PROMPT
 from controller.tools.shell.words import words
 
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ class ShellCompleter(Completer):
             yield Completion(text, start_position=-len(typed[-1]))
 
 
-def prompting(shell: Shell) -> Callable[[], str]:
+def prompting(shell: Shell, prompt: str) -> Callable[[], str]:
     """What reads a line from the user; raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
     session: PromptSession[str] = PromptSession(
         history=InMemoryHistory(), completer=ShellCompleter(shell), complete_while_typing=False
     )
-    return lambda: session.prompt(PROMPT)
+    return lambda: session.prompt(prompt)

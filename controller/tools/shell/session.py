@@ -66,7 +66,7 @@ def line_reader(shell: Shell) -> Callable[[], str]:
             from controller.tools.shell.prompt import prompting
         except ImportError:  # prompt_toolkit is not installed
             return lambda: input(PROMPT)
-        return prompting(shell)
+        return prompting(shell, PROMPT)
     return plain_line
 
 

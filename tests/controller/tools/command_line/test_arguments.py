@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.tools.command_line.argument_reader import parse
 from controller.tools.command_line.arguments import UNBOUNDED, ArgumentError, Parser
 
 if TYPE_CHECKING:
@@ -27,48 +28,48 @@ def parser() -> Parser:
 
 def refused(args: list[str]) -> str:
     with pytest.raises(ArgumentError) as error:
-        parser().parse(args)
+        parse(parser(), args)
     return str(error.value)
 
 
 @pytest.mark.parametrize("to", [["-t", "x"], ["-tx"], ["-t=x"], ["--to=x"], ["--to", "x"], ["-ft", "x"], ["-ftx"]])
 def test_a_value_may_be_written_in_each_of_these_ways(to: list[str]) -> None:
-    found = parser().parse(["copy", *to, "a", "b"])
+    found = parse(parser(), ["copy", *to, "a", "b"])
 
     assert (found.to, found.files, found.last, found.command) == ("x", ["a"], "b", "copy")
 
 
 def test_a_value_that_begins_with_a_hyphen_needs_to_stand_with_its_option() -> None:
-    assert parser().parse(["copy", "-t=-x", "a", "b"]).to == "-x"
+    assert parse(parser(), ["copy", "-t=-x", "a", "b"]).to == "-x"
     assert refused(["copy", "-t", "-x", "a", "b"]) == "argument --to/-t: expected one argument"
 
 
 def test_what_was_not_given_has_its_default() -> None:
-    found = parser().parse(["copy", "-t", "x", "a", "b"])
+    found = parse(parser(), ["copy", "-t", "x", "a", "b"])
 
     assert (found.tag, found.force, found.count) == (None, False, None)
 
 
 def test_options_that_may_repeat_are_gathered() -> None:
-    assert parser().parse(["copy", "-T1", "a", "--tag=2", "-t", "x", "b"]).tag == ["1", "2"]
+    assert parse(parser(), ["copy", "-T1", "a", "--tag=2", "-t", "x", "b"]).tag == ["1", "2"]
 
 
 def test_names_may_be_shortened_unless_two_begin_so() -> None:
-    assert parser().parse(["co", "--for", "--to", "x", "a", "b"]).force
+    assert parse(parser(), ["co", "--for", "--to", "x", "a", "b"]).force
     assert refused(["copy", "--t", "x"]) == "ambiguous option: --t could match --tag, --to"
 
 
 def test_a_hidden_option_is_not_to_be_shortened_nor_told_of() -> None:
     command = parser().commands["copy"]
 
-    assert parser().parse(["copy", "--secret", "-t", "x", "a", "b"]).secret
+    assert parse(parser(), ["copy", "--secret", "-t", "x", "a", "b"]).secret
     assert refused(["copy", "--secre", "-t", "x", "a", "b"]) == "unrecognized arguments: '--secre'"
     assert "secret" not in command.help_text()
 
 
 def test_options_that_exclude_each_other_are_refused_together() -> None:
     assert refused(["copy", "-q", "-l"]) == "argument --loud/-l: not allowed with argument --quiet/-q"
-    assert parser().parse(["copy", "-qq", "-t", "x", "a", "b"]).quiet
+    assert parse(parser(), ["copy", "-qq", "-t", "x", "a", "b"]).quiet
 
 
 def test_what_is_missing_is_told_last() -> None:
@@ -78,11 +79,11 @@ def test_what_is_missing_is_told_last() -> None:
 
 
 def test_two_hyphens_end_the_options() -> None:
-    assert parser().parse(["copy", "-t", "x", "--", "-a", "-b"]).files == ["-a"]
+    assert parse(parser(), ["copy", "-t", "x", "--", "-a", "-b"]).files == ["-a"]
 
 
 def test_a_number_is_no_option() -> None:
-    assert parser().parse(["copy", "-t", "-5", "a", "b"]).to == "-5"
+    assert parse(parser(), ["copy", "-t", "-5", "a", "b"]).to == "-5"
 
 
 def test_a_value_of_another_type_is_refused() -> None:
@@ -95,4 +96,4 @@ def test_a_file_of_arguments_that_names_itself_is_refused(tmp_path: Path) -> Non
     parser = Parser("tool", from_file=True)
 
     with pytest.raises(ArgumentError, match="it is too large, or names itself"):
-        parser.parse([f"@{file}"])
+        parse(parser, [f"@{file}"])

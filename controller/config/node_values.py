@@ -1,0 +1,70 @@
+"""The values of a node's configuration by key and type, as the checks on them read them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.values.definition import Value
+    from controller.config.values.listeners import Endpoint
+
+
+class NodeValues:
+    """The parsed values of one node; `controller.config.node.NodeConfig` fills and checks them.
+
+    originals: key -> text, as given, `node.id` and `broker.id` standing in for each other.
+    values: every key of a node, and every one of ours, with its parsed value.
+    warnings: a line for each thing that is odd but not wrong, unknown keys among them.
+    listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
+    as others reach them; host None where the name of this machine must be filled in, port 0 where the bound one must.
+    voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters.
+    log_dirs: as given; metadata_log_dir: the one that holds `__cluster_metadata-0`.
+    """
+
+    __slots__ = (
+        "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs",
+        "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "values", "voters",
+        "warnings",
+    )  # fmt: skip
+
+    advertised_listeners: tuple[Endpoint, ...]
+    bootstrap_servers: tuple[tuple[str, int], ...]
+    controller_listener_names: tuple[str, ...]
+    listeners: tuple[Endpoint, ...]
+    log_dirs: tuple[str, ...]
+    metadata_log_dir: str
+    node_id: int
+    originals: dict[str, str]
+    process_roles: tuple[str, ...]
+    security_protocols: dict[str, str]
+    values: dict[str, Value]
+    voters: dict[int, tuple[str, int]]
+    warnings: list[str]
+
+    def number(self, key: str) -> int:
+        value = self.values[key]
+        assert type(value) is int, (key, value)
+        return value
+
+    def number_or_none(self, key: str) -> int | None:
+        return None if self.values[key] is None else self.number(key)
+
+    def flag(self, key: str) -> bool:
+        value = self.values[key]
+        assert isinstance(value, bool), (key, value)
+        return value
+
+    def text(self, key: str) -> str | None:
+        value = self.values[key]
+        assert value is None or isinstance(value, str), (key, type(value))
+        return value
+
+    def list(self, key: str) -> tuple[str, ...]:
+        """The parts of a list; none where the key is not set."""
+        value = self.values[key]
+        assert value is None or isinstance(value, tuple), (key, value)
+        return value or ()
+
+    @property
+    def controller_listeners(self) -> tuple[Endpoint, ...]:
+        """Those of `listeners` that are the controller's."""
+        return tuple(endpoint for endpoint in self.listeners if endpoint.name in self.controller_listener_names)
