@@ -8,6 +8,7 @@ import resource
 import signal
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,9 +128,9 @@ def test_a_changed_wall_clock_does_not_change_the_leader(tmp_path: Path, monkeyp
 
         for hours in (5, -5):
             move(clock, hours)
-            eventually(lambda hours=hours: abs(ahead_ms(quorum, leader) - hours * 3_600_000) < 60_000, "another time")
+            eventually(partial(is_ahead, quorum, leader, hours), "another time")
             end_offset = quorum.view(leader)["log"]["end_offset"]
-            eventually(lambda end=end_offset: quorum.view(leader)["log"]["end_offset"] > end, "the log goes on")
+            eventually(partial(is_longer, quorum, leader, end_offset), "the log goes on")
 
             views = [quorum.view(node) for node in NODES]
             assert quorum.are_ready(*NODES)
@@ -143,6 +144,14 @@ def test_a_changed_wall_clock_does_not_change_the_leader(tmp_path: Path, monkeyp
 def ahead_ms(quorum: Watched, node: int) -> float:
     """How far the node's wall clock is ahead of this machine's."""
     return float(quorum.view(node)["node"]["time_ms"] - time.time() * 1000)
+
+
+def is_ahead(quorum: Watched, node: int, hours: int) -> bool:
+    return abs(ahead_ms(quorum, node) - hours * 3_600_000) < 60_000
+
+
+def is_longer(quorum: Watched, node: int, end_offset: int) -> bool:
+    return bool(quorum.view(node)["log"]["end_offset"] > end_offset)
 
 
 def move(clock: Path, hours: int) -> None:

@@ -7,14 +7,14 @@ import pytest
 
 from raft.follower_state import FollowerState
 from raft.leader_state import LeaderState
-from raft.roles import NEXT, Candidate, Follower, Leader, Prospective, Resigned, Role, Unattached, check_change
+from raft.roles import NEXT, Candidate, Follower, Leader, Prospective, Resigned, Unattached, check_change
 from raft.tally import Tally
 from tests.raft.building import endpoint, key, static_voters
 
 VOTERS = static_voters(1, 2, 3)
 
 
-def role(kind: type, epoch: int, leader_id: int | None = None, voted: Any = None) -> Role:
+def role(kind: type, epoch: int, leader_id: int | None = None, voted: Any = None) -> Any:
     """A role of replica 1."""
     endpoints = (endpoint(leader_id or 2),)
     return {

@@ -62,7 +62,10 @@ def broker(broker_id: int, *features: tuple[str, int, int]) -> RegisterBrokerRec
         default_of(RegisterBrokerRecord),
         broker_id=broker_id,
         broker_epoch=100 + broker_id,
-        features=tuple(RegisterBrokerRecord.BrokerFeature(*feature) for feature in features),
+        features=tuple(
+            RegisterBrokerRecord.BrokerFeature(name=name, min_supported_version=least, max_supported_version=most)
+            for name, least, most in features
+        ),
     )
 
 
@@ -74,7 +77,12 @@ def controller(controller_id: int, *features: tuple[str, int, int], listener: st
         default_of(RegisterControllerRecord),
         controller_id=controller_id,
         end_points=(endpoint,),
-        features=tuple(RegisterControllerRecord.ControllerFeature(*feature) for feature in features),
+        features=tuple(
+            RegisterControllerRecord.ControllerFeature(
+                name=name, min_supported_version=least, max_supported_version=most
+            )
+            for name, least, most in features
+        ),
     )
 
 

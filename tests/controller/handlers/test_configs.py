@@ -32,6 +32,8 @@ from tests.controller.handlers.cluster_of_configs import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.interface.env import Env
     from controller.interface.results import Result
     from controller.state.state import State
@@ -85,8 +87,9 @@ def answers(result: Result) -> list[tuple[Any, ...]]:
 
 
 def records(result: Result) -> list[Any]:
-    assert all(version == 0 for _, version in result.records)
-    return [record for record, _ in result.records]
+    rows: Sequence[Any] = result.records
+    assert all(version == 0 for _, version in rows)
+    return [record for record, _ in rows]
 
 
 def one(found: State, *operations: tuple[str, int, str | None], kind: int = TOPIC, name: str = "orders") -> Any:

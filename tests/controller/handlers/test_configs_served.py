@@ -42,7 +42,9 @@ def alteration(kind: int, name: str, key: str, value: str) -> IncrementalAlterCo
 
 
 def description(kind: int, name: str, *keys: str) -> DescribeConfigsRequest:
-    resource = DescribeConfigsRequest.DescribeConfigsResource(kind, name, keys)
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=keys
+    )
     return DescribeConfigsRequest(resources=(resource,))
 
 

@@ -33,6 +33,8 @@ from tests.controller.handlers.cluster_of_configs import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.interface.env import Env
     from controller.state.state import State
 
@@ -92,7 +94,8 @@ def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str |
     resource = Request(resource_type=kind, resource_name=name, configs=configs)
     request = IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
     result = incremental_alter_configs(found, context(1), request, env(FILE))
-    for record, _ in result.records:
+    rows: Sequence[Any] = result.records
+    for record, _ in rows:
         replay(found, record)
     return result.response.responses[0]
 
@@ -276,7 +279,9 @@ def test_an_unknown_type_of_resource_fails_the_whole_request() -> None:
 
 
 def test_an_answer_does_not_grow_without_bound() -> None:
-    resource = DescribeConfigsRequest.DescribeConfigsResource(BROKER, "1", None)
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=BROKER, resource_name="1", configuration_keys=None
+    )
     request = DescribeConfigsRequest(resources=(resource,) * 1000)
 
     with pytest.raises(ApiError) as error:
@@ -287,9 +292,10 @@ def test_an_answer_does_not_grow_without_bound() -> None:
 
 def test_an_answer_rests_on_configs_that_are_not_committed() -> None:
     found = orders()
-    request = DescribeConfigsRequest(
-        resources=(DescribeConfigsRequest.DescribeConfigsResource(TOPIC, "orders", None),)
-    )  # fmt: skip
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=TOPIC, resource_name="orders", configuration_keys=None
+    )
+    request = DescribeConfigsRequest(resources=(resource,))
     before = describe_configs(found, context(4), request, env()).rests_on
     replay(found, config(TOPIC, "orders", "segment.bytes", "2000000"), commit=False)
     after = describe_configs(found, context(4), request, env()).rests_on

@@ -23,6 +23,8 @@ from tests.controller.handlers.cluster_of_configs import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.interface.env import Env
     from controller.interface.results import Result
     from controller.state.state import State
@@ -62,7 +64,8 @@ def update(
 
 def records(result: Result) -> list[Any]:
     assert result.response.error_code == Error.NONE, result.response.error_message
-    return [record for record, _ in result.records]
+    rows: Sequence[Any] = result.records
+    return [record for record, _ in rows]
 
 
 def refusal(result: Result) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from controller.handlers.producer_ids import allocate_producer_ids
@@ -9,6 +11,9 @@ from records.errors import ApiError, Error
 from records.messages.producer_ids import AllocateProducerIdsRequest, AllocateProducerIdsResponse
 from records.metadata.producer_ids import ProducerIdsRecord
 from tests.controller.handlers.cluster_of_configs import broker, context, env, replay, state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FIRST = AllocateProducerIdsRequest(broker_id=5, broker_epoch=105)
 
@@ -23,7 +28,8 @@ def test_blocks_of_1000_follow_each_other_from_0_on() -> None:
 
     for _ in range(3):
         result = allocate_producer_ids(found, context(), FIRST, env())
-        ((record, _version),) = result.records
+        rows: Sequence[Any] = result.records
+        ((record, _version),) = rows
         replay(found, record)
         answers.append((result.response.producer_id_start, record))
 
@@ -40,8 +46,10 @@ def test_the_answer_tells_the_block() -> None:
 
 @pytest.mark.parametrize(("broker_id", "epoch"), [(5, 104), (5, 106), (6, 106)])
 def test_an_unknown_broker_or_epoch_gets_nothing(broker_id: int, epoch: int) -> None:
+    request = AllocateProducerIdsRequest(broker_id=broker_id, broker_epoch=epoch)
+
     with pytest.raises(ApiError) as error:
-        allocate_producer_ids(state(broker(5)), context(), AllocateProducerIdsRequest(broker_id, epoch), env())
+        allocate_producer_ids(state(broker(5)), context(), request, env())
 
     assert error.value.code is Error.STALE_BROKER_EPOCH
 

@@ -1,6 +1,7 @@
 """CreateTopics: ReplicationControlManagerTest's and ControllerApisTest's cases."""
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_a_topic_is_its_record_then_its_configs_then_its_partitions():
     result = create(rig, new_topic("foo", (0, 1), (1, 0), min_insync_replicas="2", segment_ms="60000"))[0]
 
     id_ = result.topic_id
-    rows = {"isr": (0, 1), "leader": 0}, {"isr": (1, 0), "leader": 1}
+    rows: tuple[dict[str, Any], ...] = {"isr": (0, 1), "leader": 0}, {"isr": (1, 0), "leader": 1}
     partitions = [
         PartitionRecord(
             partition_id=number,

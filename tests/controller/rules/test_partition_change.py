@@ -8,6 +8,7 @@ from controller.rules.partition_change import Election, PartitionTarget, Rules, 
 from controller.rules.reassignment import reassigned, reverted
 from controller.state.partitions.partition import Partition, merged
 from records.metadata.topics import PartitionChangeRecord
+from records.schema import schema_of
 from records.uuids import LOST_DIRECTORY, MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 
 TOPIC = b"topic-id-16bytes"
@@ -47,7 +48,7 @@ def change(before, rules, **target):
     record, _ = built
     assert (record.topic_id, record.partition_id) == (TOPIC, 7)
     absent = PartitionChangeRecord(partition_id=7, topic_id=TOPIC)
-    fields = [field.name for field in PartitionChangeRecord.__schema__.fields]
+    fields = [field.name for field in schema_of(PartitionChangeRecord).fields]
     return {name: getattr(record, name) for name in fields if getattr(record, name) != getattr(absent, name)}
 
 

@@ -104,8 +104,8 @@ def machines(image: Image, root: Path) -> Iterator[Machines]:
         found.wait_until_caught_up()
         yield found
     finally:
-        for node in found.nodes.values():
-            node.kill()
+        for container in found.nodes.values():
+            container.kill()
 
 
 def test_no_write_is_lost_when_the_leader_is_killed_or_a_minority_stopped(image: Image, tmp_path: Path) -> None:

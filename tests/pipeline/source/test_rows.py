@@ -62,7 +62,7 @@ def expected(record: Any, version: int, offset: int) -> dict[str, Any]:
         row["directories"] = [uuid_text(one) for one in record.directories]
     row["leader"] = None if not whole and record.leader == -2 else record.leader
     row["recovery"] = None if not whole and record.leader_recovery_state == -1 else record.leader_recovery_state
-    if whole:
+    if isinstance(record, PartitionRecord):
         row |= {"leader_epoch": record.leader_epoch, "partition_epoch": record.partition_epoch}
     return row
 

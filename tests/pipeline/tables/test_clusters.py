@@ -23,6 +23,7 @@ from records.metadata.configs import ConfigRecord
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from records.metadata.topics import RemoveTopicRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
+from records.schema import schema_of
 from tests.pipeline.logs import CLUSTER, batches_of, election, node_directory, read, value_of
 from tests.pipeline.tables.runner import Runner
 from tests.pipeline.tables.test_partitions import a_life, log_of
@@ -148,7 +149,7 @@ def test_a_broker_session_goes_from_state_to_state_until_the_broker_is_unregiste
         (14, "fenced", 4, 5, 1000, "unregistered"),
     ]
     assert cluster.open_sessions() == []
-    assert {record.__schema__.api_key for record in (registration(1), change(1))} < BROKER_TYPES
+    assert {schema_of(type(record)).api_key for record in (registration(1), change(1))} < BROKER_TYPES
 
 
 def test_a_config_change_tells_what_was_before_and_a_secret_is_not_told() -> None:

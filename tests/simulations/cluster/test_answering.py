@@ -40,8 +40,8 @@ class World:
             node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica, connections={7: None}
         )
         judge = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
-        looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         self.shown = -1
+        looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         ledger = SimpleNamespace(shadow=lambda _process: chain)
         self.answering = Answering(ledger, self.history, judge, looks)
 

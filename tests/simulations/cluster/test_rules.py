@@ -222,7 +222,7 @@ def test_who_asks_for_versions_says_by_what_software() -> None:
         read(changed(refused, error_code=Error.NONE))
 
 
-def configured(key: str, value: str | None, before: Image) -> set[int]:
+def configured(key: str, value: str | None, before: Image) -> set[Error]:
     """By what setting a key of all brokers may be refused."""
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     change = resource.AlterableConfig(name=key, config_operation=0, value=value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,8 @@ def test_a_leader_that_lacks_what_was_committed_is_seen() -> None:
 def test_taking_committed_records_away_is_seen() -> None:
     run = lived()
     follower = followers(run)[0]
-    logs = run.watch._on_recovered[0].__self__
+    recovered: Any = run.watch._on_recovered[0]
+    logs = recovered.__self__
     logs._told[follower.node.id] = 0  # it was never told that they are
 
     with pytest.raises(Violation, match="S06"):

@@ -207,9 +207,12 @@ def test_watchers_of_one_place_share_what_was_read(monkeypatch: pytest.MonkeyPat
     written = Written(*[[f"t{number}"] for number in range(50)])
     made: list[int] = []
     original = changes_module.change_of
-    monkeypatch.setattr(
-        changes_module, "change_of", lambda record, epoch: (made.append(record.offset), original(record, epoch))[1]
-    )
+
+    def counted(record: Any, epoch: int) -> Any:
+        made.append(record.offset)
+        return original(record, epoch)
+
+    monkeypatch.setattr(changes_module, "change_of", counted)
 
     first, second = read(written), read(written)
 

@@ -8,7 +8,7 @@ import socket
 import ssl
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
@@ -101,7 +101,7 @@ def subject(node: Served) -> str:
         socket.create_connection((host, int(port)), timeout=5) as plain,
         context.wrap_socket(plain, server_hostname=host) as secure,
     ):
-        shown = secure.getpeercert()
+        shown: Any = secure.getpeercert()
     assert shown is not None
     return str(dict(pair for entry in shown["subject"] for pair in entry)["commonName"])
 
