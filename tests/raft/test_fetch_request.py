@@ -49,7 +49,7 @@ def propose(bench: Bench, count: int = 1) -> list[Any]:
     return bench.step(Propose(epoch, base, base + count - 1, batch(base, epoch, count)))
 
 
-# Refusals, in their order: raft.md 2.4
+# Refusals, in the order in which Kafka checks them
 
 
 def test_another_cluster_is_refused() -> None:

@@ -28,7 +28,7 @@ from tests.raft.building import (
     voted,
 )
 
-# Leaving in good order: raft.md 1.5
+# Controlled shutdown
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def left(bench: Bench) -> int:
     return deadline - bench.now
 
 
-# What a replica starts as: raft.md 1.3
+# The role in which a replica starts (`first_role`)
 
 
 def test_without_quorum_state_nobody_is_known() -> None:

@@ -43,7 +43,7 @@ def of(bench: Bench, request: VoteRequest, version: int = 2) -> VoteResponse:
     return found
 
 
-# Who grants what: raft.md 1.2
+# The roles that grant a vote or a pre-vote
 
 
 def role(kind: str) -> Any:
@@ -246,7 +246,7 @@ def test_who_stands_or_leads_votes_for_nobody_else_in_its_epoch(make: Any) -> No
     assert of(bench, vote_request(3, 3, last_offset=9, last_epoch=2)) == vote_response(3, granted=True)
 
 
-# Refusals, in their order: raft.md 2.1
+# Refusals, in the order in which Kafka checks them
 
 
 def test_another_cluster_is_refused() -> None:

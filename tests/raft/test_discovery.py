@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from raft.config import Endpoint
+from raft.discovery import LeaderReport, is_consistent, is_reachable, learn, report_of, take_answer, unexpected
+from raft.limits import EPOCH_MAX
+from raft.roles import Follower, Unattached
+from records.errors import Error
+from tests.raft.building import Bench, active, endpoint, follower, unattached
+
+HERE = (endpoint(3),)
+
+
+def place(bench: Bench) -> tuple[type, int, int | None]:
+    return type(bench.role), bench.role.epoch, bench.role.leader_id
+
+
+def test_a_report_has_the_endpoints_of_the_leader_alone_on_our_listener() -> None:
+    replica = unattached().replica
+    leader = SimpleNamespace(leader_id=3, leader_epoch=5)
+    nodes = [SimpleNamespace(node_id=node_id, host=f"host-{node_id}", port=9000 + node_id) for node_id in (2, 3)]
+
+    assert report_of(replica, Error.NONE, leader, nodes) == LeaderReport(
+        Error.NONE, 3, 5, (Endpoint("CONTROLLER", "host-3", 9003),)
+    )
+
+
+def test_a_report_with_a_negative_leader_id_names_no_leader() -> None:
+    replica = unattached().replica
+
+    assert report_of(replica, Error.NONE, SimpleNamespace(leader_id=-1, leader_epoch=5), []) == LeaderReport(
+        Error.NONE, None, 5
+    )
+
+
+@pytest.mark.parametrize(
+    ("leader_id", "epoch", "expected"),
+    [(2, 4, True), (None, 4, True), (3, 4, False), (3, 5, True), (1, 5, False), (1, 4, False)],
+)
+def test_an_epoch_has_one_leader_and_only_this_replica_can_elect_itself(
+    leader_id: int | None, epoch: int, expected: bool
+) -> None:
+    assert is_consistent(follower(replica_id=1, leader=2, epoch=4).replica, leader_id, epoch) is expected
+
+
+def test_the_leader_agrees_that_it_is_the_leader_of_its_own_epoch() -> None:
+    replica = active(epoch=2).replica
+
+    assert [is_consistent(replica, 1, epoch) for epoch in (2, 3)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "expected"),
+    [
+        ((), False),
+        ((Endpoint("EXTERNAL", "host", 9),), False),
+        ((Endpoint("CONTROLLER", "", 9),), False),
+        ((Endpoint("CONTROLLER", "host", 0),), False),
+        ((Endpoint("CONTROLLER", "host", 65536),), False),
+        ((Endpoint("EXTERNAL", "host", 9), Endpoint("CONTROLLER", "host", 65535)), True),
+    ],
+)
+def test_a_leader_is_reachable_on_the_listener_of_the_quorum(endpoints: tuple[Endpoint, ...], expected: bool) -> None:
+    assert is_reachable(unattached().replica, endpoints) is expected
+
+
+def test_a_higher_epoch_with_a_reachable_leader_is_followed() -> None:
+    bench = unattached(epoch=4)
+
+    is_taken = learn(bench.replica, 3, 6, HERE, bench.now)
+
+    assert (is_taken, place(bench)) == (True, (Follower, 6, 3))
+
+
+def test_the_voter_set_has_the_endpoints_of_a_leader_that_the_peer_gave_none_for() -> None:
+    bench = unattached(epoch=4)
+
+    learn(bench.replica, 3, 4, (), bench.now)
+
+    assert (place(bench), bench.role.endpoints) == ((Follower, 4, 3), HERE)
+
+
+def test_a_leader_without_an_endpoint_raises_the_epoch_only() -> None:
+    bench = unattached(epoch=4)
+
+    learn(bench.replica, 77, 6, (), bench.now)
+
+    assert place(bench) == (Unattached, 6, 77)
+
+
+@pytest.mark.parametrize(("leader_id", "epoch"), [(3, 4), (1, 5), (3, EPOCH_MAX + 1)])
+def test_a_contradiction_or_an_epoch_out_of_range_changes_nothing(leader_id: int, epoch: int) -> None:
+    bench = follower(replica_id=1, leader=2, epoch=4)
+    role = bench.role
+
+    is_taken = learn(bench.replica, leader_id, epoch, HERE, bench.now)
+    bench.settle()
+
+    assert (is_taken, bench.role is role) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("report", "expected", "after"),
+    [
+        (LeaderReport(Error.NONE, 3, 3, HERE), False, (Unattached, 4, None)),  # a lower epoch: the peer lags behind
+        (LeaderReport(Error.UNKNOWN_LEADER_EPOCH, None, 4), False, (Unattached, 4, None)),
+        (LeaderReport(Error.NONE, 3, 6, HERE), True, (Follower, 6, 3)),
+        (LeaderReport(Error.FENCED_LEADER_EPOCH, None, 6), True, (Unattached, 6, None)),
+        (LeaderReport(Error.NOT_LEADER_OR_FOLLOWER, None, 4), False, (Unattached, 4, None)),  # nothing new: back off
+        (LeaderReport(Error.NONE, 3, 4, HERE), None, (Follower, 4, 3)),  # the rest of the answer counts too
+        (LeaderReport(Error.NOT_LEADER_OR_FOLLOWER, 3, 4, HERE), True, (Follower, 4, 3)),
+        (LeaderReport(Error.NONE, 77, 4), False, (Unattached, 4, None)),  # no endpoint of the leader
+        (LeaderReport(Error.BROKER_NOT_AVAILABLE, None, 4), False, (Unattached, 4, None)),
+        (LeaderReport(Error.INVALID_VOTER_KEY, None, 4), False, (Unattached, 4, None)),
+        (LeaderReport(Error.INVALID_REQUEST, None, 4), False, (Unattached, 4, None)),
+        (LeaderReport(Error.NONE, None, 4), None, (Unattached, 4, None)),
+        (LeaderReport(Error.UNKNOWN_SERVER_ERROR, None, 4), None, (Unattached, 4, None)),  # the caller handles it
+    ],
+)
+def test_the_shared_fields_of_an_answer_are_handled_before_the_rest(
+    report: LeaderReport, expected: bool | None, after: tuple[type, int, int | None]
+) -> None:
+    bench = unattached(epoch=4)
+
+    handled = take_answer(bench.replica, 2, report, bench.now)
+
+    assert (handled, place(bench)) == (expected, after)
+
+
+def test_an_unexpected_error_is_noted_and_no_success() -> None:
+    bench = unattached()
+
+    is_success = unexpected(bench.replica, 2, Error.UNKNOWN_SERVER_ERROR)
+    bench.wait(1)
+
+    assert (is_success, bench.notes[-1]) == (False, "peer_answered_error")
