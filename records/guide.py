@@ -25,6 +25,7 @@ PRIMITIVES = (
     ("INT16", "Two bytes, big-endian, signed."),
     ("UINT16", "Two bytes, big-endian, unsigned."),
     ("INT32", "Four bytes, big-endian, signed."),
+    ("UINT32", "Four bytes, big-endian, unsigned; no message has one."),
     ("INT64", "Eight bytes, big-endian, signed."),
     ("FLOAT64", "Eight bytes, big-endian: a double of IEEE 754."),
     ("UNSIGNED_VARINT", "Seven bits a byte, the lowest first; the highest bit says that more follow (KIP-482)."),

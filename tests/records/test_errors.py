@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from records.errors import ApiError, Error, error_name, error_of, error_text, is_retriable
-from tests.records.golden import DATA
+from tests.records.guide_comparison import guide
 
 
 def test_the_codes_run_from_unknown_server_error_without_a_gap() -> None:
@@ -13,8 +13,7 @@ def test_the_codes_run_from_unknown_server_error_without_a_gap() -> None:
 
 
 def test_names_and_codes_are_those_of_the_public_guide() -> None:
-    lines = (DATA / "protocol-guides" / "errors.tsv").read_text().splitlines()[1:]
-    told = [(name, int(code), retriable == "True") for name, code, retriable in (line.split("\t") for line in lines)]
+    told = [(row.name, row.code, row.is_retriable) for row in guide("4.1").errors]
 
     assert len(told) > 130
     assert told == [(error.name, error.value, error.is_retriable) for error in Error][: len(told)]

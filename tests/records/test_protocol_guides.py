@@ -1,4 +1,4 @@
-"""Our messages, field by field, against the grammars of three protocol guides: 0.9, 4.1, and what 4.3.1 prints."""
+"""Our messages, field by field, against what Kafka 4.3.1 prints; bytes by the grammars of 0.9, which must decode."""
 
 from __future__ import annotations
 
@@ -15,37 +15,17 @@ from records.guide import grammar, type_name
 from records.registry import class_named
 from records.schema import is_struct, schema_of
 from tests.records.golden import DATA
+from tests.records.guide_comparison import guide
+from tests.records.guide_differences import API_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.records.guide_text import Printed
+
 # A field: name, what stands around its type (`[`, `?(`, `?` ...), and the type's name or the fields of a struct.
 Field = tuple[str, str, Any]
 
-# The 0.9 guide's names for what is ours; where a struct has become plain fields it is left out of the path.
-API_NAMES = {"Offsets": "ListOffsets", "GroupCoordinator": "FindCoordinator"}
-OLD_NAMES = {
-    ("timeout", "timeout_ms"), ("data", "partition_data"), ("topic", "name"), ("topic", "topic_name"),
-    ("partition", "index"), ("partition", "partition_index"), ("record_set", "records"),
-    ("timestamp", "log_append_time_ms"), ("max_wait_time", "max_wait_ms"),
-    ("max_bytes", "partition_max_bytes"), ("offsets", "old_style_offsets"),
-    ("topic_metadata", "topics"), ("topic_error_code", "error_code"), ("partition_metadata", "partitions"),
-    ("partition_error_code", "error_code"), ("partition_id", "partition_index"), ("leader", "leader_id"),
-    ("replicas", "replica_nodes"), ("isr", "isr_nodes"), ("partition_states", "ungrouped_partition_states"),
-    ("zk_version", "partition_epoch"), ("id", "broker_id"), ("host", "host_name"), ("partitions", "partition_errors"),
-    ("partitions", "ungrouped_partitions"), ("host", "v0_host"), ("port", "v0_port"), ("end_points", "endpoints"),
-    ("security_protocol_type", "security_protocol"), ("partitions_remaining", "remaining_partitions"),
-    ("offset", "committed_offset"), ("metadata", "committed_metadata"), ("timestamp", "commit_timestamp"),
-    ("group_generation_id", "generation_id_or_member_epoch"), ("retention_time", "retention_time_ms"),
-    ("responses", "topics"), ("partition_responses", "partitions"), ("partitions", "partition_indexes"),
-    ("group_id", "key"), ("session_timeout", "session_timeout_ms"), ("group_protocols", "protocols"),
-    ("protocol_name", "name"), ("protocol_metadata", "metadata"), ("group_protocol", "protocol_name"),
-    ("leader_id", "leader"), ("member_metadata", "metadata"), ("group_generation_id", "generation_id"),
-    ("group_assignment", "assignments"), ("member_assignment", "assignment"), ("group_ids", "groups"),
-    ("state", "group_state"), ("protocol", "protocol_data"), ("partition_responses", "partition_responses"),
-}  # fmt: skip
-# The same bytes by another name: the guide of 0.9 knows neither nullable types nor records nor booleans.
-SAME_BYTES = {"NULLABLE_STRING": "STRING", "NULLABLE_BYTES": "BYTES", "NULLABLE_RECORDS": "BYTES", "BOOLEAN": "INT8"}
 # Kafka 4.4's names for fields of 4.3.
 RENAMED = {
     ("TxnOffsetCommitRequest", "generation_id_or_member_epoch"): "generation_id",
@@ -54,17 +34,10 @@ RENAMED = {
 
 
 @cache
-def grammars(guide: str) -> list[tuple[str, list[int], str]]:
-    """Message, versions and grammar of each row of one guide."""
-    lines = (DATA / "protocol-guides" / "grammars.tsv").read_text().splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
-    return [(name, versions_in(versions), text) for known, name, versions, text in rows if known == guide]
-
-
-def rows_of(guide: str) -> pytest.MarkDecorator:
-    rows = grammars(guide)
-    names = [f"{name} {versions[0]}-{versions[-1]}" for name, versions, _ in rows]
-    return pytest.mark.parametrize(("name", "versions", "text"), rows, ids=names)
+def grammars() -> list[tuple[str, list[int], str]]:
+    """Message, versions and grammar of each row that Kafka 4.3.1 printed."""
+    rows = [line.split("\t") for line in (DATA / "protocol-guides" / "grammars.tsv").read_text().splitlines()[1:]]
+    return [(name, versions_in(versions), text) for name, versions, text in rows]
 
 
 def versions_in(text: str) -> list[int]:
@@ -135,19 +108,6 @@ def flat(fields: list[Field], path: str = "") -> list[tuple[str, str, str]]:
     return found
 
 
-def as_of_41(fields: list[Field]) -> list[Field]:
-    """As the guide 4.1 prints: no tags, one kind of bracket, no nullability but a string's and plain bytes'."""
-    return [
-        (
-            name,
-            "[" if set(around) & set("[(") else "",
-            inner.replace("NULLABLE_RECORDS", "RECORDS") if isinstance(inner, str) else as_of_41(inner),
-        )
-        for name, around, inner in fields
-        if "<tag:" not in name
-    ]
-
-
 def renamed(name: str, version: int, fields: list[Field]) -> list[Field]:
     formerly = {
         field.name: RENAMED[name, field.name]
@@ -157,68 +117,18 @@ def renamed(name: str, version: int, fields: list[Field]) -> list[Field]:
     return [(formerly.get(field, field), around, inner) for field, around, inner in fields]
 
 
-@rows_of("4.3")
+@pytest.mark.parametrize(
+    ("name", "versions", "text"),
+    grammars(),
+    ids=[f"{name} {versions[0]}-{versions[-1]}" for name, versions, _ in grammars()],
+)
 def test_what_stock_prints_is_ours(name: str, versions: list[int], text: str) -> None:
     for version in versions:
         assert flat(renamed(name, version, ours(class_named(name), version))) == flat(parsed(text)), version
 
 
-@rows_of("4.1")
-def test_the_guide_of_41_is_ours(name: str, versions: list[int], text: str) -> None:
-    for version in versions:
-        fields = as_of_41(renamed(name, version, ours(class_named(name), version)))
-        assert flat(fields) == flat(parsed(text)), version
-
-
-def test_the_guides_are_there_in_full() -> None:
-    known = {guide: sum(len(versions) for _, versions, _ in grammars(guide)) for guide in ("0.9", "4.1", "4.3")}
-
-    assert known == {"0.9": 49, "4.1": 538, "4.3": 556}
-
-
-def old_class(name: str) -> type[Any]:
-    api, side = re.match(r"(.*)(Request|Response)", name).groups()  # type: ignore[union-attr]
-    return class_named(API_NAMES.get(api, api) + side)
-
-
-def unfolded(fields: list[Field]) -> list[Field]:
-    """Single structs become plain fields: no byte stands for them."""
-    found: list[Field] = []
-    for name, around, inner in fields:
-        if isinstance(inner, str):
-            found.append((name, around, inner))
-        elif around:
-            found.append((name, around, unfolded(inner)))
-        else:
-            found += unfolded(inner)
-    return found
-
-
-def assert_alike(old: list[Field], new: list[Field]) -> None:
-    assert len(old) == len(new), (old, new)
-    for (old_name, old_around, old_type), (new_name, new_around, new_type) in zip(old, new, strict=True):
-        assert old_name == new_name or (old_name, new_name) in OLD_NAMES, (old_name, new_name)
-        assert old_around == new_around.removeprefix("?"), old_name
-        if old_type == "?":
-            continue
-        if isinstance(old_type, list) and isinstance(new_type, list):
-            assert_alike(old_type, new_type)
-        else:
-            assert plain(old_type) == plain(new_type), (old_name, old_type, new_type)
-
-
-def plain(type_: Any) -> str:
-    """A primitive type, also of a struct that holds nothing but one: the bytes are the same."""
-    if isinstance(type_, list):
-        assert len(type_) == 1, type_
-        return plain(type_[0][2])
-    return SAME_BYTES.get(type_, str(type_))
-
-
-@rows_of("0.9")
-def test_the_guide_of_09_is_ours_by_other_names(name: str, versions: list[int], text: str) -> None:
-    for version in versions:
-        assert_alike(unfolded(parsed(text)), unfolded(ours(old_class(name), version)))
+def test_what_stock_prints_is_there_in_full() -> None:
+    assert sum(len(versions) for _, versions, _ in grammars()) == 556
 
 
 def old_bytes(fields: list[Field], rng: Random, path: str = "") -> bytes:
@@ -246,14 +156,15 @@ def old_value(name: str, type_: str, rng: Random) -> bytes:
     return struct.pack(">i", 4) + rng.randbytes(4)
 
 
-@rows_of("0.9")
-def test_every_row_of_the_old_protocol_decodes(name: str, versions: list[int], text: str) -> None:
-    for version in versions:
-        rng = Random(f"{name} {version}")
-        for _ in range(20):
-            data = old_bytes(parsed(text), rng)
+@pytest.mark.parametrize("told", guide("0.9").grammars, ids=lambda told: f"{told.title} {told.version}")
+def test_every_grammar_of_the_old_protocol_decodes(told: Printed) -> None:
+    api, side = told.title.split()
+    cls = class_named(API_NAMES.get(api, api) + side)
+    rng = Random(f"{told.title} {told.version}")
+    for _ in range(20):
+        data = old_bytes(told.fields, rng)
 
-            assert encode(decode(old_class(name), version, data), version) == data
+        assert encode(decode(cls, told.version, data), told.version) == data
 
 
 def test_a_grammar_is_printed_as_kafka_prints_it() -> None:
