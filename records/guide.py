@@ -9,7 +9,7 @@ import re
 
 from records.glossary import FIELDS
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
-from records.registry import APIS, METADATA_RECORDS, OTHERS, class_named, request_class, response_class
+from records.registry import APIS, METADATA_RECORDS, OTHERS, PROPOSALS, class_named, request_class, response_class
 from records.schema import LATEST, is_struct, schema_of
 from records.wire import TYPE_CHECKING
 
@@ -220,7 +220,7 @@ def guide_of(name: str, version: int | None = None) -> str:
     for api_key, (api, _) in APIS.items():
         if name.lower() in (str(api_key), api.lower(), f"{api}Request".lower(), f"{api}Response".lower()):
             return api_guide(api_key, version)
-    for known in (*(record for record, _ in METADATA_RECORDS.values()), *OTHERS):
+    for known in (*(record for record, _ in METADATA_RECORDS.values()), *OTHERS, *PROPOSALS):
         if name.lower() == known.lower():
             return message_guide(class_named(known), version)
     raise ValueError(f"there is no API or message {name!r}; `guide` without a name lists all")
@@ -275,3 +275,7 @@ def whole_guide() -> Iterator[str]:
     for name in OTHERS:
         if name not in ("RequestHeader", "ResponseHeader"):
             yield message_guide(class_named(name))
+    yield "## Proposals"
+    yield "KIP-4 and a proposal for groups wrote these messages. Kafka has others for the same; no node speaks these."
+    for name in PROPOSALS:
+        yield message_guide(class_named(name))

@@ -1,4 +1,4 @@
-"""Which module holds which message: three tables, and classes that are imported when they are asked for."""
+"""Which module holds which message: four tables, and classes that are imported when they are asked for."""
 
 from __future__ import annotations
 
@@ -159,6 +159,26 @@ OTHERS: dict[str, str] = {
     "ListClientMetricsResourcesResponse": ".messages.configs",
 }
 
+# Messages of two proposals that never were in Kafka's protocol: class, module. They have no API key, and
+# `every_name` does not list them.
+PROPOSALS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "ProposedListGroupsRequest", "ProposedListGroupsResponse", "ProposedCreateGroupRequest",
+            "ProposedCreateGroupResponse", "ProposedDeleteGroupRequest", "ProposedDeleteGroupResponse",
+            "ProposedRegisterConsumerRequest", "ProposedRegisterConsumerResponse", "ProposedHeartbeatRequest",
+            "ProposedHeartbeatResponse", "ProposedRewindConsumerRequest", "ProposedRewindConsumerResponse",
+        ),
+        "records.messages.group_proposal",
+    ),
+    **dict.fromkeys(
+        (
+            "CreateTopicResponse", "AlterTopicRequest", "AlterTopicResponse", "DeleteTopicRequest",
+            "DeleteTopicResponse", "TopicMetadataRequestV1", "TopicMetadataResponseV1",
+        ),
+        "records.messages.kip4_proposal",
+    ),
+}  # fmt: skip
 
 _known: dict[tuple[str, int] | str, type[Any]] = {}
 
@@ -207,6 +227,8 @@ def every_name() -> list[str]:
 def _module_of(name: str) -> str:
     if name in OTHERS:
         return OTHERS[name]
+    if name in PROPOSALS:
+        return PROPOSALS[name]
     for api, module in APIS.values():
         if name in (f"{api}Request", f"{api}Response"):
             return f".messages.{module}"
