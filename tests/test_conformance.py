@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.apis import APIS as SERVED
+from controller.core.apis import APIS as SERVED
 from records.registry import APIS, PROPOSALS
 from records.schema import schema_of
 from tests.records.guide_comparison import GUIDES, guide
@@ -123,7 +123,7 @@ def test_an_api_row_names_the_function_that_serves_it_or_says_that_none_does() -
         elif is_served != (key in SERVED) or schema_of(_request(key)).name not in row[2]:
             wrong.append(row[0])
 
-    assert wrong == [], "these rows do not say what controller.apis says"
+    assert wrong == [], "these rows do not say what controller.core.apis says"
 
 
 def _request(api_key: int) -> type:
