@@ -1,4 +1,8 @@
-"""kafka-metadata-shell: shows the metadata in a checkpoint, or in a segment of the log, as a tree of names."""
+"""kafka-metadata-shell: shows the metadata in a checkpoint, or in a segment of the log, as a tree of names.
+
+With `--controllers` or `--directory` as its first option it shows a live quorum or a running node's directory
+(`controller.tools.live_shell`); the help and the texts of the rest are those of stock's tool.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.image import Image
 
+# Options that stock's tool no longer has; one of them stands first.
+LIVE = {"--controllers", "-C", "--config", "-c", "--directory", "-d"}
+
 
 def main() -> int:
     """The tool with the arguments of this process."""
@@ -25,6 +32,10 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """The tool with these arguments; its exit code. A command that fails is no failure of the tool, as with stock."""
+    if any(word.partition("=")[0] in LIVE for word in arguments[:1]):
+        from controller.tools.live_shell import run as run_live
+
+        return run_live(arguments)
     try:
         given = parse(parser(), arguments)
     except HelpShown:

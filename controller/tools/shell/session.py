@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 PROMPT = ">> "
 
 
-def interact(image: Image) -> None:
-    """Run commands until the user leaves. Raises MissingChild."""
+def interact(image: Image, renew: Callable[[Shell], bool] | None = None) -> None:
+    """Run commands until the user leaves. Raises MissingChild.
+
+    renew: gives the shell its tree of now before each command; where it returns False, the command is not run.
+    """
     sys.stdout.write("Loading...\nStarting...\n[ Kafka Metadata Shell ]\n")
     shell = Shell(root(image), sys.stdout.write, history=[])
     read = line_reader(shell)
@@ -26,7 +29,8 @@ def interact(image: Image) -> None:
         for line in lines(read):
             remember(shell, line)
             shell.width = screen_width()
-            shell.run(words(line))
+            if renew is None or not line.strip() or renew(shell):
+                shell.run(words(line))
     except Exit:
         pass
 

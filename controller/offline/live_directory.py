@@ -1,0 +1,138 @@
+"""The image of a directory of the metadata partition, which a running node may write to meanwhile.
+
+The newest checkpoint is loaded, then the log behind it as far as it goes. No lock is taken and nothing is written. What
+is committed is not in these files, so the last records may be such as the quorum never commits; when the node truncates
+them, the image begins anew.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from controller.offline.image import Image
+from controller.offline.log_file import DamagedLog
+from controller.offline.take_in import HEADER_BYTES, last_batch, last_log_time_ms, take_in, whole_bytes
+
+PARTITION_DIRECTORY = "__cluster_metadata-0"
+_LOG, _CHECKPOINT = ".log", ".checkpoint"
+_OFFSET_DIGITS, _EPOCH_DIGITS = 20, 10
+_WINDOW_BYTES = 16 << 20
+
+
+class NoMetadata(Exception):
+    """A directory that has neither a checkpoint nor a log of the metadata partition."""
+
+
+class Place(NamedTuple):
+    """Up to where a log was read.
+
+    base_offset: of the segment; position: of the first byte that was not read; last_position, last_header: where the
+    last batch that was read lies, and its first bytes, by which a truncation is noticed.
+    """
+
+    base_offset: int
+    position: int
+    last_position: int
+    last_header: bytes
+
+
+class LiveDirectory:
+    """An image that goes with a directory while it is used. end_offset: exclusive, of what was taken in."""
+
+    def __init__(self, directory: str) -> None:
+        inner = f"{directory}/{PARTITION_DIRECTORY}"
+        self.directory = inner if os.path.isdir(inner) else directory  # noqa: PTH112 - pathlib costs 10 ms
+        self.image = Image()
+        self.end_offset = 0
+        self._place: Place | None = None
+        self._begun = False
+
+    def update(self) -> Image:
+        """Take in what was written since; the image. Raises NoMetadata, DamagedLog, OSError."""
+        for _ in range(3):  # a checkpoint or segment may be deleted between the listing and the reading
+            segments, checkpoints = self._files()
+            try:
+                if not self._begun or not self._goes_on(segments):
+                    self._begin(segments, checkpoints)
+                for number, base_offset in enumerate(segments):
+                    following = segments[number + 1] if number + 1 < len(segments) else None
+                    if following is None or following > self.end_offset:
+                        self._read(base_offset)
+            except FileNotFoundError:
+                self._begun = False
+                continue
+            return self.image
+        raise NoMetadata(f"{self.directory}: its files are replaced faster than they can be read")
+
+    def _files(self) -> tuple[list[int], list[tuple[int, int, str]]]:
+        """Base offsets of the segments, ascending; end offset, epoch and name of the checkpoints, newest last."""
+        segments, checkpoints = [], []
+        for name in os.listdir(self.directory):  # noqa: PTH208 - pathlib costs 10 ms
+            stem, dot, _ = name.partition(".")
+            offset, _, epoch = stem.partition("-")
+            if name == f"{stem}{_LOG}" and len(stem) == _OFFSET_DIGITS and stem.isdigit():
+                segments.append(int(stem))
+            elif (
+                name == f"{stem}{_CHECKPOINT}"
+                and dot
+                and len(offset) == _OFFSET_DIGITS
+                and len(epoch) == _EPOCH_DIGITS
+                and (offset + epoch).isdigit()
+            ):
+                checkpoints.append((int(offset), int(epoch), name))
+        if not segments and not checkpoints:
+            raise NoMetadata(f"{self.directory}: no checkpoint and no log of the metadata partition is here")
+        return sorted(segments), sorted(checkpoints)
+
+    def _goes_on(self, segments: list[int]) -> bool:
+        """Whether the log still holds the place up to which it was read."""
+        if self._place is None:
+            return bool(segments) and segments[0] <= self.end_offset
+        if self._place.base_offset not in segments:
+            return bool(segments) and segments[0] <= self.end_offset
+        with open(self._path(self._place.base_offset), "rb") as file:  # noqa: PTH123
+            file.seek(self._place.last_position)
+            return file.read(HEADER_BYTES) == self._place.last_header
+
+    def _begin(self, segments: list[int], checkpoints: list[tuple[int, int, str]]) -> None:
+        """Load the newest checkpoint; without one, begin at the start of the log."""
+        self.image, self.end_offset, self._place = Image(), segments[0] if segments else 0, None
+        if checkpoints:
+            end_offset, epoch, name = checkpoints[-1]
+            with open(f"{self.directory}/{name}", "rb") as file:  # noqa: PTH123
+                data = file.read()
+            if whole_bytes(data) != len(data):
+                raise DamagedLog(f"{name} ends within a batch")
+            take_in(self.image, data, 0, None)
+            self.image.last_offset, self.image.last_epoch = end_offset - 1, epoch
+            self.image.last_time_ms = last_log_time_ms(data)
+            self.end_offset = end_offset
+        self._begun = True
+
+    def _read(self, base_offset: int) -> None:
+        """Take in what a segment has behind the place."""
+        position = self._place.position if self._place is not None and self._place.base_offset == base_offset else 0
+        with open(self._path(base_offset), "rb") as file:  # noqa: PTH123
+            size = os.fstat(file.fileno()).st_size
+            window = _WINDOW_BYTES
+            while position < size:
+                file.seek(position)
+                data = file.read(min(window, size - position))
+                whole = whole_bytes(data)
+                if not whole:
+                    if len(data) == size - position:
+                        break  # a batch that is being written
+                    window *= 2
+                    continue
+                taken = take_in(self.image, data[:whole], self.end_offset, None)
+                if taken is not None:
+                    self.end_offset = taken[0]
+                last = last_batch(data[:whole])
+                self._place = Place(
+                    base_offset, position + whole, position + last, data[last : last + HEADER_BYTES]
+                )  # fmt: skip
+                position += whole
+
+    def _path(self, base_offset: int) -> str:
+        return f"{self.directory}/{base_offset:0{_OFFSET_DIGITS}d}{_LOG}"

@@ -1,0 +1,260 @@
+"""The image of a live quorum, read from its leader as an observer without an id (KIP-595, KIP-630).
+
+Nothing is written and no lock is taken, and the leader counts no replica more: the requests carry the replica id -1.
+Only committed batches are taken in, so that nothing has to be taken back when the leader changes.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple, Self
+
+from controller.offline.image import Image
+from controller.offline.log_file import DamagedLog
+from controller.offline.take_in import last_log_time_ms, take_in, whole_bytes
+from controller.tools.connection import Connection
+from records.errors import ApiError, Error, error_name
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.fetch import FetchRequest
+from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.quorum import DescribeQuorumRequest
+from records.uuids import METADATA_TOPIC_ID
+from records.wire import DecodeError, EncodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Address = tuple[str, int]
+
+METADATA_TOPIC = "__cluster_metadata"
+CONTROLLERS = 2
+FETCH_BYTES = 8 << 20
+ASK_S = 5.0
+RETRY_S = 0.1
+# A quorum has a handful of controllers; a node that names more is not believed without end.
+ADDRESSES_MAX = 32
+# A snapshot is held in memory before it is read.
+SNAPSHOT_BYTES_MAX = 4 << 30
+
+
+class NoLeader(Exception):
+    """No leader of the quorum was found in time; the text is one line that says what each node said."""
+
+
+class _Again(Exception):
+    """The node does not lead, or no longer has what was asked for; the text is the reason."""
+
+
+class Position(NamedTuple):
+    """Up to where the image goes. end_offset: exclusive; epoch: of the last batch taken in."""
+
+    end_offset: int
+    epoch: int
+
+
+START = Position(0, 0)
+
+
+class LiveQuorum:
+    """An image that goes with a quorum while it is used; a context manager.
+
+    addresses: controllers to ask; others are learned from them. wait_s: how long `update` looks for a leader.
+    image: as of the last update. position: up to where it goes. leader: `HOST:PORT` of the node that gave it last.
+    cluster_id: empty before the first answer.
+    """
+
+    def __init__(self, addresses: list[Address], client_id: str, wait_s: float = 30.0) -> None:
+        self.addresses = list(addresses)
+        self.client_id = client_id
+        self.wait_s = wait_s
+        self.image = Image()
+        self.position = START
+        self.cluster_id = ""
+        self.leader = ""
+        self._connection: Connection | None = None
+        self._leader_epoch = -1
+        self._said: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def update(self) -> Image:
+        """Take in all that is committed when a leader answers first; the image.
+
+        Where the log no longer reaches back to the image's end, the image is a new one, of a snapshot. Raises NoLeader.
+        """
+        end = time.monotonic() + self.wait_s
+        goal: int | None = None
+        while True:
+            try:
+                goal = self._step(goal)
+                if goal is not None and self.position.end_offset >= goal:
+                    return self.image
+                # The high watermark of a leader is unknown until it has committed a record of its own epoch.
+                if goal is None:
+                    self._note("the leader does not know its high watermark yet")
+                    self._pause(end)
+            except (_Again, OSError, ApiError, DecodeError, EncodeError, DamagedLog) as error:
+                self._note(str(error) or type(error).__name__)
+                self._leave()
+                self._pause(end)
+
+    def _pause(self, end: float) -> None:
+        if time.monotonic() >= end:
+            said = "; ".join(f"{where}: {text}" for where, text in self._said.items())
+            raise NoLeader(f"no leader of the quorum answered within {self.wait_s:g} s: {said}")
+        time.sleep(RETRY_S)
+
+    def _note(self, text: str) -> None:
+        self._said[self.leader or "no node"] = text
+
+    def _step(self, goal: int | None) -> int | None:
+        """One Fetch; the high watermark to reach, None while it is unknown. Raises _Again or what a request raises."""
+        connection = self._connection or self._connect()
+        found = self._fetched(connection)
+        if found.snapshot_id is not None and found.snapshot_id.end_offset >= 0:
+            self._load_snapshot(connection, found.snapshot_id.end_offset, found.snapshot_id.epoch)
+            return goal
+        if found.diverging_epoch is not None and found.diverging_epoch.epoch >= 0:
+            # What was committed is gone: another cluster has taken these addresses, or its disks were lost.
+            self._begin_anew()
+            return goal
+        high_watermark = int(found.high_watermark)
+        if high_watermark < 0:
+            return goal
+        if high_watermark < self.position.end_offset:
+            raise _Again(f"its high watermark is {high_watermark}, behind offset {self.position.end_offset}")
+        data = bytes(found.records or b"")
+        end = take_in(self.image, data, self.position.end_offset, high_watermark)
+        if end is not None:
+            self.position = Position(*end)
+        elif self.position.end_offset < high_watermark:
+            raise _Again(f"it gave no batch at offset {self.position.end_offset}, below {high_watermark}")
+        return high_watermark if goal is None else goal
+
+    def _connect(self) -> Connection:
+        """A connection to the leader, as far as the nodes know it."""
+        for address in list(self.addresses)[:ADDRESSES_MAX]:
+            self.leader = f"{address[0]}:{address[1]}"
+            try:
+                connection = Connection(*address, self.client_id, seconds=ASK_S)
+            except (OSError, DecodeError) as error:
+                self._note(str(error) or type(error).__name__)
+                continue
+            try:
+                self._learn(connection)
+                self._leader_epoch = _leader_epoch(connection)
+            except (_Again, OSError, ApiError, DecodeError, EncodeError) as error:
+                self._note(str(error) or type(error).__name__)
+                connection.socket.close()
+                continue
+            self._connection = connection
+            self._said.clear()
+            # The one that leads is the first to be asked next time.
+            self.addresses.remove(address)
+            self.addresses.insert(0, address)
+            return connection
+        raise _Again(self._said.get(self.leader, "it does not answer"))
+
+    def _learn(self, connection: Connection) -> None:
+        """The cluster's id, and where its controllers are. Raises _Again where this node is none."""
+        request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
+        try:
+            cluster = connection.ask(request)
+        except EncodeError:
+            raise _Again("it is no controller of Kafka 3.7 or later") from None
+        if cluster.error_code in (Error.MISMATCHED_ENDPOINT_TYPE, Error.UNSUPPORTED_ENDPOINT_TYPE):
+            raise _Again("it is a broker, not a controller")
+        if cluster.error_code:
+            return  # before controllers register they cannot be described; the log can be read all the same
+        if self.cluster_id and cluster.cluster_id != self.cluster_id:
+            raise _Again(f"it is of cluster {cluster.cluster_id}, not of {self.cluster_id}")
+        self.cluster_id = cluster.cluster_id
+        for node in cluster.brokers:
+            if (node.host, node.port) not in self.addresses and len(self.addresses) < ADDRESSES_MAX:
+                self.addresses.append((node.host, node.port))
+
+    def _fetched(self, connection: Connection) -> Any:
+        """What the leader has at the image's end. Raises _Again where the node does not lead."""
+        partition = FetchRequest.FetchTopic.FetchPartition(
+            partition=0,
+            current_leader_epoch=self._leader_epoch,
+            fetch_offset=self.position.end_offset,
+            last_fetched_epoch=self.position.epoch,
+            partition_max_bytes=FETCH_BYTES,
+        )
+        topic = FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, topic=METADATA_TOPIC, partitions=(partition,))
+        answer = connection.ask(
+            FetchRequest(
+                cluster_id=self.cluster_id or None,
+                replica_state=FetchRequest.ReplicaState(replica_id=-1, replica_epoch=-1),
+                max_wait_ms=0,
+                min_bytes=0,
+                max_bytes=FETCH_BYTES,
+                topics=(topic,),
+            )
+        )
+        return _only(answer, answer.responses, "Fetch")
+
+    def _load_snapshot(self, connection: Connection, end_offset: int, epoch: int) -> None:
+        kind = FetchSnapshotRequest.TopicSnapshot.PartitionSnapshot
+        data = bytearray()
+        size = 1
+        while len(data) < size:
+            partition = kind(
+                partition=0,
+                current_leader_epoch=self._leader_epoch,
+                snapshot_id=kind.SnapshotId(end_offset=end_offset, epoch=epoch),
+                position=len(data),
+            )
+            topic = FetchSnapshotRequest.TopicSnapshot(name=METADATA_TOPIC, partitions=(partition,))
+            request = FetchSnapshotRequest(
+                cluster_id=self.cluster_id or None, max_bytes=FETCH_BYTES, topics=(topic,)
+            )  # fmt: skip
+            answer = connection.ask(request)
+            found = _only(answer, answer.topics, "FetchSnapshot")
+            size = found.size
+            if not found.unaligned_records or not 0 < size <= SNAPSHOT_BYTES_MAX:
+                raise _Again(f"snapshot {end_offset}-{epoch} ends after {len(data)} of {size} bytes")
+            data += found.unaligned_records
+        if whole_bytes(bytes(data)) != len(data):
+            raise DamagedLog(f"snapshot {end_offset}-{epoch} ends within a batch")
+        image = Image()
+        take_in(image, bytes(data), 0, None)
+        image.last_offset, image.last_epoch = end_offset - 1, epoch
+        image.last_time_ms = last_log_time_ms(bytes(data))
+        self.image, self.position = image, Position(end_offset, epoch)
+
+    def _begin_anew(self) -> None:
+        self.image, self.position = Image(), START
+
+    def _leave(self) -> None:
+        if self._connection is not None:
+            self._connection.socket.close()
+            self._connection = None
+
+
+def _leader_epoch(connection: Connection) -> int:
+    """The epoch in which this node leads; raises _Again where it does not."""
+    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+    topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
+    answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
+    return int(_only(answer, answer.topics, "DescribeQuorum").leader_epoch)
+
+
+def _only(answer: Any, topics: Any, api: str) -> Any:
+    """The one partition of an answer; raises _Again with its error where it has one."""
+    if answer.error_code:
+        raise _Again(f"{api}: {error_name(answer.error_code)}")
+    if len(topics) != 1 or len(topics[0].partitions) != 1:
+        raise _Again(f"{api}: an answer without the metadata partition")
+    found = topics[0].partitions[0]
+    if found.error_code == Error.NOT_LEADER_OR_FOLLOWER:
+        raise _Again("it does not lead")
+    if found.error_code:
+        raise _Again(f"{api}: {error_name(found.error_code)}")
+    return found
