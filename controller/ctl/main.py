@@ -10,6 +10,7 @@ VERBS = {
     "container": (".container", "run one node in a container, configured by its environment"),
     "status": (".status", "show the leader, and the offset and lag of each voter"),
     "wait": (".wait", "wait until a quorum has a leader and its voters have caught up"),
+    "topic": (".topic", "alter partitions, replicas and configs of a topic"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),
     "up": (".up", "run a quorum of three controllers on this machine"),
 }
