@@ -102,9 +102,8 @@ class LiveDirectory:
             end_offset, epoch, name = checkpoints[-1]
             with open(f"{self.directory}/{name}", "rb") as file:  # noqa: PTH123
                 data = file.read()
-            if whole_bytes(data) != len(data):
-                raise DamagedLog(f"{name} ends within a batch")
-            take_in(self.image, data, 0, None)
+            if take_in(self.image, data, 0, None).position != len(data):
+                raise DamagedLog(f"{name} is damaged")
             self.image.last_offset, self.image.last_epoch = end_offset - 1, epoch
             self.image.last_time_ms = last_log_time_ms(data)
             self.end_offset = end_offset
@@ -126,13 +125,12 @@ class LiveDirectory:
                     window *= 2
                     continue
                 taken = take_in(self.image, data[:whole], self.end_offset, None)
-                if taken is not None:
-                    self.end_offset = taken[0]
-                last = last_batch(data[:whole])
+                self.end_offset = taken.end_offset
+                last = last_batch(data[: taken.position])
                 self._place = Place(
-                    base_offset, position + whole, position + last, data[last : last + HEADER_BYTES]
+                    base_offset, position + taken.position, position + last, data[last : last + HEADER_BYTES]
                 )  # fmt: skip
-                position += whole
+                position += taken.position
 
     def _path(self, base_offset: int) -> str:
         return f"{self.directory}/{base_offset:0{_OFFSET_DIGITS}d}{_LOG}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct
+from typing import NamedTuple
 
 from controller.offline.log_file import DamagedLog, StoredBatch
 from controller.offline.metadata_values import MetadataError, metadata_record
@@ -19,36 +20,55 @@ _OVERHEAD = 12  # base offset and length
 HEADER_BYTES = 61
 
 
-def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> tuple[int, int] | None:
-    """Take in the whole batches of `data` from an offset on; the new end (exclusive) and the epoch of the last batch.
+class Taken(NamedTuple):
+    """What was taken in. end_offset: exclusive; epoch: of the last batch, None where none was; position: behind it."""
 
-    A batch that reaches `end_offset` (exclusive; None for no bound), or that `data` does not hold whole, ends it. None
-    where nothing was taken in. A record that cannot be read is a problem of the image. Raises DamagedLog where a batch
-    is not intact, or its offsets do not go on from those before.
+    end_offset: int
+    epoch: int | None
+    position: int
+
+
+def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> Taken:
+    """Take in the whole batches of `data` from an offset on.
+
+    A batch that reaches `end_offset` (exclusive; None for no bound), or that `data` does not hold whole, ends it; so
+    does one that is damaged or does not follow, but for the first, which raises DamagedLog. Batches below the offset
+    are passed over. A record that cannot be read is a problem of the image.
     """
-    position = 0
-    taken: tuple[int, int] | None = None
-    while len(data) - position >= HEADER_BYTES:
-        base_offset, length = _START.unpack_from(data, position)
-        if length < HEADER_BYTES - _OVERHEAD:
-            raise DamagedLog(f"a batch of {length} bytes at offset {base_offset}")
-        size = _OVERHEAD + length
-        if position + size > len(data):
-            break
-        batch = StoredBatch(position, data[position : position + size])
-        if not batch.is_intact():
-            raise DamagedLog(f"the CRC of the batch at offset {base_offset} does not fit its bytes")
-        position += size
-        if batch.last_offset < offset:
-            continue  # a Fetch begins with the batch that holds the offset asked for
-        if end_offset is not None and batch.last_offset >= end_offset:
-            break
-        if base_offset != offset:
-            raise DamagedLog(f"the batch at offset {base_offset} does not follow offset {offset}")
+    taken = Taken(offset, None, 0)
+    while True:
+        try:
+            batch = _batch_at(data, taken.position, taken.end_offset)
+        except DamagedLog:
+            if taken.position:
+                return taken
+            raise
+        if batch is None or (end_offset is not None and batch.last_offset >= end_offset):
+            return taken
+        position = taken.position + len(batch.data)
+        if batch.last_offset < taken.end_offset:
+            taken = taken._replace(position=position)  # a Fetch begins with the batch that holds the offset asked for
+            continue
         take_batch(image, batch)
-        offset = batch.last_offset + 1
-        taken = offset, batch.leader_epoch
-    return taken
+        taken = Taken(batch.last_offset + 1, batch.leader_epoch, position)
+
+
+def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
+    """The batch at a position; None where it is not there whole. Raises DamagedLog where it cannot be taken in."""
+    if len(data) - position < HEADER_BYTES:
+        return None
+    base_offset, length = _START.unpack_from(data, position)
+    if length < HEADER_BYTES - _OVERHEAD:
+        raise DamagedLog(f"a batch of {length} bytes at offset {base_offset}")
+    size = _OVERHEAD + length
+    if position + size > len(data):
+        return None
+    batch = StoredBatch(position, data[position : position + size])
+    if not batch.is_intact():
+        raise DamagedLog(f"the CRC of the batch at offset {base_offset} does not fit its bytes")
+    if batch.last_offset >= offset != base_offset:
+        raise DamagedLog(f"the batch at offset {base_offset} does not follow offset {offset}")
+    return batch
 
 
 def take_batch(image: Image, batch: StoredBatch) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from controller.offline.image import Image
 from controller.offline.log_file import DamagedLog
-from controller.offline.take_in import last_log_time_ms, take_in, whole_bytes
+from controller.offline.take_in import last_log_time_ms, take_in
 from controller.tools.connection import Connection
 from records.errors import ApiError, Error, error_name
 from records.messages.cluster import DescribeClusterRequest
@@ -129,9 +129,9 @@ class LiveQuorum:
         if high_watermark < self.position.end_offset:
             raise _Again(f"its high watermark is {high_watermark}, behind offset {self.position.end_offset}")
         data = bytes(found.records or b"")
-        end = take_in(self.image, data, self.position.end_offset, high_watermark)
-        if end is not None:
-            self.position = Position(*end)
+        taken = take_in(self.image, data, self.position.end_offset, high_watermark)
+        if taken.epoch is not None:
+            self.position = Position(taken.end_offset, taken.epoch)
         elif self.position.end_offset < high_watermark:
             raise _Again(f"it gave no batch at offset {self.position.end_offset}, below {high_watermark}")
         return high_watermark if goal is None else goal
@@ -221,10 +221,9 @@ class LiveQuorum:
             if not found.unaligned_records or not 0 < size <= SNAPSHOT_BYTES_MAX:
                 raise _Again(f"snapshot {end_offset}-{epoch} ends after {len(data)} of {size} bytes")
             data += found.unaligned_records
-        if whole_bytes(bytes(data)) != len(data):
-            raise DamagedLog(f"snapshot {end_offset}-{epoch} ends within a batch")
         image = Image()
-        take_in(image, bytes(data), 0, None)
+        if take_in(image, bytes(data), 0, None).position != len(data):
+            raise DamagedLog(f"snapshot {end_offset}-{epoch} is damaged")
         image.last_offset, image.last_epoch = end_offset - 1, epoch
         image.last_time_ms = last_log_time_ms(bytes(data))
         self.image, self.position = image, Position(end_offset, epoch)
