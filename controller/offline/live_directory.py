@@ -1,8 +1,8 @@
 """The image of a directory of the metadata partition, which a running node may write to meanwhile.
 
-The newest checkpoint is loaded, then the log behind it as far as it goes. No lock is taken and nothing is written. What
-is committed is not in these files, so the last records may be such as the quorum never commits; when the node truncates
-them, the image begins anew.
+The newest checkpoint is loaded, then the log behind it to its end. No lock is taken and nothing is written. The files
+do not say what is committed, so the last records may never be committed; when the node truncates them, the image is
+loaded anew.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 class LiveDirectory:
-    """An image that goes with a directory while it is used. end_offset: exclusive, of what was taken in."""
+    """An image of the metadata that `update` brings to the end of the files. end_offset: of the image, exclusive."""
 
     def __init__(self, directory: str) -> None:
         inner = f"{directory}/{PARTITION_DIRECTORY}"

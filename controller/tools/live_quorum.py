@@ -1,7 +1,7 @@
 """The image of a live quorum, read from its leader as an observer without an id (KIP-595, KIP-630).
 
-Nothing is written and no lock is taken, and the leader counts no replica more: the requests carry the replica id -1.
-Only committed batches are taken in, so that nothing has to be taken back when the leader changes.
+The requests carry the replica id -1, so the leader does not register the reader as a replica. The image takes in
+committed batches alone, so nothing has to be undone when the leader changes. Nothing is written, no lock is taken.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Again(Exception):
 
 
 class Position(NamedTuple):
-    """Up to where the image goes. end_offset: exclusive; epoch: of the last batch taken in."""
+    """How far the image goes. end_offset: exclusive; epoch: of the last batch that was taken in."""
 
     end_offset: int
     epoch: int
@@ -57,10 +57,10 @@ START = Position(0, 0)
 
 
 class LiveQuorum:
-    """An image that goes with a quorum while it is used; a context manager.
+    """An image of the metadata that `update` brings to the state of the quorum; a context manager.
 
     addresses: controllers to ask; others are learned from them. wait_s: how long `update` looks for a leader.
-    image: as of the last update. position: up to where it goes. leader: `HOST:PORT` of the node that gave it last.
+    image: as of the last update. position: how far it goes. leader: `HOST:PORT` of the node that answered last.
     cluster_id: empty before the first answer.
     """
 
@@ -83,9 +83,10 @@ class LiveQuorum:
         self._leave()
 
     def update(self) -> Image:
-        """Take in all that is committed when a leader answers first; the image.
+        """Take in everything below the high watermark that the leader answers first; returns the image.
 
-        Where the log no longer reaches back to the image's end, the image is a new one, of a snapshot. Raises NoLeader.
+        Where the log no longer reaches back to the end of the image, a new image is loaded from a snapshot. Raises
+        NoLeader.
         """
         end = time.monotonic() + self.wait_s
         goal: int | None = None
@@ -137,7 +138,7 @@ class LiveQuorum:
         return high_watermark if goal is None else goal
 
     def _connect(self) -> Connection:
-        """A connection to the leader, as far as the nodes know it."""
+        """A connection to the first node that says it leads. Raises _Again where none does."""
         for address in list(self.addresses)[:ADDRESSES_MAX]:
             self.leader = f"{address[0]}:{address[1]}"
             try:
@@ -161,7 +162,7 @@ class LiveQuorum:
         raise _Again(self._said.get(self.leader, "it does not answer"))
 
     def _learn(self, connection: Connection) -> None:
-        """The cluster's id, and where its controllers are. Raises _Again where this node is none."""
+        """Learn the cluster id and the controllers' addresses. Raises _Again where this node is not a controller."""
         request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
         try:
             cluster = connection.ask(request)
@@ -179,7 +180,7 @@ class LiveQuorum:
                 self.addresses.append((node.host, node.port))
 
     def _fetched(self, connection: Connection) -> Any:
-        """What the leader has at the image's end. Raises _Again where the node does not lead."""
+        """The leader's data at the end of the image. Raises _Again where the node does not lead."""
         partition = FetchRequest.FetchTopic.FetchPartition(
             partition=0,
             current_leader_epoch=self._leader_epoch,
