@@ -1,4 +1,4 @@
-"""The tree holds to its own rules: who may import whom, what a core may not touch, what each module must say."""
+"""Rules of the tree: which module may import which, what the cores may not use, and what every module must have."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# package or module prefix -> the prefixes of the project that it may import; the longest matching prefix counts.
+PACKAGES = ("records", "raft", "controller", "simulations", "pipeline")
+
+# Package or module prefix -> the prefixes of the project that it may import; the longest prefix that matches counts.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "records": ("records",),
     "raft": ("records", "raft"),
@@ -24,7 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # The one place that builds a Spark session is the pipeline's.
     "simulations.fleet": ("records", "raft", "controller", "simulations", "pipeline.session"),
     "pipeline": ("records", "raft.network", "pipeline", "simulations"),
-    # Names of files, and which configs are secrets: told in one place.
+    # The names of files, and which configs are secrets, stand in one place.
     "pipeline.source": (
         "records",
         "raft.config",
@@ -36,7 +40,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "pipeline.source.watched": ("records", "kraft_quorum.client", "pipeline"),
     "pipeline.histories": ("records", "raft.storage.names", "pipeline"),
-    # What a record of no partition does is told in one place; partitions are folded by columns, and tests compare.
+    # What a record without a partition does stands in one place; partitions are folded by column, and tests compare.
     "pipeline.tables": (
         "records",
         "controller.offline.image",
@@ -44,25 +48,46 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.state.tables",
         "pipeline",
     ),
-    # What is planned for is the state that the controller acts on, as its own replay gives it.
+    # The planner works on the state that the controller itself would replay.
     "pipeline.planner.image": ("records", "controller", "pipeline"),
 }
 
-# The cores know neither clock nor luck nor the outside: `records`, and the top levels and `control` of the others.
+# The cores have no clock, no random numbers of their own, and no files, threads or network.
 FORBIDDEN_IN_CORES = {
     "asyncio", "concurrent", "datetime", "logging", "multiprocessing", "os", "pathlib", "secrets", "select",
     "selectors", "signal", "socket", "ssl", "structlog", "subprocess", "tempfile", "threading", "time", "uuid",
     "uvloop",
 }  # fmt: skip
 
-# Parts of the packages that are edges.
+# What is no core: all else is.
 EDGES = (
-    "records.__main__", "raft.storage", "raft.network", "controller.node", "controller.server", "controller.tools",
-    "controller.ctl", "controller.offline", "controller.config", "simulations", "pipeline",
+    "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.offline", "controller.node",
+    "controller.tools", "controller.server", "controller.ctl", "simulations", "pipeline",
 )  # fmt: skip
 
+# The folders of `controller`, from the lowest level to the highest: each imports only from levels below its own.
+LEVELS = (
+    ("features", "config.values", "state.tables"),
+    ("config.keys", "state.partitions"),
+    ("config", "state"),
+    ("interface", "offline"),
+    ("rules", "tools.command_line"),
+    ("handlers", "tools.shell"),
+    ("core", "tools"),
+    ("node",),
+    ("server.http",),
+    ("server.grpc",),
+    ("server",),
+    ("ctl",),
+)
+FOLDERS_MAX = 22
+# The one circle of types: the state is made of these tables, and the functions of a table take the state, or the whole
+# of the partitions. At run time there is no circle.
+WHOLES = ("controller.state.state", "controller.state.partitions.partitions")
+TABLES_OF_STATE = ("controller.state.tables", "controller.state.partitions", "controller.state.replay")
+
 LINES_MAX = 450
-# Rows of a table are one subject, however many there are.
+# Tables of rows are one subject, however long they are.
 TABLES = {"records.errors", "records.messages", "records.metadata", "controller.config.keys"}
 VAGUE_NAMES = {"base", "common", "helpers", "manager", "misc", "util", "utils"}
 
@@ -71,30 +96,80 @@ VAGUE_NAMES = {"base", "common", "helpers", "manager", "misc", "util", "utils"}
 def modules() -> dict[str, Path]:
     """Dotted name -> file, of every module that is shipped."""
     found = {}
-    for package in ("records", "raft", "controller", "simulations", "pipeline"):
+    for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def imports(path: Path) -> list[tuple[str, int]]:
-    """Each imported module with its line; imports for the type checker alone do not count."""
+class Import(NamedTuple):
+    """One import. target: a module, where a module of ours is named, else what stands there. within: None at the top of
+    a module, "types" where only the type checker sees it, "function" where it runs when the function is called.
+    """
+
+    target: str
+    line: int
+    within: str | None
+
+
+@cache
+def all_imports(path: Path) -> tuple[Import, ...]:
+    """Every import of a module."""
     tree = ast.parse(path.read_text())
-    typing_only: set[int] = set()
+    within: dict[int, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            within.update((id(inner), "function") for inner in ast.walk(node))
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            typing_only.update(id(inner) for child in node.body for inner in ast.walk(child))
+            within.update((id(inner), "types") for child in node.body for inner in ast.walk(child))
     found = []
     for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
+            found += [Import(alias.name, node.lineno, within.get(id(node))) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.append((node.module or "", node.lineno))
-    return found
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                target = whole if whole in modules() else node.module or ""
+                found.append(Import(target, node.lineno, within.get(id(node))))
+    return tuple(found)
+
+
+def imports(path: Path) -> list[tuple[str, int]]:
+    """Each module that is imported at run time, with the line of the import."""
+    return [(each.target, each.line) for each in all_imports(path) if each.within != "types"]
+
+
+def circle(within: set[str | None]) -> list[str]:
+    """The modules of one circle of imports of these sorts; none where there is no circle."""
+    graph = {
+        name: {
+            each.target
+            for each in all_imports(path)
+            if each.within in within and each.target in modules() and not is_pair_of_state(name, each)
+        }
+        for name, path in modules().items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def is_pair_of_state(name: str, found: Import) -> bool:
+    """Whether a table of the state names a whole for the type checker."""
+    is_table = any(is_within(name, tables) for tables in TABLES_OF_STATE)
+    return is_table and found.target in WHOLES and found.within == "types"
+
+
+def folder(name: str) -> str:
+    """The folder of a module of `controller`, without `controller.`; a module at the root is its own."""
+    parts = name.split(".")
+    is_package = modules()[name].name == "__init__.py"
+    return ".".join(parts[1:] if is_package or len(parts) == 2 else parts[1:-1])
 
 
 def longest(prefixes: dict[str, tuple[str, ...]], name: str) -> str:
@@ -106,19 +181,51 @@ def is_within(name: str, prefix: str) -> bool:
 
 
 def test_each_package_imports_only_what_it_may() -> None:
-    ours = ("records", "raft", "controller", "simulations", "pipeline")
     wrong = [
         f"{name}:{line} imports {target}"
         for name, path in modules().items()
         for target, line in imports(path)
-        if target.split(".")[0] in ours
+        if target.split(".")[0] in PACKAGES
         and not any(is_within(target, allowed) for allowed in MAY_IMPORT[longest(MAY_IMPORT, name)])
     ]
 
     assert wrong == []
 
 
-def test_the_cores_have_no_clock_no_luck_and_no_outside() -> None:
+def test_no_modules_import_each_other() -> None:
+    assert circle({None}) == []
+
+
+def test_no_import_inside_a_function_hides_a_circle() -> None:
+    assert circle({None, "function"}) == []
+
+
+def test_for_types_only_the_state_and_its_tables_import_each_other() -> None:
+    assert circle({None, "function", "types"}) == []
+
+
+def test_each_folder_of_the_controller_imports_only_from_levels_below() -> None:
+    level = {name: number for number, names in enumerate(LEVELS) for name in names}
+    wrong = [
+        f"{name}:{each.line} imports {each.target}"
+        for name, path in modules().items()
+        if is_within(name, "controller") and name != "controller"
+        for each in all_imports(path)
+        if is_within(each.target, "controller") and folder(each.target) != folder(name)
+        if level[folder(each.target)] >= level[folder(name)] and not is_pair_of_state(name, each)
+    ]
+
+    assert wrong == []
+
+
+def test_the_controller_has_at_most_22_folders_and_each_has_a_level() -> None:
+    folders = {folder(name) for name in modules() if is_within(name, "controller") and name != "controller"}
+
+    assert folders == {name for names in LEVELS for name in names}
+    assert len(folders) <= FOLDERS_MAX
+
+
+def test_the_cores_import_no_clock_no_files_no_threads_and_no_network() -> None:
     wrong = [
         f"{name}:{line} imports {target}"
         for name, path in modules().items()
@@ -130,7 +237,7 @@ def test_the_cores_have_no_clock_no_luck_and_no_outside() -> None:
     assert wrong == []
 
 
-def test_the_cores_draw_no_luck_they_were_not_handed() -> None:
+def test_the_cores_draw_random_numbers_only_from_a_generator_they_are_given() -> None:
     drawn = re.compile(r"\brandom\.(random|randint|choice|shuffle|sample|uniform|getrandbits|seed)\(|\burandom\(")
     wrong = [
         f"{name}:{number}"
@@ -149,13 +256,13 @@ def _is_of_an_instance(place: str) -> bool:
     return not any(target == "random" for target, _ in imports(modules()[name]))
 
 
-def test_every_module_says_what_lives_in_it() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [name for name, path in modules().items() if not ast.get_docstring(ast.parse(path.read_text()))]
 
     assert silent == []
 
 
-def test_no_module_has_grown_into_two() -> None:
+def test_no_module_has_more_than_450_lines() -> None:
     long = [
         f"{name}: {lines} lines"
         for name, path in modules().items()
@@ -166,12 +273,11 @@ def test_no_module_has_grown_into_two() -> None:
     assert long == []
 
 
-def test_module_names_tell_a_subject() -> None:
+def test_no_module_has_a_vague_name() -> None:
     assert [name for name in modules() if name.split(".")[-1] in VAGUE_NAMES] == []
 
 
-def test_public_functions_and_classes_are_typed_and_told() -> None:
-    """mypy asks for the types; here: each public class has a docstring."""
+def test_every_public_class_has_a_docstring() -> None:
     wrong = [
         f"{name}: class {node.name}"
         for name, path in modules().items()
@@ -182,8 +288,7 @@ def test_public_functions_and_classes_are_typed_and_told() -> None:
     assert wrong == []
 
 
-def test_the_project_stands_alone() -> None:
-    """No path of one machine, no registry's address, nothing outside the tree is named."""
+def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
@@ -207,7 +312,7 @@ def test_the_project_stands_alone() -> None:
 @pytest.mark.parametrize(
     "tool", ["controller.tools.storage", "controller.tools.dump_log", "controller.tools.metadata_shell"]
 )
-def test_tools_import_only_what_they_use(tool: str) -> None:
+def test_the_tools_import_no_module_that_is_slow_to_import(tool: str) -> None:
     code = f"import sys, {tool}; print(' '.join(sorted(sys.modules)))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
