@@ -12,7 +12,7 @@ from controller.tools.connection import Connection
 from records.errors import ApiError
 from records.wire import DecodeError
 from simulations.chaos.quorum import ASK_S
-from simulations.histories.controller_requests import request_of, told_by
+from simulations.histories.controller_requests import answer_of, request_of
 from simulations.histories.operations import UNKNOWN, Operation, Recorder
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Client:
 
     def __init__(self, number: int, seed: int, quorum: Quorum, brokers: Brokers, history: History) -> None:
         self._number = number
-        self._luck = Random(f"client {number} of {seed}")
+        self._rng = Random(f"client {number} of {seed}")
         self._quorum = quorum
         self._brokers = brokers
         self._history = history
@@ -94,7 +94,7 @@ class Client:
     def _ask(self, asked: Any) -> Any:
         assert self._connection is not None
         try:
-            told = told_by(asked, self._connection.ask(request_of(asked)))
+            told = answer_of(asked, self._connection.ask(request_of(asked)))
             # A standby answers reads too, from what it knows: that promises nothing to who asks others as well.
             is_read = str(asked[0]).startswith("read")
             return told if not is_read or self._quorum.leads(self._node) else UNKNOWN
@@ -102,7 +102,7 @@ class Client:
             return UNKNOWN
 
     def _draw(self) -> Any:
-        rng = self._luck
+        rng = self._rng
         window = int((time.monotonic() - self._begin) / WINDOW_S)
         name = f"t-{window}-{rng.randrange(NAMES)}"
         value = str(rng.randrange(1000, 10**6))

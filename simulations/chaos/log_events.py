@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SAYING = 100
+LOG_ID = 100
 """Added to the id of a node in what it says: that has an order of its own, beside what is seen of it."""
 
 
-class Saying(NamedTuple):
+class LogEvent(NamedTuple):
     """A line of a node's log. at: the wall clock's time, as text that sorts by it."""
 
     at: str
@@ -38,7 +38,7 @@ class Vote(NamedTuple):
     is_pre_vote: bool
 
 
-def sayings(directory: Path, node: int) -> Iterator[Saying]:
+def log_events(directory: Path, node: int) -> Iterator[LogEvent]:
     """What a node wrote, all its lives one after the other; a line that a crash cut off is passed over."""
     with (directory / f"node-{node}.log").open(errors="replace") as lines:
         for line in lines:
@@ -47,12 +47,12 @@ def sayings(directory: Path, node: int) -> Iterator[Saying]:
             except ValueError:
                 continue
             if isinstance(fields, dict) and "event" in fields:
-                yield Saying(str(fields.pop("timestamp", "")), node, fields.pop("event"), fields)
+                yield LogEvent(str(fields.pop("timestamp", "")), node, fields.pop("event"), fields)
 
 
-def judge_sayings(directory: Path) -> list[str]:
+def check_log_events(directory: Path) -> list[str]:
     """What cannot be of all that the nodes say."""
-    by_node = {node: list(sayings(directory, node)) for node in NODES}
+    by_node = {node: list(log_events(directory, node)) for node in NODES}
     wrong: list[str] = []
     granted: dict[Vote, set[int]] = {}
     for node, said in by_node.items():
@@ -68,7 +68,7 @@ def observations(directory: Path) -> Iterator[Observation]:
     for node in NODES:
         life = 0
         waiting: Observation | None = None
-        for at, _, event, fields in sayings(directory, node):
+        for at, _, event, fields in log_events(directory, node):
             if event == "node_starting":
                 life += 1
                 waiting = None
@@ -79,37 +79,37 @@ def observations(directory: Path) -> Iterator[Observation]:
                     yield waiting
                 leader = NOBODY if fields["leader_id"] is None else fields["leader_id"]
                 waiting = Observation(
-                    SAYING + node, life, fields["epoch"], fields["now"], leader, source=f"what node {node} said at {at}"
+                    LOG_ID + node, life, fields["epoch"], fields["now"], leader, source=f"what node {node} said at {at}"
                 )
 
 
-def _votes(node: int, said: list[Saying], granted: dict[Vote, set[int]]) -> Iterator[str]:
+def _votes(node: int, said: list[LogEvent], granted: dict[Vote, set[int]]) -> Iterator[str]:
     """Adds who granted what to `granted`."""
     given: dict[int, int] = {}  # in this life: epoch -> candidate
-    for saying in said:
-        if saying.event == "node_starting":
+    for logged in said:
+        if logged.event == "node_starting":
             given.clear()
-        vote = _vote(node, saying)
+        vote = _vote(node, logged)
         if vote is None:
             continue
         granted.setdefault(vote, set()).add(node)
         if not vote.is_pre_vote and given.setdefault(vote.epoch, vote.candidate) != vote.candidate:
-            yield f"{saying.at} S02: node {node} votes for {given[vote.epoch]} and for {vote.candidate} in {vote.epoch}"
+            yield f"{logged.at} S02: node {node} votes for {given[vote.epoch]} and for {vote.candidate} in {vote.epoch}"
 
 
-def _vote(node: int, saying: Saying) -> Vote | None:
+def _vote(node: int, logged: LogEvent) -> Vote | None:
     """The vote that a node gives, to itself too, by what it says; None where it gives none."""
-    fields = saying.fields
-    if saying.event == "vote_answered" and fields["granted"]:
+    fields = logged.fields
+    if logged.event == "vote_answered" and fields["granted"]:
         return Vote(fields["candidate_id"], fields["epoch"], fields["pre_vote"])
-    if saying.event == "role_changed" and fields["now"] == "Candidate":
+    if logged.event == "role_changed" and fields["now"] == "Candidate":
         return Vote(node, fields["epoch"], False)
-    if saying.event == "role_changed" and fields["now"] == "Prospective":
+    if logged.event == "role_changed" and fields["now"] == "Prospective":
         return Vote(node, fields["epoch"], True)
     return None
 
 
-def _leaders(by_node: dict[int, list[Saying]], granted: dict[Vote, set[int]]) -> Iterator[str]:
+def _leaders(by_node: dict[int, list[LogEvent]], granted: dict[Vote, set[int]]) -> Iterator[str]:
     majority = len(NODES) // 2 + 1
     for node, said in by_node.items():
         for at, _, event, fields in said:

@@ -14,7 +14,7 @@ from simulations.plans.plan import Fault, Load, Plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simulations.chaos.nemesis import Befallen
+    from simulations.chaos.nemesis import Injected
     from simulations.world.messages import Frame
     from simulations.world.process import Connection
 
@@ -46,12 +46,12 @@ class Mix(NamedTuple):
         return {name: (self.real.get(name, 0) / real, self.simulated.get(name, 0) / simulated) for name in names}
 
 
-def simulated(befallen: list[Befallen], seconds: float, batches_per_s: float) -> Counter[str]:
+def simulated(injected: list[Injected], seconds: float, batches_per_s: float) -> Counter[str]:
     """Requests between nodes, by name, in a world that such faults befall for so long. Raises RuntimeError where a
     property breaks in it.
     """
     counts: Counter[str] = Counter()
-    run = Run(plan_of(befallen, seconds, batches_per_s))
+    run = Run(plan_of(injected, seconds, batches_per_s))
     leaves = run.network.seen
 
     def seen(connection: Connection, frame: Frame, is_answer: bool) -> None:
@@ -67,90 +67,90 @@ def simulated(befallen: list[Befallen], seconds: float, batches_per_s: float) ->
     return counts
 
 
-def plan_of(befallen: list[Befallen], seconds: float, batches_per_s: float) -> Plan:
+def plan_of(injected: list[Injected], seconds: float, batches_per_s: float) -> Plan:
     """Three nodes with Kafka's own time-outs, and the same faults at the same times."""
     plan = Plan(1, voters=len(NODES), chaos_ms=int(seconds * 1000))
     plan.load = Load(every_ms=max(round(1000 / batches_per_s), 1) if batches_per_s else 0)
     plan.snapshot_every = 1000
-    plan.faults = [fault for each in befallen for fault in FAULTS[each.fault.name](each)]
+    plan.faults = [fault for each in injected for fault in FAULTS[each.fault.name](each)]
     return plan
 
 
-def _whom(each: Befallen, place: int = 0) -> int | str:
+def _node(each: Injected, place: int = 0) -> int | str:
     """The leader where it was the leader; another node has that role there."""
     return "leader" if place == 0 and each.fault.of_leader else each.fault.nodes[place]
 
 
-def _fault(kind: str, each: Befallen, **args: object) -> Fault:
+def _fault(kind: str, each: Injected, **args: object) -> Fault:
     return Fault(kind, args, at_ms=each.at_ms)
 
 
-def _crash(each: Befallen) -> list[Fault]:
-    return [_fault("kill", each, whom=_whom(each), down_ms=_down_ms(each))]
+def _crash(each: Injected) -> list[Fault]:
+    return [_fault("kill", each, whom=_node(each), down_ms=_down_ms(each))]
 
 
-def _crash_of_two(each: Befallen) -> list[Fault]:
-    return [_fault("kill", each, whom=_whom(each, place), down_ms=_down_ms(each)) for place in (0, 1)]
+def _crash_of_two(each: Injected) -> list[Fault]:
+    return [_fault("kill", each, whom=_node(each, place), down_ms=_down_ms(each)) for place in (0, 1)]
 
 
-def _crash_of_all(each: Befallen) -> list[Fault]:
+def _crash_of_all(each: Injected) -> list[Fault]:
     down_ms = [min(_down_ms(each), 1000 + START_MS)] * len(NODES)
     return [_fault("everybody", each, how="kill", down_ms=down_ms)]
 
 
-def _crash_loop(each: Befallen) -> list[Fault]:
-    return [_fault("crash_loop", each, whom=_whom(each), how="kill", times=3, up_ms=100, down_ms=350)]
+def _crash_loop(each: Injected) -> list[Fault]:
+    return [_fault("crash_loop", each, whom=_node(each), how="kill", times=3, up_ms=100, down_ms=350)]
 
 
-def _restart(each: Befallen) -> list[Fault]:
-    return [_fault("shut_down", each, whom=_whom(each), down_ms=min(_span_ms(each), 2000) + START_MS)]
+def _restart(each: Injected) -> list[Fault]:
+    return [_fault("shut_down", each, whom=_node(each), down_ms=min(_span_ms(each), 2000) + START_MS)]
 
 
-def _pause(each: Befallen) -> list[Fault]:
-    return [_fault("pause", each, whom=_whom(each), for_ms=_span_ms(each))]
+def _pause(each: Injected) -> list[Fault]:
+    return [_fault("pause", each, whom=_node(each), for_ms=_span_ms(each))]
 
 
-def _pause_and_crash(each: Befallen) -> list[Fault]:
-    paused = _fault("pause", each, whom=_whom(each), for_ms=_span_ms(each) + 300)
+def _pause_and_crash(each: Injected) -> list[Fault]:
+    paused = _fault("pause", each, whom=_node(each), for_ms=_span_ms(each) + 300)
     killed = _fault("kill", each, whom=each.fault.nodes[1], down_ms=1300 + START_MS)
     killed.at_ms += _span_ms(each)
     return [paused, killed]
 
 
-def _cut(direction: str) -> Callable[[Befallen], list[Fault]]:
-    def isolated(each: Befallen) -> list[Fault]:
-        return [_fault("isolate", each, whom=_whom(each), direction=direction, for_ms=_span_ms(each))]
+def _cut(direction: str) -> Callable[[Injected], list[Fault]]:
+    def isolated(each: Injected) -> list[Fault]:
+        return [_fault("isolate", each, whom=_node(each), direction=direction, for_ms=_span_ms(each))]
 
     return isolated
 
 
-def _bridge(each: Befallen) -> list[Fault]:
+def _bridge(each: Injected) -> list[Fault]:
     other = each.fault.nodes[1]
-    return [_fault("part", each, whom=_whom(each), other=other, direction="both", for_ms=_span_ms(each))]
+    return [_fault("part", each, whom=_node(each), other=other, direction="both", for_ms=_span_ms(each))]
 
 
-def _flap(each: Befallen) -> list[Fault]:
+def _flap(each: Injected) -> list[Fault]:
     times = {"on_ms": FLAP_MS, "off_ms": FLAP_MS, "times": FLAP_TIMES}
-    return [_fault("flap", each, whom=_whom(each), direction="both", **times)]
+    return [_fault("flap", each, whom=_node(each), direction="both", **times)]
 
 
-def _reset(each: Befallen) -> list[Fault]:
-    return [_fault("reset", each, whom=_whom(each))]
+def _reset(each: Injected) -> list[Fault]:
+    return [_fault("reset", each, whom=_node(each))]
 
 
-def _delay(each: Befallen) -> list[Fault]:
-    return [_fault("slow", each, whom=_whom(each), direction="both", extra_ms=DELAY_MS, for_ms=_span_ms(each))]
+def _delay(each: Injected) -> list[Fault]:
+    return [_fault("slow", each, whom=_node(each), direction="both", extra_ms=DELAY_MS, for_ms=_span_ms(each))]
 
 
-def _span_ms(each: Befallen) -> int:
+def _span_ms(each: Injected) -> int:
     return int(each.fault.seconds * 1000)
 
 
-def _down_ms(each: Befallen) -> int:
+def _down_ms(each: Injected) -> int:
     return _span_ms(each) + START_MS
 
 
-FAULTS: dict[str, Callable[[Befallen], list[Fault]]] = {
+FAULTS: dict[str, Callable[[Injected], list[Fault]]] = {
     "bridge": _bridge,
     "broken connections": _reset,
     "crash": _crash,

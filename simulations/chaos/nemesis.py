@@ -32,7 +32,7 @@ class Fault(NamedTuple):
     of_leader: bool = False
 
 
-class Befallen(NamedTuple):
+class Injected(NamedTuple):
     """A fault that happened, so many milliseconds after the nemesis began."""
 
     at_ms: int
@@ -46,37 +46,37 @@ class Nemesis:
 
     def __init__(self, quorum: Quorum, rng: Random, say: Callable[[str], object]) -> None:
         self.quorum = quorum
-        self.befallen: list[Befallen] = []
+        self.injected: list[Injected] = []
         self.counts: dict[str, int] = dict.fromkeys(FAULTS, 0)
         self.story: list[str] = []
-        self._luck = rng
+        self._rng = rng
         self._say = say
         self._begin = time.monotonic()
 
     def run(self, until: float) -> None:
         """Faults until `until`, of the monotonic clock; then all is well again."""
         while time.monotonic() < until:
-            self.befall(self.draw(), until)
+            self.inject(self.draw(), until)
             self.quorum.look()
-            self._sleep(self._luck.choice((0.1, 0.5, 2.0)), until)
+            self._sleep(self._rng.choice((0.1, 0.5, 2.0)), until)
         self.mend()
 
     def draw(self) -> Fault:
         """The next fault: half of them befall the leader."""
         nodes = list(NODES)
-        self._luck.shuffle(nodes)
+        self._rng.shuffle(nodes)
         leader = self.quorum.leader()
-        if leader and self._luck.random() < 0.5:
+        if leader and self._rng.random() < 0.5:
             nodes.remove(leader)
             nodes.insert(0, leader)
-        name, seconds = self._luck.choice(sorted(FAULTS)), self._luck.choices(DURATIONS_S, WEIGHTS)[0]
+        name, seconds = self._rng.choice(sorted(FAULTS)), self._rng.choices(DURATIONS_S, WEIGHTS)[0]
         return Fault(name, tuple(nodes), seconds, of_leader=nodes[0] == leader)
 
-    def befall(self, fault: Fault, until: float) -> None:
+    def inject(self, fault: Fault, until: float) -> None:
         """Let one fault happen, wait, and end it."""
-        self.tell(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
+        self.report(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
         self.counts[fault.name] += 1
-        self.befallen.append(Befallen(int((time.monotonic() - self._begin) * 1000), fault))
+        self.injected.append(Injected(int((time.monotonic() - self._begin) * 1000), fault))
         FAULTS[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
 
     def mend(self) -> None:
@@ -87,9 +87,9 @@ class Nemesis:
         for node in NODES:
             if node not in self.quorum.processes:
                 self.quorum.start(node)
-        self.tell("all is well again")
+        self.report("all is well again")
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         line = f"{time.monotonic() - self._begin:7.1f} s  {text}"
         self.story.append(line)
         self._say(line)

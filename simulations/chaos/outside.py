@@ -31,7 +31,7 @@ EVERY_S = 0.2
 ASK_S = 0.3
 SOURCE = "what was seen from outside"
 # Of each property so many findings are told; what breaks once breaks at each look.
-TOLD_MAX = 5
+SHOWN_MAX = 5
 
 
 class Slot(NamedTuple):
@@ -52,7 +52,7 @@ class Judge:
         self.committed: dict[int, Batch] = {}
         self._batches: dict[Slot, tuple[Batch, Slot | None]] = {}
         self._snapshots: dict[str, tuple[int, str]] = {}
-        self._told: dict[str, int] = {}
+        self._described: dict[str, int] = {}
 
     def saw_log(self, node: int, gone: list[Batch], before: Batch | None, came: list[Batch]) -> None:
         """A node's log lost batches from its end, and then got some behind what was left."""
@@ -103,8 +103,8 @@ class Judge:
             self._tell("S04", f"node {node} has {batch} behind {previous}, another {known} behind {known_previous}")
 
     def _tell(self, property_id: str, text: str) -> None:
-        self._told[property_id] = self._told.get(property_id, 0) + 1
-        if self._told[property_id] <= TOLD_MAX:
+        self._described[property_id] = self._described.get(property_id, 0) + 1
+        if self._described[property_id] <= SHOWN_MAX:
             self.wrong.append(f"{property_id}: {text}")
 
 

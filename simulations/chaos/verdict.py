@@ -27,7 +27,7 @@ PROGRESS_S = 10.0
 FATAL = ("node_failed", "Traceback (most recent call last)")
 
 
-def judge_progress(quorum: Quorum, history: History) -> list[str]:
+def check_progress(quorum: Quorum, history: History) -> list[str]:
     """All is well again: within `PROGRESS_S` something is answered, and all logs are level."""
     begin = time.monotonic()
     while time.monotonic() < begin + PROGRESS_S:
@@ -49,25 +49,25 @@ def _is_level(quorum: Quorum) -> bool:
     return False
 
 
-def judge_history(history: History) -> list[str]:
+def check_history(history: History) -> list[str]:
     """C05: what the clients were told could have happened one after the other."""
     verdict = check(ControllerApi(), history.operations)
     return [] if verdict.is_ok else [f"C05: {verdict}"]
 
 
-def judge_purpose(history: History) -> list[str]:
+def check_purpose(history: History) -> list[str]:
     """Clients did what they were there for: a history in which all is refused can be explained, and says nothing."""
-    if any(each.asked[0] == "create" and isinstance(each.told, tuple) for each in history.operations):
+    if any(each.asked[0] == "create" and isinstance(each.answer, tuple) for each in history.operations):
         return []
     return ["C05: of all that was asked, no topic was ever created"]
 
 
-def judge_observations(observations: Iterable[Observation]) -> list[str]:
+def check_observations(observations: Iterable[Observation]) -> list[str]:
     """KRaft's rules of who may follow whom: S01, S03, S05, S09, S14, S24."""
     return [f"SPEC: {text}" for text in contradictions(observations)]
 
 
-def judge_logs(quorum: Quorum) -> list[str]:
+def check_logs(quorum: Quorum) -> list[str]:
     """S04: where two logs have a batch at one offset and epoch, it is the same, and so is all before it.
 
     The nodes have ended, and their logs were level; the last batches may be on some of them only.
@@ -92,7 +92,7 @@ def _batches(quorum: Quorum, node: int) -> Iterator[tuple[int, tuple[int, int, i
                 yield batch.base_offset, (batch.leader_epoch, batch.last_offset, batch.crc)
 
 
-def judge_processes(quorum: Quorum) -> list[str]:
+def check_processes(quorum: Quorum) -> list[str]:
     """No node ended that nobody ended, and none says that it failed."""
     wrong = [f"L05: {text}" for text in quorum.died]
     for node in NODES:
@@ -101,7 +101,7 @@ def judge_processes(quorum: Quorum) -> list[str]:
     return wrong
 
 
-def judge_numbers(numbers: Numbers) -> list[str]:
+def check_numbers(numbers: Numbers) -> list[str]:
     """C16: of what producers were told is written nothing is lost, and nothing is there twice."""
     lost = numbers.acked - set(numbers.read)
     twice = len(numbers.read) - len(set(numbers.read))

@@ -12,7 +12,7 @@ from records.messages.reassignments import (
 )
 from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.admin_configs import configs
-from simulations.histories.controller_requests import told_of_created, topic_to_create
+from simulations.histories.controller_requests import answer_of_created, topic_to_create
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def create(admin: Admin) -> None:
         told = []
         for name in names:
             found = next(each for each in response.topics if each.name == name)
-            told.append(told_of_created(found))
+            told.append(answer_of_created(found))
             if found.error_code == Error.NONE:
                 admin.topic_ids[name] = found.topic_id
         return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulations.cluster.client import Client
-from simulations.histories.controller_requests import request_of, told_by
+from simulations.histories.controller_requests import answer_of, request_of
 from simulations.histories.operations import UNKNOWN
 from simulations.world.streams import between
 from simulations.world.world import MS
@@ -72,7 +72,7 @@ class Admin:
     def ask_one(self, asked: tuple[Any, ...], tries: int = 0, keys: tuple[str, ...] | None = None) -> None:
         """Send what is one operation. keys: of the configs that a read is about."""
         request = request_of(asked, TIMEOUT_MS, keys)
-        self.ask(request, [asked], lambda response: [told_by(asked, response)], tries)
+        self.ask(request, [asked], lambda response: [answer_of(asked, response)], tries)
 
     def ask_only(self, request: Any) -> None:
         """Send what no model knows of; what comes of it is seen in the log, and by who watches answers."""

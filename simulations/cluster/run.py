@@ -15,7 +15,7 @@ from simulations.cluster.world import ClusterWorld
 from simulations.faults.table import KINDS
 from simulations.histories.controller_api import ControllerApi
 from simulations.levels.raft_run import Run
-from simulations.running.closeup import tell_operations, tell_records
+from simulations.running.closeup import report_operations, report_records
 from simulations.world.releases import NEWEST
 from simulations.world.streams import between
 from simulations.world.violation import Violation
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.plan import ClusterPlan
     from simulations.plans.plan import Fault
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.running.outcome import Outcome
     from simulations.world.process import Process
 
@@ -59,9 +59,9 @@ class ClusterRun(ClusterWorld, Run):
         outcome.fired.update(self.watch.judge.counted)
         return outcome
 
-    def _tell_rest(self, told: Told) -> None:
-        tell_records(self.ledger.history, decoded, told)
-        tell_operations(self.recorder, ControllerApi(), told)
+    def _report_details(self, on_detail: OnDetail) -> None:
+        report_records(self.ledger.history, decoded, on_detail)
+        report_operations(self.recorder, ControllerApi(), on_detail)
 
     def begin(self) -> None:
         super().begin()

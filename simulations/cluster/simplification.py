@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Plan
 
 
-def plainer(plan: ClusterPlan) -> Iterator[Plan]:
+def simpler(plan: ClusterPlan) -> Iterator[Plan]:
     """What helps a reader most first."""
     named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
     for name, least in (("clerks", 0), ("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
@@ -24,7 +24,7 @@ def plainer(plan: ClusterPlan) -> Iterator[Plan]:
     if len(plan.operations) > 1:
         for operation in plan.operations:
             yield replace(plan, operations=[each for each in plan.operations if each != operation])
-    yield from (each for each in of_any.plainer(plan) if not _is_more(each, plan))
+    yield from (each for each in of_any.simpler(plan) if not _is_more(each, plan))
 
 
 def _is_more(other: Plan, plan: ClusterPlan) -> bool:

@@ -30,7 +30,7 @@ _QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff
 
 def draw(seed: int) -> ClusterPlan | None:
     """The plan of a seed; None where it has none of these."""
-    name = turn(seed, EVERY, AIMS)
+    name = turn(seed, EVERY, TARGETED_PLANS)
     return of(name, seed) if name else None
 
 
@@ -45,7 +45,7 @@ def of(name: str, seed: int) -> ClusterPlan:
     plan.load = Load(every_ms=0)
     plan.operations = ["create"]
     plan.session_ms, plan.heartbeat_ms = 500, 100
-    AIMS[name](rng, plan)
+    TARGETED_PLANS[name](rng, plan)
     plan.calm = Calm(list(plan.voter_ids))
     return plan
 
@@ -195,7 +195,7 @@ def _levels(rng: Random, plan: ClusterPlan) -> None:
         plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 300, 1_500))
 
 
-AIMS: dict[str, Callable[[Random, ClusterPlan], None]] = {
+TARGETED_PLANS: dict[str, Callable[[Random, ClusterPlan], None]] = {
     "preferred": _preferred,
     "registering": _registering,
     "silent": _silent,

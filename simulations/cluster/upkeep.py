@@ -10,7 +10,7 @@ from simulations.cluster.client import Client
 from simulations.faults import processes
 from simulations.faults.table import pick
 from simulations.faults.targets import find
-from simulations.histories.controller_requests import request_of, told_by
+from simulations.histories.controller_requests import answer_of, request_of
 from simulations.histories.operations import UNKNOWN
 from simulations.world.releases import NEWEST, RELEASES, levels_of
 from simulations.world.streams import between
@@ -106,7 +106,7 @@ def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], t
     operation = run.recorder.ask(name, asked)
 
     def done(response: Any) -> None:
-        told = UNKNOWN if response is None else told_by(asked, response)
+        told = UNKNOWN if response is None else answer_of(asked, response)
         if told is not UNKNOWN:
             run.recorder.answer(operation, told)
         elif tries:

@@ -1,4 +1,4 @@
-"""What several commands take alike: seeds, jobs, a level, a mutant."""
+"""Arguments that several commands share: seeds, jobs, a level."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ AGAIN = (sys.executable, "-m", MODULE)
 
 
 def seeds(text: str) -> range:
-    """`7` or `1-500`, both included."""
+    """`7` or `1-500`, inclusive."""
     found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a seed nor A-B")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a seed N nor a range A-B")
     first, last = int(found[1]), int(found[2] or found[1])
     if last < first:
         raise argparse.ArgumentTypeError(f"{text} is empty")
@@ -28,17 +28,19 @@ def add_level(parser: argparse.ArgumentParser) -> None:
     """--level"""
     from simulations.levels.table import MODULES
 
-    parser.add_argument("--level", default="raft", choices=sorted(MODULES), help="what is simulated (raft)")
+    parser.add_argument("--level", default="raft", choices=sorted(MODULES), help="level of simulation (raft)")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """--jobs"""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser.add_argument("--jobs", type=positive, default=cores, metavar="N", help=f"processes at a time ({cores})")
+    parser.add_argument(
+        "--jobs", type=positive, default=cores, metavar="N", help=f"number of worker processes ({cores})"
+    )
 
 
 def positive(text: str) -> int:
-    """A number from 1 on."""
+    """A number, at least 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)

@@ -1,4 +1,4 @@
-"""`bench`: how fast worlds are lived through, in CPU time of one process."""
+"""`bench`: how fast worlds run, in CPU time of one process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMES = 5
 
 
 class Measure(NamedTuple):
-    """What is measured. goal: as messages and simulated seconds per second of CPU; none for what is only told."""
+    """What is measured. goal: messages and simulated seconds per second of CPU; None where there is no goal."""
 
     name: str
     level: str
@@ -45,18 +45,22 @@ MEASURES = (
         "3 controllers, 5 brokers, 4 clients that ask three times a second, codec (G11)",
         (4_000, 20),
     ),
-    Measure("cluster-busy", "controller", "the same, at the swarm's pace: all of it several times as often"),
+    Measure("cluster-busy", "controller", "the same at the pace of the swarm: everything several times as often"),
 )
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(each.name for each in MEASURES)}")
-    parser.add_argument("--times", type=positive, default=TIMES, metavar="N", help=f"the median of so many ({TIMES})")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(each.name for each in MEASURES)} (all)"
+    )
+    parser.add_argument(
+        "--times", type=positive, default=TIMES, metavar="N", help=f"take the median of N runs ({TIMES})"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each goal is reached."""
+    """Returns 0 where every goal is reached, else 1."""
     known = {each.name: each for each in MEASURES}
     for name in args.names:
         if name not in known:
@@ -70,7 +74,7 @@ def execute(args: argparse.Namespace) -> int:
         if each.goal is not None:
             is_reached = speed.messages >= each.goal[0] and speed.simulated_s >= each.goal[1]
             short += not is_reached
-            goal = f"; the goal is {each.goal[0]:,} and {each.goal[1]}: {'reached' if is_reached else 'SHORT OF IT'}"
+            goal = f"; the goal is {each.goal[0]:,} and {each.goal[1]}: {'reached' if is_reached else 'NOT REACHED'}"
         progress.clear()
         sys.stdout.write(
             f"{each.name}: {speed.messages:,.0f} messages and {speed.simulated_s:.1f} simulated s per s of CPU"
@@ -82,7 +86,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def measure(what: Measure, times: int) -> Speed:
-    """Live so many worlds through, one after the other in one process; the first is not counted."""
+    """Run `times` worlds after a first one that is not counted, in one process."""
     from simulations.levels.table import load
 
     level = load(what.level)
@@ -90,7 +94,7 @@ def measure(what: Measure, times: int) -> Speed:
     speeds = []
     for row in rows(tasks, 1):
         if row.error or not row.outcomes[0].is_well:
-            raise ValueError(f"{what.name} could not be lived through: {row.error or row.outcomes[0].text}")
+            raise ValueError(f"{what.name} could not be run: {row.error or row.outcomes[0].text}")
         (outcome,) = row.outcomes
         speeds.append(Speed(outcome.messages / row.cpu_s, outcome.at_us / 1_000_000 / row.cpu_s))
     counted = speeds[1:]
@@ -98,7 +102,7 @@ def measure(what: Measure, times: int) -> Speed:
 
 
 def _plan(what: Measure, seed: int) -> Plan:
-    """A world without a fault. All but `cluster-busy` are at Kafka's own time-outs and intervals."""
+    """A plan without faults. All but `cluster-busy` have Kafka's own timeouts and intervals."""
     from simulations.cluster.plan import ClusterPlan
     from simulations.plans.plan import Calm, Load, Plan
 

@@ -1,4 +1,4 @@
-"""`chaos`: three real nodes, real faults, and the same judges."""
+"""`chaos`: three real nodes under real faults, checked by the same rules as simulated ones."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from simulations.chaos.quorum import Quorum
     from simulations.histories.operations import Operation
 
-SAYS = "live with three real nodes on loopback, among kills, pauses and cuts"
+SAYS = "run three real nodes on loopback under kills, pauses and cuts, and check them"
 SETTINGS = {
     "kraft.log.format": "json",
-    # Small, so that snapshots are taken, fetched and cleaned away while all this happens.
+    # Small, so that snapshots are taken, fetched and deleted during the run.
     "metadata.log.max.record.bytes.between.snapshots": "200000",
     "metadata.log.segment.bytes": "8388608",
     "metadata.max.retention.bytes": "1000000",
@@ -33,30 +33,30 @@ SETTINGS = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--seconds", type=positive, default=120, metavar="S", help="how long faults go on (120)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the faults (1)")
-    parser.add_argument("--clients", type=positive, default=4, metavar="N", help="admin clients at a time (4)")
+    parser.add_argument("--seconds", type=positive, default=120, metavar="S", help="inject faults for S seconds (120)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the faults (1)")
+    parser.add_argument("--clients", type=positive, default=4, metavar="N", help="number of admin clients (4)")
     parser.add_argument(
-        "--mix", action="store_true", help="compare the requests between nodes with those of a simulated run like it"
+        "--mix", action="store_true", help="compare the kinds of requests with a simulated run under the same faults"
     )
     parser.add_argument(
-        "--kafka", type=Path, metavar="DIR", help="jars of a release of Apache Kafka: three of its brokers take part"
+        "--kafka", type=Path, metavar="DIR", help="directory with the jars of Apache Kafka: add three of its brokers"
     )
-    parser.add_argument("--directory", type=Path, metavar="DIR", help="where the nodes live, empty (a temporary one)")
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="empty directory for the nodes (a temporary one)")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where every judge is content."""
+    """Returns 0 where nothing is wrong, else 1."""
     directory = args.directory or Path(tempfile.mkdtemp(prefix="chaos-"))
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
         raise ValueError(f"{directory} is not empty")
-    wrong = _live(directory, args)
+    wrong = _run(directory, args)
     for text in wrong:
         sys.stdout.write(f"{text}\n")
     if wrong:
         again = f"{PROGRAM} chaos --seed {args.seed} --seconds {args.seconds} --clients {args.clients}"
-        sys.stdout.write(f"what the nodes left is in {directory}\nas like as real time allows: {again}\n")
+        sys.stdout.write(f"the files of the nodes are in {directory}\nthe same faults again: {again}\n")
     elif args.directory is None:
         import shutil
 
@@ -64,14 +64,14 @@ def execute(args: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _live(directory: Path, args: argparse.Namespace) -> list[str]:
+def _run(directory: Path, args: argparse.Namespace) -> list[str]:
     from simulations.chaos.brokers import Brokers
     from simulations.chaos.clients import Client, History
     from simulations.chaos.nemesis import Nemesis
     from simulations.chaos.outside import Observer
     from simulations.chaos.quorum import NODES, Quorum
     from simulations.chaos.stock import StockBrokers
-    from simulations.chaos.verdict import judge_numbers, judge_progress
+    from simulations.chaos.verdict import check_numbers, check_progress
 
     quorum = Quorum(directory, SETTINGS)
     history = History()
@@ -92,10 +92,10 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
             stock.start()
         for number in range(args.clients):
             ending.callback(Client(number, args.seed, quorum, brokers, history).close)
-        wrong = judge_progress(quorum, history)
+        wrong = check_progress(quorum, history)
         nemesis.run(time.monotonic() + args.seconds)
-        wrong += judge_progress(quorum, history)
-        wrong += judge_numbers(stock.numbers()) if stock is not None else []
+        wrong += check_progress(quorum, history)
+        wrong += check_numbers(stock.numbers()) if stock is not None else []
         quorum.look()
     seconds = time.monotonic() - begin
     wrong += _judge(quorum, history, observer)
@@ -107,35 +107,34 @@ def _live(directory: Path, args: argparse.Namespace) -> list[str]:
 
 
 def _judge(quorum: Quorum, history: History, observer: Observer) -> list[str]:
-    """What is wrong with what is left, when all has ended."""
-    from simulations.chaos import log_events as sayings
-    from simulations.chaos import verdict
+    """What is wrong with the files, the log events and the histories at the end."""
+    from simulations.chaos import log_events, verdict
 
-    observations = [*observer.observations, *sayings.observations(quorum.directory)]
+    observations = [*observer.observations, *log_events.observations(quorum.directory)]
     return [
-        *verdict.judge_processes(quorum),
-        *verdict.judge_logs(quorum),
-        *verdict.judge_history(history),
-        *verdict.judge_purpose(history),
-        *verdict.judge_observations(observations),
-        *sayings.judge_sayings(quorum.directory),
+        *verdict.check_processes(quorum),
+        *verdict.check_logs(quorum),
+        *verdict.check_history(history),
+        *verdict.check_purpose(history),
+        *verdict.check_observations(observations),
+        *log_events.check_log_events(quorum.directory),
         *observer.verdict(),
     ]
 
 
 def _compare(quorum: Quorum, nemesis: Nemesis, observer: Observer, seconds: float) -> list[str]:
-    """The kinds of requests beside those of a simulated run with the same faults."""
+    """Print the kinds of requests beside those of a simulated run with the same faults."""
     from simulations.chaos.mix import DIFFERENCE_MAX, Mix, simulated
 
     rate = len(observer.judge.committed) / max(observer.busy_s, 1.0)
-    mix = Mix(dict(quorum.network.requests), simulated(nemesis.befallen, seconds, rate))
+    mix = Mix(dict(quorum.network.requests), simulated(nemesis.injected, seconds, rate))
     for name, (real, other) in mix.shares().items():
         counts = f"{mix.real.get(name, 0)} real, {mix.simulated.get(name, 0)} simulated"
         sys.stdout.write(f"{name:14} {real:8.2%} of the real requests, {other:8.2%} of the simulated ({counts})\n")
-    sys.stdout.write(f"{mix.difference:.1%} of the requests are of another kind, at {rate:.0f} batches/s\n")
+    sys.stdout.write(f"{mix.difference:.1%} of the requests differ in kind, at {rate:.0f} batches/s\n")
     if mix.difference < DIFFERENCE_MAX:
         return []
-    return [f"real nodes ask other things than simulated ones: {mix.difference:.1%} differ"]
+    return [f"the requests of real nodes differ in kind from those of simulated ones by {mix.difference:.1%}"]
 
 
 def _sum_up(quorum: Quorum, nemesis: Nemesis, operations: list[Operation], seconds: float) -> None:
@@ -143,6 +142,6 @@ def _sum_up(quorum: Quorum, nemesis: Nemesis, operations: list[Operation], secon
     counts = ", ".join(f"{count} {name}" for name, count in nemesis.counts.items() if count)
     sys.stdout.write(
         f"{seconds:.0f} s, {sum(nemesis.counts.values())} faults ({counts});"
-        f" {len(operations)} operations, {open_ended} of them open-ended;"
-        f" {len(quorum.died)} nodes ended by themselves\n"
+        f" {len(operations)} operations, {open_ended} of them without an answer;"
+        f" {len(quorum.died)} nodes stopped by themselves\n"
     )

@@ -1,4 +1,4 @@
-"""`corpus`: the plans that once broke something, lived through again, and what is known of them."""
+"""`corpus`: runs the plans that once broke a property, and writes their table."""
 
 from __future__ import annotations
 
@@ -21,23 +21,29 @@ if TYPE_CHECKING:
     from simulations.corpus import Entry
     from simulations.corpus.table import Seen
 
-SAYS = "live the plans of the corpus through again: each is well, and with --verify breaks with its mutant"
+SAYS = "run the plans of the corpus: no property may break; with --verify each breaks with its mutant"
 CHUNK = 8
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--verify", action="store_true", help="each also with its mutant, which must break it")
-    what.add_argument("--table", action="store_true", help="the same, and write down at which commit each broke")
-    what.add_argument("--list", action="store_true", help="only print what there is")
-    what.add_argument("--fill", nargs="*", metavar="ID", help="hunt mutants, all that have no entry, and shrink")
-    what.add_argument("--pages", type=Path, metavar="DIR", help="write an HTML page of each, with its mutant, there")
+    what.add_argument(
+        "--verify", action="store_true", help="also run each with its mutant, which must break its property"
+    )
+    what.add_argument("--table", action="store_true", help="the same, and write corpus/README.md with the commit")
+    what.add_argument("--list", action="store_true", help="print the entries and do nothing else")
+    what.add_argument(
+        "--fill", nargs="*", metavar="ID", help="find a plan for these mutants (all without an entry) and shrink it"
+    )
+    what.add_argument(
+        "--pages", type=Path, metavar="DIR", help="write an HTML page of each entry with its mutant to DIR"
+    )
     add_jobs(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where each is well, and with --verify each mutant is caught by the property that saw it before."""
+    """Returns 0 where no plan breaks, and with --verify each mutant is caught by the property of its entry."""
     from simulations.corpus import entries
 
     found = list(entries())
@@ -57,8 +63,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: dict[str, int] | None = None) -> int:
-    """Live all through; returns how many are not as they should be. verify: with mutants, too; broken: is given by name
-    the decisions of luck of each that broke as it should.
+    """Run all entries; returns how many do not have the expected result. verify: run them with their mutants too;
+    broken: receives name -> decisions of the schedule, for each entry that breaks as expected.
     """
     tasks = list(_tasks(found, verify=verify))
     progress = Progress(sum(len(task.plans) for task in tasks), "plans")
@@ -70,7 +76,7 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: d
         progress.clear()
         if row.error:
             wrong += 1
-            sys.stdout.write(f"{row.task.mutant_id or 'plans'} could not be lived through: {row.error}\n")
+            sys.stdout.write(f"{row.task.mutant_id or 'plans'} could not be run: {row.error}\n")
         for name, outcome in zip(row.task.names, row.outcomes, strict=False):
             wanted = expected[name] if row.task.mutant_id else ""
             if outcome.property_id == wanted:
@@ -79,11 +85,11 @@ def replay(found: Sequence[Entry], jobs: int, *, verify: bool = False, broken: d
                 continue
             wrong += 1
             with_mutant = f" with {row.task.mutant_id}" if row.task.mutant_id else ""
-            comes_to = f"breaks {outcome.property_id}: {outcome.text}" if outcome.property_id else "is well"
-            sys.stdout.write(f"{name}{with_mutant} {comes_to}{wanted and f'; {wanted} was expected'}\n")
+            result = f"breaks {outcome.property_id}: {outcome.text}" if outcome.property_id else "breaks nothing"
+            sys.stdout.write(f"{name}{with_mutant} {result}{wanted and f'; {wanted} was expected'}\n")
     progress.clear()
     passed_s = time.monotonic() - begin
-    sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} not as they should be, in {passed_s:.0f} s\n")
+    sys.stdout.write(f"{len(found)} plans of the corpus, {wrong} with an unexpected result, in {passed_s:.0f} s\n")
     sys.stdout.flush()
     return wrong
 
@@ -108,7 +114,7 @@ def _write_table(found: Sequence[Entry], broken: dict[str, int]) -> None:
     seen: dict[str, Seen] = read_seen(README.read_text()) if README.exists() else {}
     git = shutil.which("git")
     if git is None:
-        raise ValueError("the table names the commit, and git is not here")
+        raise ValueError("the table names the commit, and git is not installed")
     asked = [git, "-C", str(README.parent), "rev-parse", "--short=9", "HEAD"]
     commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     seen |= {name: Seen(decisions, commit) for name, decisions in broken.items()}
@@ -117,7 +123,7 @@ def _write_table(found: Sequence[Entry], broken: dict[str, int]) -> None:
 
 
 def _fill(ids: Sequence[str], there: set[str]) -> int:
-    """Have each mutant hunted and its plan shrunk by a process of its own; returns how many were not caught."""
+    """Find and shrink a plan for each mutant in its own process; returns how many are not caught."""
     from simulations.mutants.table import MUTANTS, find
 
     missed = 0
@@ -130,7 +136,7 @@ def _fill(ids: Sequence[str], there: set[str]) -> int:
 
 
 def write_pages(found: Sequence[Entry], directory: Path) -> int:
-    """Each by a process of its own, as it has its mutant in it; returns how many there are without a page."""
+    """Write each page in its own process, because a mutant needs one; returns how many failed."""
     directory.mkdir(parents=True, exist_ok=True)
     missing = 0
     for entry in found:

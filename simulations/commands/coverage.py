@@ -1,4 +1,4 @@
-"""`coverage`: what the worlds of some seeds have come to, and what they have not (G3, G18)."""
+"""`coverage`: counts what happens in the worlds of some seeds, and what never does (G3, G18)."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ if TYPE_CHECKING:
     from simulations.levels.table import Level
     from simulations.running.tasks import Row
 
-SAYS = "tell what the worlds of some seeds come to: faults, what roles make of messages, how they follow, moments"
+SAYS = "count what happens in worlds: faults, outcomes of messages by role, sequences of roles and actions, moments"
 CHUNK = 10
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which (1-100)")
+    parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which seeds (1-100)")
     add_level(parser)
-    parser.add_argument("--also", default="", metavar="LEVEL", help="the same seeds of another level, too")
-    parser.add_argument("--luck-alone", action="store_true", help="without the plans that are made for what is rare")
+    parser.add_argument("--also", default="", metavar="LEVEL", help="also the same seeds of another level")
+    parser.add_argument("--seeds-alone", action="store_true", help="without the plans for uncommon events")
     add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where every world was well, every kind of fault struck, and nothing impossible was seen."""
+    """Returns 0 where no property broke, every kind of fault struck, and nothing listed as impossible was seen."""
     from simulations.coverage.uncommon import tasks_of
     from simulations.coverage.worlds import Worlds
     from simulations.levels.table import load
 
     levels = {name: load(name) for name in (args.level, args.also) if name}
     tasks = [task for name in levels for task in chunks(args.seeds, CHUNK, name)]
-    rare = [] if args.luck_alone or args.level != "raft" else tasks_of()
-    tasks = [task._replace(counted=True) for task in chain(tasks, rare)]
-    found, by_luck = Worlds(), Worlds()
+    uncommon = [] if args.seeds_alone or args.level != "raft" else tasks_of()
+    tasks = [task._replace(counted=True) for task in chain(tasks, uncommon)]
+    found, by_seeds = Worlds(), Worlds()
     broken: list[str] = []
     progress = Progress(sum(len(task.seeds) + len(task.plans) for task in tasks), "worlds")
     for row in crew_of(args)(tasks):
-        _add(row, levels[row.task.level], found, None if row.task.plans else by_luck, broken)
+        _add(row, levels[row.task.level], found, None if row.task.plans else by_seeds, broken)
         progress.add(len(row.task.seeds) + len(row.task.plans))
     progress.clear()
     idle = [name for name in levels[args.level].FAULTS if name not in found.struck]
-    _tell(found, idle)
-    if found.count > by_luck.count:
-        _tell_rare(found, by_luck)
+    _print(found, idle)
+    if found.count > by_seeds.count:
+        _print_uncommon(found, by_seeds)
     sys.stdout.write("".join(f"{text}\n" for text in broken))
     return 1 if broken or idle or found.strange() else 0
 
 
-def _add(row: Row, level: Level, found: Worlds, by_luck: Worlds | None, broken: list[str]) -> None:
+def _add(row: Row, level: Level, found: Worlds, by_seeds: Worlds | None, broken: list[str]) -> None:
     task = row.task
     plans: Iterable[Any] = chain(map(level.read, task.plans), map(level.draw, task.seeds))
     for plan, outcome in zip(plans, row.outcomes, strict=False):
-        for worlds in (found, by_luck):
+        for worlds in (found, by_seeds):
             if worlds is not None:
                 worlds.add(plan, outcome)
         if not outcome.is_well:
@@ -74,13 +74,13 @@ def _named(task: Task) -> str:
     return f"seeds {task.seeds[0]}-{task.seeds[-1]} of {task.level}" if task.seeds else ", ".join(task.names)
 
 
-def _tell(found: Worlds, idle: list[str]) -> None:
+def _print(found: Worlds, idle: list[str]) -> None:
     say = sys.stdout.write
     say(f"{found.count} worlds\n")
-    say(f"software of several releases, or levels that change: in {found.mixed * 100 / found.count:.1f} of 100\n")
-    say("faults, in how many of 100 worlds each struck:\n")
+    say(f"worlds with several releases or changing feature levels: {found.mixed * 100 / found.count:.1f} %\n")
+    say("percentage of worlds in which each fault struck:\n")
     _columns(f"{name} {count * 100 / found.count:.1f}" for name, count in sorted(found.struck.items()))
-    say("told by the core:\n")
+    say("events of the core:\n")
     _columns(f"{name} {count}" for name, count in sorted(found.notes.items()))
     say("moments:\n")
     _columns(
@@ -91,16 +91,16 @@ def _tell(found: Worlds, idle: list[str]) -> None:
         say(f"{of}: {total - len(names)} of {total} seen ({100 * (total - len(names)) / total:.1f} %); not:\n")
         _columns(name.partition(": ")[2] for name in names)
     for name in found.strange():
-        say(f"seen, and thought impossible: {name}\n")
+        say(f"seen, but listed as impossible: {name}\n")
 
 
-def _tell_rare(found: Worlds, by_luck: Worlds) -> None:
-    """How much of it luck alone came to."""
+def _print_uncommon(found: Worlds, by_seeds: Worlds) -> None:
+    """Print how much of it the seeds reach without the plans for uncommon events."""
     say = sys.stdout.write
-    say(f"by luck alone, {by_luck.count} worlds:")
-    parts = (f" {of} {total - len(names)} of {total}" for of, names, total in by_luck.unseen())
-    say(f"{','.join(parts)}; by {found.count - by_luck.count} plans for what is rare:\n")
-    _columns(name for name in found.seen if name not in by_luck.seen)
+    say(f"by {by_seeds.count} seeds alone:")
+    parts = (f" {of} {total - len(names)} of {total}" for of, names, total in by_seeds.unseen())
+    say(f"{','.join(parts)}; by {found.count - by_seeds.count} plans for uncommon events:\n")
+    _columns(name for name in found.seen if name not in by_seeds.seen)
 
 
 def _columns(texts: Iterable[str]) -> None:

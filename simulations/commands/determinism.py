@@ -1,4 +1,4 @@
-"""`determinism`: that a run is a function of its plan: the same bytes in another process, whatever its hash seed."""
+"""`determinism`: checks that a run is a function of its plan: the same trace in any process, under any hash seed."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from simulations.running.tasks import Row
 
-SAYS = "live worlds through twice in one process and again in fresh ones, and hold their traces against each other"
+SAYS = "run worlds twice in one process and again in fresh ones, and compare their traces"
 CHUNK = 10
 HASH_SEED_MAX = (1 << 32) - 1
 
-# What each landing must pass: so many seeds in all.
+# The seeds of the gate, by level.
 CI_SEEDS = {"raft": range(1, 177), "raft-long": range(1, 5), "controller": range(1, 16), "node": range(1, 6)}
 
 
 class Place(NamedTuple):
-    """Where a trace came from: of a process with this hash seed, the last of the seeds that it had lived through."""
+    """Where a trace comes from: a process with this hash seed, and the seeds that it ran; the trace is of the last."""
 
     hash_seed: str
     level: str
@@ -44,23 +44,23 @@ class Place(NamedTuple):
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="which (1-50)")
-    which.add_argument("--ci", action="store_true", help="what the gate asks: some 200 of all levels")
-    parser.add_argument("--spark", default="", metavar="MASTER", help="and by a fleet, such as local[2]")
+    which.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="which seeds (1-50)")
+    which.add_argument("--ci", action="store_true", help="the seeds of the gate: 200 of all levels")
+    parser.add_argument("--spark", default="", metavar="MASTER", help="also on this Spark master, such as local[2]")
     add_jobs(parser)
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where all traces of each seed are one."""
+    """Returns 0 where all traces of each seed are equal."""
     return 1 if compare(CI_SEEDS if args.ci else {args.level: args.seeds}, args.jobs, args.spark) else 0
 
 
 def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
-    """Live seeds of some levels through four times each; returns how many of them leave different traces.
+    """Run seeds of some levels four times each; returns how many of them have different traces.
 
-    Twice in one process with hash seed 0, and once in others with 1, and with one that is drawn; where a Spark master
-    is given, a fifth time by a fleet.
+    Twice in one process with hash seed 0, once each in processes with hash seed 1 and a random one, and a fifth time on
+    Spark where a master is given.
     """
     begin = time.monotonic()
     hash_seeds = ("0", "1", str(SystemRandom().randrange(2, HASH_SEED_MAX)))
@@ -75,7 +75,7 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
     for hash_seed, made in chain(runs, _by_fleet(chosen, spark) if spark else ()):
         for row in made:
             if row.error:
-                raise ValueError(f"seeds {row.task.seeds} could not be lived through: {row.error}")
+                raise ValueError(f"seeds {row.task.seeds} could not be run: {row.error}")
             cpu_s += row.cpu_s
             progress.add(len(row.outcomes))
             for place, outcome in enumerate(row.outcomes):
@@ -99,7 +99,7 @@ def compare(chosen: Mapping[str, range], jobs: int, spark: str = "") -> int:
 
 
 def _by_fleet(chosen: Mapping[str, range], spark: str) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Spark gives its workers a hash seed that is always the same."""
+    """The runs on Spark, which sets one hash seed for all its workers."""
     from simulations.fleet.spark import rows as rows_of_fleet
 
     yield "0", rows_of_fleet(list(_tasks(chosen, times=1)), master=spark, out=None)
@@ -112,11 +112,11 @@ def _tasks(chosen: Mapping[str, range], *, times: int) -> Iterator[Task]:
 
 
 def first_difference(one: Place, other: Place) -> str:
-    """The first entries in which two traces are not the same, each made once more."""
+    """The first entries in which two traces differ; both worlds are run again."""
     for before, after in zip_longest(_entries(one), _entries(other)):
         if before != after:
             return f"  {one}: {before}\n  {other}: {after}\n"
-    return f"  once more, {one} and {other} leave the same trace\n"
+    return f"  run again, {one} and {other} have the same trace\n"
 
 
 def _entries(place: Place) -> Iterator[Any]:

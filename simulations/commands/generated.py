@@ -78,13 +78,13 @@ def execute(args: argparse.Namespace) -> int:
             progress.add(1, f"{found.outcome}: {found.key}")
     progress.clear()
     living = [results.found[each.key] for each in chosen if results.found[each.key].outcome != KILLED]
-    left = _tell(len(chosen), living, [results.found[each.key] for each in chosen])
+    left = _print(len(chosen), living, [results.found[each.key] for each in chosen])
     if args.unit_tests:
         _try_unit_tests([each for each in chosen if each.key in left][: args.unit_tests])
     return 1 if left else 0
 
 
-def _tell(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[str]:
+def _print(count: int, living: Sequence[Found], found: Sequence[Found]) -> set[str]:
     """Print the results; returns the keys of the survivors that are not excused."""
     from simulations.mutants.kills import read_survivors
 

@@ -1,4 +1,4 @@
-"""`histories`: that the checker of histories decides all that worlds come to, and says what all orders say."""
+"""`histories`: checks that the history checker decides every history, and agrees with trying all orders."""
 
 from __future__ import annotations
 
@@ -14,24 +14,30 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-SAYS = "check what clients of whole clusters were told, and the checker itself"
+SAYS = "check the histories of clusters' clients, and the history checker itself"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="clusters of these (1-50)")
     parser.add_argument(
-        "--random", type=positive, default=6000, metavar="N", help="small histories whose orders are all tried (6000)"
+        "--seeds", type=seeds, default=range(1, 51), metavar="A-B", help="clusters of these seeds (1-50)"
+    )
+    parser.add_argument(
+        "--random",
+        type=positive,
+        default=6000,
+        metavar="N",
+        help="number of small random histories for which all orders are tried (6000)",
     )
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where all are decided, none is wrong, and the checker agrees with all orders."""
+    """Returns 0 where all histories are decided, none is wrong, and the checker agrees with trying all orders."""
     return _worlds(args.seeds) | _small(args.random)
 
 
 def _worlds(chosen: Iterable[int]) -> int:
-    """What each world's clients were told, judged as its calm judges it, with the time that takes."""
+    """Check the history of each world as its recovery phase does, and measure the time."""
     from simulations.cluster.recovery_phase import BUDGET
     from simulations.cluster.run import ClusterRun
     from simulations.histories.controller_api import ControllerApi
@@ -59,8 +65,8 @@ def _worlds(chosen: Iterable[int]) -> int:
     progress.clear()
     taken_s.sort()
     sys.stdout.write(
-        f"{len(numbers)} clusters, {operations} operations, {lost} never answered: {results['ok']} are explained,"
-        f" {results['violation']} are not, {results['unknown']} not decided;"
+        f"{len(numbers)} clusters, {operations} operations, {lost} unanswered: {results['ok']} histories explained,"
+        f" {results['violation']} are not, {results['unknown']} are undecided;"
         f" half within {_share(taken_s, 0.5):.3f} s of CPU, 99 of 100 within {_share(taken_s, 0.99):.3f} s\n"
     )
     return 1 if results["violation"] or results["unknown"] else 0
@@ -84,8 +90,8 @@ def _small(count: int) -> int:
         wrong += not expected
         if check(Register(0), history).is_ok != expected:
             differ += 1
-            sys.stdout.write("\n".join(["all orders say otherwise:", *map(str, history), ""]))
+            sys.stdout.write("\n".join(["trying all orders gives another result:", *map(str, history), ""]))
         progress.add(1)
     progress.clear()
-    sys.stdout.write(f"{count} small histories, {wrong} of them wrong: of {differ} the checker says otherwise\n")
+    sys.stdout.write(f"{count} small histories, {wrong} of them wrong; the checker differs for {differ}\n")
     return 1 if differ else 0

@@ -1,4 +1,4 @@
-"""`lines`: which lines of production code the worlds of some seeds run."""
+"""`lines`: which lines of production code run in the worlds of some seeds."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ if TYPE_CHECKING:
 
     from simulations.running.lines import Reached
 
-SAYS = "tell which lines of production code the worlds of some seeds run, and which they never do"
+SAYS = "measure which lines of production code run in simulation"
 TARGET = 0.92
 CHUNK = 10
 
-# Of how many seeds in a hundred each level is.
+# Percentage of the seeds by level.
 SHARES = {"raft": 40, "raft-long": 5, "controller": 35, "node": 20}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--seeds", type=positive, default=500, metavar="N", help="how many, over all levels (500)")
+    parser.add_argument(
+        "--seeds", type=positive, default=500, metavar="N", help="number of seeds over all levels (500)"
+    )
     parser.add_argument("--missed", action="store_true", help="print the lines that never ran")
     add_jobs(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where the share that ran is what it should be."""
-    from simulations.running.lines import lived, reached
+    """Returns 0 where at least TARGET of the statements ran."""
+    from simulations.running.lines import lines_run, reached
 
     tasks = []
     for level, share in SHARES.items():
@@ -40,18 +42,18 @@ def execute(args: argparse.Namespace) -> int:
         tasks += [(level, range(first, min(first + CHUNK, count + 1))) for first in range(1, count + 1, CHUNK)]
     progress = Progress(sum(len(seeds) for _, seeds in tasks), "seeds")
     ran: dict[str, set[int]] = {}
-    # Started afresh: what a module's first import runs counts too.
+    # Spawned, because what the first import of a module runs counts too.
     with ProcessPoolExecutor(args.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        under_way = {pool.submit(lived, level, seeds): len(seeds) for level, seeds in tasks}
+        under_way = {pool.submit(lines_run, level, seeds): len(seeds) for level, seeds in tasks}
         for done in as_completed(under_way):
             for path, lines in done.result().items():
                 ran.setdefault(path, set()).update(lines)
             progress.add(under_way[done])
     progress.clear()
-    return _tell(reached(ran), with_lines=args.missed)
+    return _print(reached(ran), with_lines=args.missed)
 
 
-def _tell(found: list[Reached], *, with_lines: bool) -> int:
+def _print(found: list[Reached], *, with_lines: bool) -> int:
     total = sum(each.statements for each in found)
     missed = sum(len(each.missed) for each in found)
     for each in sorted(found, key=lambda one: (-len(one.missed), one.module)):

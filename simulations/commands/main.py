@@ -1,4 +1,4 @@
-"""Which commands there are, and what each takes."""
+"""The table of commands, and the parser."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ COMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code: 0 where all is well, 1 where something broke, 2 for nonsense."""
+    """Run one command. Returns its exit code: 0 for success, 1 where something broke, 2 for wrong arguments."""
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="Worlds made from a seed, in which a quorum lives among faults."
+        prog=PROGRAM, description="Simulated worlds, made from a seed, that run a quorum under faults."
     )
     parsers = parser.add_subparsers(dest="command", required=True)
     for name in COMMANDS:

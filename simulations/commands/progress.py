@@ -1,4 +1,4 @@
-"""A line that tells how far a long command is: drawn anew on a terminal, now and then elsewhere."""
+"""A progress line: redrawn in place on a terminal, printed every 30 s elsewhere."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ WIDTH = 30
 
 
 class Progress:
-    """total: how many there are of what, a word in the plural."""
+    """total: how many units there are; what: their name in the plural."""
 
     def __init__(self, total: int, what: str) -> None:
         self._total = total
         self._what = what
         self._done = 0
-        self._begin = self._told = time.monotonic()
+        self._begin = self._drawn = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
 
     def add(self, count: int, note: str = "") -> None:
-        """So many more are done."""
+        """`count` more are done."""
         self._done += count
         now = time.monotonic()
-        is_due = now - self._told >= (EVERY_S if self._is_terminal else ELSEWHERE_S)
+        is_due = now - self._drawn >= (EVERY_S if self._is_terminal else ELSEWHERE_S)
         if is_due or (self._is_terminal and self._done >= self._total):
-            self._told = now
+            self._drawn = now
             self._draw(now - self._begin, note)
 
     def clear(self) -> None:
-        """Make room for other lines."""
+        """Erase the line, so that others can be printed."""
         if self._is_terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

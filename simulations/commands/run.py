@@ -1,4 +1,4 @@
-"""`run`: one world, lived through and told."""
+"""`run`: one world, and what happened in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulations.running.outcome import Outcome
     from simulations.world.trace import Entry
 
-SAYS = "live one world through, and tell what came of it"
+SAYS = "run one world and print the result"
 STORY = 60
 
 
@@ -29,18 +29,24 @@ def add(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--entry", metavar="NAME", help="the world of an entry of the corpus, with its mutant")
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
-        "--story", type=int, default=-1, metavar="N", help=f"tell the last N entries ({STORY} if it broke)"
+        "--story",
+        type=int,
+        default=-1,
+        metavar="N",
+        help=f"print the last N entries of the trace ({STORY} if a property broke)",
     )
-    parser.add_argument("--save-plan", type=Path, metavar="FILE", help="write the plan to a file")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the HTML page there, broken or not")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the whole trace to a file, in msgpack")
+    parser.add_argument("--save-plan", type=Path, metavar="FILE", help="write the plan in JSON")
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write an HTML page, broken or not (if broken, to a temporary file)"
+    )
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the whole trace in msgpack")
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Returns 0 where every property held."""
     from simulations.levels.table import load
-    from simulations.running.story import tell
+    from simulations.running.story import story
 
     text = args.plan.read_text() if args.plan is not None else None
     original = ""
@@ -57,7 +63,7 @@ def execute(args: argparse.Namespace) -> int:
     else:
         outcome, entries = level.play(plan)
     count = args.story if args.story >= 0 else (0 if outcome.is_well else STORY)
-    for line in tell(entries[len(entries) - min(count, len(entries)) :], level.FIELDS):
+    for line in story(entries[len(entries) - min(count, len(entries)) :], level.FIELDS):
         sys.stdout.write(f"{line}\n")
     sys.stdout.write(_summary(outcome))
     again = _again(args)
@@ -71,12 +77,12 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def write_page(path: Path, level: Level, plan: Any, again: str, original: str = "") -> None:
-    """Live a plan through once more, and write its HTML page. original: the plan before it was shrunk, as text."""
+    """Run a plan once more and write its HTML page. original: the plan before it was shrunk, as text."""
     from simulations.page.document import page
 
     text = level.show(plan)
     details: list[Entry] = []
-    outcome, entries = level.play(level.read(text), told=details.append)
+    outcome, entries = level.play(level.read(text), on_detail=details.append)
     path.write_text(page(outcome, entries, text, again, level.FIELDS, original, details))
 
 
@@ -87,7 +93,7 @@ def _again(args: argparse.Namespace) -> str:
 
 
 def command(where: str, level: str, mutant_id: str) -> str:
-    """The one command that lives a world through again."""
+    """The command that runs a world again."""
     parts = [f"{PROGRAM} run", where]
     if level != "raft":
         parts.append(f"--level {level}")

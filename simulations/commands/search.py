@@ -1,4 +1,4 @@
-"""`search`: every state of a small world, over the implementation's own `raft.step`."""
+"""`search`: visits every state of a small world, over the real `raft.step`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulations.spec.model import Scope
     from simulations.spec.search import Found
 
-SAYS = "look at every state of a small world"
+SAYS = "visit every state of a small world"
 STATES_MAX = 3_000_000
 
 
@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--scope",
         default="",
         metavar="NAME|K=V,…",
-        help="election, succession, fleet (for --spark), or how much may happen (the first two)",
+        help="election, succession, fleet (with --spark), or limits such as elections=1 (the first two)",
     )
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
     parser.add_argument(
@@ -35,17 +35,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=STATES_MAX,
         metavar="N",
-        help=f"stop after so many, of each part in a fleet ({STATES_MAX})",
+        help=f"stop after N states, for each part with --spark ({STATES_MAX})",
     )
     add_spark(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where no state breaks a property, and all of the scope was seen."""
+    """Returns 0 where no state breaks a property and the whole scope was visited."""
     if args.spark:
         return _by_fleet(args)
     if args.out is not None:
-        raise ValueError("--out keeps what a fleet finds: --spark MASTER is missing")
+        raise ValueError("--out needs --spark MASTER")
     if args.mutant:
         from simulations.mutants.patching import install
         from simulations.mutants.table import find
@@ -66,7 +66,7 @@ def execute(args: argparse.Namespace) -> int:
 
         found = search(scope, args.states_max, tell)
         progress.clear()
-        _tell(name, found)
+        _print(name, found)
         if found.broken or not found.is_whole:
             code = 1
     return code
@@ -77,7 +77,7 @@ def _by_fleet(args: argparse.Namespace) -> int:
     from simulations.spec.search import OF_FLEET, SCOPES
 
     if args.mutant:
-        raise ValueError("--mutant is put into a process of its own: it goes without --spark")
+        raise ValueError("--mutant does not work with --spark: a mutant needs a process of its own")
     code = 0
     scopes = OF_FLEET if args.scope == "fleet" else _scopes(args.scope, {**SCOPES, **OF_FLEET})
     with tempfile.TemporaryDirectory() as temporary:
@@ -86,17 +86,17 @@ def _by_fleet(args: argparse.Namespace) -> int:
             found = search_parts(scope, args.states_max, master=args.spark, out=root / name)
             for part, of_it in zip(parts_of(scope), found.parts, strict=True):
                 what = f"{name}, crash_of={part.crash_of}, lose_of={part.lose_of}"
-                _tell(what, of_it)
+                _print(what, of_it)
             sys.stdout.write(f"{name}: {found.states} states in {len(found.parts)} parts\n")
             code |= 0 if found.is_whole else 1
         sys.stdout.write(f"{states_in([root / name for name in scopes])} distinct states in all\n")
     return code
 
 
-def _tell(name: str, found: Found) -> None:
+def _print(name: str, found: Found) -> None:
     for line in found.path:
         sys.stdout.write(f"  {line}\n")
-    verdict = found.broken or ("all of them" if found.is_whole else "not all of them")
+    verdict = found.broken or ("complete" if found.is_whole else "not complete")
     sys.stdout.write(
         f"{name}: {found.states} states, {found.transitions} transitions, {found.steps} steps of the core,"
         f" {found.seconds:.0f} s: {verdict}\n"

@@ -1,4 +1,4 @@
-"""`shrink`: the smallest plan that still breaks what a seed or plan breaks."""
+"""`shrink`: finds a smaller plan that breaks the same property."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulations.levels.table import Level
     from simulations.running.outcome import Outcome
 
-SAYS = "make a plan that breaks a property as small as can be"
+SAYS = "make a plan that breaks a property as small as possible"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,19 +26,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=seeds, metavar="N", help="the plan of a seed; of A-B, the first that breaks")
     which.add_argument("--plan", type=Path, metavar="FILE", help="a plan, in JSON")
-    which.add_argument("--entry", metavar="NAME", help="an entry of the corpus, with its mutant, smaller still")
-    which.add_argument("--report", action="store_true", help="tell how small the plans of the corpus came out")
+    which.add_argument("--entry", metavar="NAME", help="an entry of the corpus with its mutant, to shrink it further")
+    which.add_argument("--report", action="store_true", help="print how small the plans of the corpus are")
     parser.add_argument("--mutant", default="", metavar="ID", help="with this mutant in the code")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan there; else it is printed")
-    parser.add_argument("--corpus", action="store_true", help="keep it in the corpus, under the mutant's id")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the HTML page of both plans there")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan to a file (print it)")
+    parser.add_argument("--corpus", action="store_true", help="store it in the corpus under the id of the mutant")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write an HTML page with both plans")
     parser.add_argument("--runs", type=positive, default=400, metavar="N", help="how many plans to try (400)")
-    parser.add_argument("--seconds", type=positive, default=50, metavar="S", help="of CPU at most (50)")
+    parser.add_argument("--seconds", type=positive, default=50, metavar="S", help="CPU seconds at most (50)")
     add_level(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where a plan that breaks was found and written."""
+    """Returns 0 where a plan that breaks a property was found and written, else 1."""
     if args.report:
         from simulations.commands.sizes import report
 
@@ -62,14 +62,14 @@ def execute(args: argparse.Namespace) -> int:
     begin = time.process_time()
     schedules = tiny if args.level == "raft" else lambda _plan: ()
     shrinker = Shrinker(
-        lambda other: level.play(other)[0], outcome.property_id, level.plainer, args.runs, args.seconds, schedules
+        lambda other: level.play(other)[0], outcome.property_id, level.simpler, args.runs, args.seconds, schedules
     )
     small = shrinker.shrink(plan)
     cpu_s = time.process_time() - begin
-    assert shrinker.outcome is not None, "what broke once breaks again"
+    assert shrinker.outcome is not None, "a run is a function of its plan"
     sys.stdout.write(
-        f"{outcome.property_id} of {where}: {len(plan.faults)} faults came down to {len(small.faults)} and"
-        f" {shrinker.outcome.decisions} decisions of luck, in {shrinker.runs} runs, {cpu_s:.1f} s\n"
+        f"{outcome.property_id} of {where}: {len(plan.faults)} faults reduced to {len(small.faults)} and"
+        f" {shrinker.outcome.decisions} decisions of noise, in {shrinker.runs} runs, {cpu_s:.1f} s\n"
     )
     name = args.entry or args.mutant or f"{args.level}-{where.replace(' ', '-')}"
     entry = Entry(name, level.show(small), args.level, args.mutant, outcome.property_id, where)
@@ -87,7 +87,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _keep(args: argparse.Namespace, entry: Entry) -> None:
-    """In the corpus, in a file, or on the screen."""
+    """Write it to the corpus, to a file, or to standard output."""
     if args.corpus:
         sys.stdout.write(f"{write(entry)}\n")
     elif args.out is not None:
@@ -97,7 +97,7 @@ def _keep(args: argparse.Namespace, entry: Entry) -> None:
 
 
 def _first(level: Level, args: argparse.Namespace, text: str | None) -> tuple[Any, Outcome, str] | None:
-    """The first plan that breaks, what came of it, and how to call it."""
+    """The first plan that breaks a property, its outcome, and its name; None where none breaks."""
     if text is not None:
         plan = level.read(text)
         outcome, _ = level.play(plan)

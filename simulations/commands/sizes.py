@@ -1,4 +1,4 @@
-"""How small the plans of the corpus came out, beside the smallest that we can think of."""
+"""`shrink --report`: how small the plans of the corpus are, compared with the smallest by hand."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from simulations.corpus.table import Seen
 
 FAULTS, DECISIONS, CPU_S, TIMES = 5, 40, 60.0, 2.0
-"""What is aimed at: medians of faults and of decisions, the longest, and how many times the smallest by hand."""
+"""Targets: medians of faults and of decisions, the longest shrinking, and the ratio to the smallest plan by hand."""
 
 
 def report() -> int:
-    """Print the figures of what was shrunk; returns 0 where they are what is aimed at."""
+    """Print the sizes of the shrunk plans. Returns 0 where they meet the targets, else 1."""
     found = [entry for entry in entries() if entry.original]
     seen = read_seen(README.read_text())
     lacking = [entry.name for entry in found if entry.name not in seen]
     if lacking:
-        raise ValueError(f"`corpus --verify` has not seen {', '.join(lacking)}")
+        raise ValueError(f"`corpus --table` has no row for {', '.join(lacking)}")
     faults = [faults_of(entry.plan) for entry in found]
     decisions = [seen[entry.name].decisions for entry in found]
     seconds = [entry.cpu_s for entry in found]
     before = median(faults_of(entry.original) for entry in found)
     sys.stdout.write(
-        f"{len(found)} plans: {before:.0f} faults came down to {median(faults):.0f} in the median, {max(faults)} at"
-        f" most; decisions of luck {median(decisions):.0f}, {max(decisions)}; seconds of CPU {median(seconds):.0f},"
+        f"{len(found)} plans: {before:.0f} faults reduced to {median(faults):.0f} in the median, {max(faults)} at"
+        f" most; decisions of noise {median(decisions):.0f}, {max(decisions)}; seconds of CPU {median(seconds):.0f},"
         f" {max(seconds):.0f}; runs {median(entry.runs for entry in found):.0f}\n"
     )
     reached = median(faults) <= FAULTS and median(decisions) <= DECISIONS and max(seconds) <= CPU_S
@@ -42,14 +42,14 @@ def report() -> int:
 
 
 def beside_hand_made(found: Sequence[Entry], seen: Mapping[str, Seen], smallest: Mapping[str, Smallest]) -> bool:
-    """Whether none is more than TIMES as large as the smallest by hand, by mutant; each is told."""
+    """Whether no plan is more than TIMES as large as the smallest by hand; prints each."""
     by_mutant = {entry.mutant_id: entry for entry in found}
-    sys.stdout.write("\nmutant  faults  luck  by hand  times\n")
+    sys.stdout.write("\nmutant  faults noise  by hand  times\n")
     times = []
     for mutant_id, by_hand in smallest.items():
         entry = by_mutant[mutant_id]
         faults, decisions = faults_of(entry.plan), seen[entry.name].decisions
-        # A schedule of no step at all counts as one: that it is played.
+        # An empty schedule counts as one step, so that the ratio is defined.
         times.append(max(1, faults + decisions) / max(1, by_hand.steps))
         sys.stdout.write(f"{mutant_id:7} {faults:6} {decisions:5} {by_hand.steps:8} {times[-1]:6.1f}  {by_hand.why}\n")
     within = sum(each <= TIMES for each in times)

@@ -1,4 +1,4 @@
-"""`spec`: what the executable specification says of worlds and of mutants, and what it costs (G16, G18)."""
+"""`spec`: checks worlds or mutants with the executable specification alone, and measures its cost (G16, G18)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ if TYPE_CHECKING:
     from simulations.mutants.row import Mutant
     from simulations.spec.pairs import Pair
 
-SAYS = "hold worlds, or mutants, against the executable specification alone"
+SAYS = "check worlds, or mutants, with the executable specification alone"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument("--seeds", type=seeds, default=range(1, 101), metavar="A-B", help="which worlds (1-100)")
-    parser.add_argument("--mutants", action="store_true", help="how many of raft's mutants (R, M) it rejects by itself")
+    parser.add_argument(
+        "--mutants", action="store_true", help="count the mutants of raft (R, M) that it rejects by itself"
+    )
     parser.add_argument(
         "--worlds",
         type=positive,
         default=8,
         metavar="N",
-        help="for each mutant the first so many, besides those known to catch it (8)",
+        help="worlds for each mutant, besides those known to catch it (8)",
     )
-    parser.add_argument("--missing", action="store_true", help="name the pairs of actions that were not seen")
+    parser.add_argument("--missing", action="store_true", help="print the pairs of actions that were not seen")
     add_crew(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Returns 0 where no world was refused; of mutants, where six of ten were."""
+    """Returns 0 where no world is refused; with --mutants, where 60 % of the mutants are."""
     return _mutants(args.worlds, crew_of(args)) if args.mutants else _worlds(args)
 
 
@@ -68,19 +70,19 @@ def _worlds(args: argparse.Namespace) -> int:
     missing = [pair for pair in known if pair not in pairs]
     sys.stdout.write(
         f"{len(args.seeds)} worlds, {refused} refused; the specification takes {100 * spent[0] / rest:.0f} % of CPU"
-        f" time besides; {len(known) - len(missing)} of {len(known)} pairs of actions seen"
+        f" time on top; {len(known) - len(missing)} of {len(known)} pairs of actions seen"
         f" ({100 - 100 * len(missing) / len(known):.0f} %)\n"
     )
     strange = [pair for pair in pairs if pair not in set(known)]
     for was, now in strange:
-        sys.stdout.write(f"seen, and thought impossible: {was}, {now}\n")
+        sys.stdout.write(f"seen, but listed as impossible: {was}, {now}\n")
     if args.missing:
         sys.stdout.write("".join(f"not seen: {was}, {now}\n" for was, now in missing))
     return 1 if refused or strange else 0
 
 
 def _clocked(cls: Any, *names: str) -> list[float]:
-    """Have the CPU time of some methods summed up, in the one number of a list, in seconds."""
+    """Measure the CPU time of some methods. Returns a list with one number: the sum, in seconds."""
     spent = [0.0]
 
     def around(act: Callable[..., None]) -> Callable[..., None]:
@@ -97,8 +99,8 @@ def _clocked(cls: Any, *names: str) -> list[float]:
 
 
 def _mutants(worlds: int, crew: Crew) -> int:
-    """Whatever else sees a mutant, of how many of them a step is refused: first in the worlds that are known to catch
-    them.
+    """Count the mutants of which the specification refuses a step, whatever other properties say. Worlds that are known
+    to catch a mutant are tried first.
     """
     from simulations.corpus import entries
     from simulations.mutants import kills
@@ -121,17 +123,17 @@ def _mutants(worlds: int, crew: Crew) -> int:
 
 
 def _reject(tasks: list[Task], hidden: dict[str, Mutant], crew: Crew, progress: Progress) -> None:
-    """Have worlds lived through, and take out those mutants of which a step was refused."""
+    """Run worlds, and remove the mutants of which a step is refused from `hidden`."""
     for row in crew([task for task in tasks if task.seeds or task.plans]):
         found = next((outcome for outcome in row.outcomes if outcome.refused), None)
         if found is not None:
             mutant = hidden.pop(row.task.mutant_id)
             progress.clear()
-            sys.stdout.write(_told(mutant, found.seed, found.refused))
+            sys.stdout.write(_line(mutant, found.seed, found.refused))
             sys.stdout.flush()
             progress.add(1)
 
 
-def _told(mutant: Mutant, seed: int, refused: str) -> str:
+def _line(mutant: Mutant, seed: int, refused: str) -> str:
     _, _, guard = refused.partition("; ")
     return f"{mutant.id:5} {mutant.name}: seed {seed}: {guard[:160]}\n"

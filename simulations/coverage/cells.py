@@ -93,7 +93,7 @@ class Cells:
         for effect in effects:
             if type(effect) in _REPLIES:
                 if effect.source in life.asked:
-                    self.counts[*life.asked.pop(effect.source), told(effect)] += 1
+                    self.counts[*life.asked.pop(effect.source), outcome_of_reply(effect)] += 1
             elif type(effect) is do.Send:
                 until_ms = process.now_ms() + process.node.config.request_timeout_ms
                 epoch = KINDS[type(effect.request)].gist(effect.request)[0]
@@ -110,7 +110,7 @@ class Cells:
             and life.newest[event.peer] == event.number
             and now_ms < sent.until_ms
         )
-        outcome = heard(sent.name, event.response, effects, grown) if is_live else LATE
+        outcome = outcome_of_answer(sent.name, event.response, effects, grown) if is_live else LATE
         self.counts[name, answer_to(sent.name), outcome] += 1
 
 
@@ -121,7 +121,7 @@ def kind_of(request: Any) -> str:
     return KINDS[type(request)].name
 
 
-def told(effect: Any) -> str:
+def outcome_of_reply(effect: Any) -> str:
     """What an answer gives."""
     response = effect.response
     if response.error_code:
@@ -133,7 +133,7 @@ def told(effect: Any) -> str:
     return _SAYS[type(response)](_part(response))
 
 
-def heard(name: str, response: Any, effects: list[Any], grown: int) -> str:
+def outcome_of_answer(name: str, response: Any, effects: list[Any], grown: int) -> str:
     """What an answer to a request of this kind says, where that is waited for, or what is done with it.
 
     grown: by how much the log has; what a step orders may wait for a save, and comes later.

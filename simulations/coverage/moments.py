@@ -14,7 +14,7 @@ from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unatt
 from records.messages.elections import VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
-from simulations.coverage.cells import told as says
+from simulations.coverage.cells import outcome_of_reply as says
 from simulations.spec.forms import is_of_log
 from simulations.world.trace import DISK
 
@@ -87,7 +87,7 @@ class Moments:
             elif leads:
                 self.counts[LEADER_FAILED] += 1
 
-    def told(self, entry: Entry) -> None:
+    def on_detail(self, entry: Entry) -> None:
         """Something that is in no trace: here, what nodes do to their disks."""
         if entry[1] == DISK and entry[3:] == ("truncate", "log", "done"):
             process = self._ledger.nodes[entry[2]].process

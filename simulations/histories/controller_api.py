@@ -51,70 +51,70 @@ class ControllerApi:
     def key(self, asked: Any) -> Hashable:
         return KEYS[asked[0]](asked)
 
-    def step(self, state: Any, asked: Any, told: Any) -> Any:
-        if told == "refused":
+    def step(self, state: Any, asked: Any, answer: Any) -> Any:
+        if answer == "refused":
             return state
-        return STEPS[asked[0]](state, asked, told)
+        return STEPS[asked[0]](state, asked, answer)
 
     def is_read(self, asked: Any) -> bool:
         return str(asked[0]).startswith("read")
 
 
-def create(state: Topic | None, asked: Any, told: Any) -> Any:
+def create(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is not None:
-        return state if told in (UNKNOWN, "exists") else REFUSED
-    if told is UNKNOWN:
+        return state if answer in (UNKNOWN, "exists") else REFUSED
+    if answer is UNKNOWN:
         return Topic(None, asked[2], asked[3])
-    return Topic(told[1], asked[2], asked[3]) if told != "exists" else REFUSED
+    return Topic(answer[1], asked[2], asked[3]) if answer != "exists" else REFUSED
 
 
-def delete(state: Topic | None, asked: Any, told: Any) -> Any:
+def delete(state: Topic | None, asked: Any, answer: Any) -> Any:
     # Ids are learned from creations that were answered: nobody asks by that of a lost one.
     is_there = state is not None and asked[2] in (None, state.id)
-    if told not in (UNKNOWN, "ok" if is_there else "missing"):
+    if answer not in (UNKNOWN, "ok" if is_there else "missing"):
         return REFUSED
     return None if is_there else state
 
 
-def grow(state: Topic | None, asked: Any, told: Any) -> Any:
+def grow(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is None:
-        return state if told in (UNKNOWN, "missing") else REFUSED
+        return state if answer in (UNKNOWN, "missing") else REFUSED
     if asked[2] <= state.partitions:
-        return state if told in (UNKNOWN, "too few") else REFUSED
-    return state._replace(partitions=asked[2]) if told in (UNKNOWN, "ok") else REFUSED
+        return state if answer in (UNKNOWN, "too few") else REFUSED
+    return state._replace(partitions=asked[2]) if answer in (UNKNOWN, "ok") else REFUSED
 
 
-def configure(state: Topic | None, asked: Any, told: Any) -> Any:
+def configure(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is None:
-        return state if told in (UNKNOWN, "missing") else REFUSED
-    return state._replace(configs=changed(state.configs, asked[2])) if told in (UNKNOWN, "ok") else REFUSED
+        return state if answer in (UNKNOWN, "missing") else REFUSED
+    return state._replace(configs=changed(state.configs, asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
 
 
-def replace(state: Topic | None, asked: Any, told: Any) -> Any:
+def replace(state: Topic | None, asked: Any, answer: Any) -> Any:
     if state is None:
-        return state if told in (UNKNOWN, "missing") else REFUSED
-    return state._replace(configs=changed((), asked[2])) if told in (UNKNOWN, "ok") else REFUSED
+        return state if answer in (UNKNOWN, "missing") else REFUSED
+    return state._replace(configs=changed((), asked[2])) if answer in (UNKNOWN, "ok") else REFUSED
 
 
-def read(state: Topic | None, _asked: Any, told: Any) -> Any:
+def read(state: Topic | None, _asked: Any, answer: Any) -> Any:
     seen = "missing" if state is None else state.configs
-    return state if told is UNKNOWN or told == seen else REFUSED
+    return state if answer is UNKNOWN or answer == seen else REFUSED
 
 
-def configure_broker(state: Any, asked: Any, told: Any) -> Any:
-    return changed(state or (), asked[2]) if told in (UNKNOWN, "ok") else REFUSED
+def configure_broker(state: Any, asked: Any, answer: Any) -> Any:
+    return changed(state or (), asked[2]) if answer in (UNKNOWN, "ok") else REFUSED
 
 
-def read_broker(state: Any, _asked: Any, told: Any) -> Any:
-    return state if told is UNKNOWN or told == (state or ()) else REFUSED
+def read_broker(state: Any, _asked: Any, answer: Any) -> Any:
+    return state if answer is UNKNOWN or answer == (state or ()) else REFUSED
 
 
-def validate(state: Any, asked: Any, told: Any) -> Any:
+def validate(state: Any, asked: Any, answer: Any) -> Any:
     """What would be answered, were it done."""
-    if told is UNKNOWN:
+    if answer is UNKNOWN:
         return state
-    of_creation = asked[1][0] == "create" and told == "ok"
-    after = STEPS[asked[1][0]](state, asked[1], ("ok", None) if of_creation else told)
+    of_creation = asked[1][0] == "create" and answer == "ok"
+    after = STEPS[asked[1][0]](state, asked[1], ("ok", None) if of_creation else answer)
     return REFUSED if after is REFUSED else state
 
 

@@ -38,11 +38,11 @@ def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] |
     return replace(request, timeout_ms=timeout_ms) if hasattr(request, "timeout_ms") else request
 
 
-def told_by(asked: Any, answer: Any) -> Any:
+def answer_of(asked: Any, answer: Any) -> Any:
     """What an answer says; UNKNOWN where the operation may or may not have happened."""
     if asked[0] == "validate":
-        told = told_by(asked[1], answer)
-        return "ok" if isinstance(told, tuple) else told
+        answer = answer_of(asked[1], answer)
+        return "ok" if isinstance(answer, tuple) else answer
     return ANSWERS[asked[0]](answer)
 
 
@@ -64,10 +64,10 @@ def topic_to_create(asked: Any, replicas: int) -> Any:
 
 
 def _created(answer: Any) -> Any:
-    return told_of_created(answer.topics[0])
+    return answer_of_created(answer.topics[0])
 
 
-def told_of_created(topic: Any) -> Any:
+def answer_of_created(topic: Any) -> Any:
     """What CreateTopics says of one topic."""
     return _told(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
 
@@ -134,12 +134,12 @@ def _read(resource_type: int) -> Callable[[Any], DescribeConfigsRequest]:
 
 
 def _seen(*sources: int) -> Callable[[Any], Any]:
-    def told(answer: Any) -> Any:
+    def answer(answer: Any) -> Any:
         found = answer.results[0]
         values = tuple(sorted((each.name, each.value) for each in found.configs if each.config_source in sources))
         return _told(found.error_code, values, {Error.UNKNOWN_TOPIC_OR_PARTITION: "missing"})
 
-    return told
+    return answer
 
 
 def _set_feature(asked: Any) -> UpdateFeaturesRequest:

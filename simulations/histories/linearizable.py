@@ -146,7 +146,7 @@ class Search:
                 if entry.after & ~done or (entry.answer is None and operation.invoked > wall):
                     entry = entry.following
                     continue
-                following = step(state, operation.asked, operation.told)
+                following = step(state, operation.asked, operation.answer)
                 # An operation that was never answered, and that would change nothing, need not happen.
                 if following is not REFUSED and not (entry.answer is None and following == state):
                     after = done | entry.bit

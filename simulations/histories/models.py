@@ -19,7 +19,7 @@ class Model(Protocol):
         """What an operation is about: those of different keys cannot influence each other."""
         ...
 
-    def step(self, state: Any, asked: Any, told: Any) -> Any:
+    def step(self, state: Any, asked: Any, answer: Any) -> Any:
         """The state after an operation that was answered so, or REFUSED where this state does not answer so. To one
         that was told UNKNOWN any answer is possible; a state that depends on the answer must keep that open.
         """
@@ -43,14 +43,14 @@ class Register:
     def key(self, asked: Any) -> Hashable:  # noqa: ARG002 - there is one register
         return "register"
 
-    def step(self, state: Any, asked: Any, told: Any) -> Any:
+    def step(self, state: Any, asked: Any, answer: Any) -> Any:
         match asked:
             case ("read",):
-                return state if told is UNKNOWN or told == state else REFUSED
+                return state if answer is UNKNOWN or answer == state else REFUSED
             case ("write", value):
                 return value
             case ("cas", old, new):
-                if told is not UNKNOWN and told != (state == old):
+                if answer is not UNKNOWN and answer != (state == old):
                     return REFUSED
                 return new if state == old else state
         raise AssertionError(f"a register is not asked {asked!r}")
@@ -67,10 +67,10 @@ class Strings:
     def key(self, asked: Any) -> Hashable:
         return str(asked[1])
 
-    def step(self, state: Any, asked: Any, told: Any) -> Any:
+    def step(self, state: Any, asked: Any, answer: Any) -> Any:
         match asked:
             case ("get", _):
-                return state if told is UNKNOWN or told == state else REFUSED
+                return state if answer is UNKNOWN or answer == state else REFUSED
             case ("put", _, value):
                 return value
             case ("append", _, value):

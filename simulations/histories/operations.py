@@ -21,13 +21,13 @@ class Operation:
 
     client: str | int
     asked: Any
-    told: Any
+    answer: Any
     invoked: int
     returned: int | None
 
     def __str__(self) -> str:
         end = "…" if self.returned is None else str(self.returned)
-        return f"[{self.invoked}, {end}] client {self.client}: {self.asked} -> {self.told}"
+        return f"[{self.invoked}, {end}] client {self.client}: {self.asked} -> {self.answer}"
 
 
 class Recorder:
@@ -47,10 +47,10 @@ class Recorder:
         self.operations.append(operation)
         return operation
 
-    def answer(self, operation: Operation, told: Any) -> None:
+    def answer(self, operation: Operation, answer: Any) -> None:
         """The answer has come."""
         assert operation.returned is None, f"answered twice: {operation}"
-        operation.told = told
+        operation.answer = answer
         operation.returned = self._tick()
 
     def forget(self, operation: Operation) -> None:

@@ -31,8 +31,8 @@ def random_history(rng: Random) -> list[Operation]:
             made = under_way.pop(client)
             if rng.random() < LOST:
                 continue
-            told: dict[str, Any] = {"read": rng.randrange(VALUES), "write": True, "cas": rng.random() < 0.5}
-            recorder.answer(made, told[made.asked[0]])
+            answer: dict[str, Any] = {"read": rng.randrange(VALUES), "write": True, "cas": rng.random() < 0.5}
+            recorder.answer(made, answer[made.asked[0]])
         elif count:
             count -= 1
             kind = rng.choice(("read", "write", "cas"))
@@ -60,7 +60,7 @@ def _is_possible(model: Model, order: Sequence[Operation]) -> bool:
         if each.returned is not None and each.returned < latest:
             return False
         latest = max(latest, each.invoked)
-        state = model.step(state, each.asked, each.told)
+        state = model.step(state, each.asked, each.answer)
         if state is REFUSED:
             return False
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.levels.raft import plainer
+from simulations.levels.raft import simpler
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
 from simulations.sockets.plan import SocketPlan
@@ -15,11 +15,11 @@ from simulations.world.messages import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.running.outcome import Outcome
     from simulations.world.trace import Entry
 
-__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+__all__ = ["FIELDS", "draw", "play", "read", "show", "simpler"]
 
 FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 
@@ -31,11 +31,15 @@ def read(text: str) -> SocketPlan:
 
 
 def play(
-    plan: SocketPlan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
+    plan: SocketPlan,
+    written: Callable[[bytes], None] | None = None,
+    on_detail: OnDetail | None = None,
+    *,
+    counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = SocketRun(plan, written)
-    run.watch.told = told
+    run.watch.on_detail = on_detail
     if counts:
         run.keep_count()
     outcome = run.execute()

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from simulations.faults.table import KINDS
 from simulations.levels.raft_run import Run
-from simulations.plans import swarm
-from simulations.plans import targeted_plans as aims
+from simulations.plans import swarm, targeted_plans
 from simulations.plans.plan import from_json
 from simulations.plans.plan import to_json as show
-from simulations.plans.simplification import plainer
+from simulations.plans.simplification import simpler
 from simulations.world.messages import FIELDS
 from simulations.world.triggers import STATES
 
@@ -18,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulations.plans.plan import Plan
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.running.outcome import Outcome
     from simulations.world.trace import Entry
 
-__all__ = ["FAULTS", "FIELDS", "draw", "plainer", "play", "read", "show"]
+__all__ = ["FAULTS", "FIELDS", "draw", "play", "read", "show", "simpler"]
 
 FAULTS = tuple(KINDS)
 
 
 def draw(seed: int) -> Plan:
     """The plan of a seed: one with an aim, or of the swarm."""
-    return aims.draw(seed) or swarm.draw(seed)
+    return targeted_plans.draw(seed) or swarm.draw(seed)
 
 
 def read(text: str) -> Plan:
@@ -44,11 +43,15 @@ def read(text: str) -> Plan:
 
 
 def play(
-    plan: Plan, written: Callable[[bytes], None] | None = None, told: Told | None = None, *, counts: bool = False
+    plan: Plan,
+    written: Callable[[bytes], None] | None = None,
+    on_detail: OnDetail | None = None,
+    *,
+    counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
     """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
     run = Run(plan, written)
-    run.watch.told = told
+    run.watch.on_detail = on_detail
     if counts:
         run.keep_count()
     outcome = run.execute()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.levels.raft import FIELDS, plainer, play, read, show
+from simulations.levels.raft import FIELDS, play, read, show, simpler
 from simulations.plans import swarm
 
 if TYPE_CHECKING:
     from simulations.plans.plan import Plan
 
-__all__ = ["FIELDS", "draw", "plainer", "play", "read", "show"]
+__all__ = ["FIELDS", "draw", "play", "read", "show", "simpler"]
 
 
 def draw(seed: int) -> Plan:

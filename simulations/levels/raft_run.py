@@ -8,7 +8,7 @@ from simulations.coverage.seen import Seen
 from simulations.faults.table import KINDS
 from simulations.levels.raft_world import RaftWorld
 from simulations.levels.recovery_phase import CalmPhase
-from simulations.running.closeup import tell_writes
+from simulations.running.closeup import report_writes
 from simulations.running.outcome import Outcome
 from simulations.world.files import Dead
 from simulations.world.links import Latency
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulations.plans.plan import Fault, Plan
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.world.process import Process
 
 # The node that was killed may take so long to be at work, in ms.
@@ -41,7 +41,7 @@ class Run(RaftWorld):
     def keep_count(self) -> None:
         """Have what it comes to counted."""
         self.watch.seen = Seen(self.ledger)
-        self.watch.told = self.watch.told or self.watch.seen.moments.told
+        self.watch.on_detail = self.watch.on_detail or self.watch.seen.moments.on_detail
 
     def execute(self) -> Outcome:
         """Live it through."""
@@ -71,16 +71,16 @@ class Run(RaftWorld):
         outcome.refused = self.watch.validator.refused
         if self.watch.seen is not None:
             outcome.seen = self.watch.seen.counts(self.watch.validator)
-        if self.watch.told is not None:
-            self._tell_rest(self.watch.told)
+        if self.watch.on_detail is not None:
+            self._report_details(self.watch.on_detail)
         calm = self.calm
         outcome.elected_ms, outcome.committed_ms = calm.elected_ms, calm.committed_ms
         outcome.caught_up_ms = calm.caught_up_ms
         return outcome
 
-    def _tell_rest(self, told: Told) -> None:
+    def _report_details(self, on_detail: OnDetail) -> None:
         """What is known when the run is over."""
-        tell_writes(self.ledger.history, told)
+        report_writes(self.ledger.history, on_detail)
 
     # Faults
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from raft.recovered import Recovered
     from raft.roles import Role
     from simulations.coverage.seen import Seen
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.world.ledger import Ledger
     from simulations.world.messages import Frame
     from simulations.world.process import Connection, Process
@@ -59,7 +59,7 @@ class Watch:
             Identity(ledger), self.progress, self.answers,
             duties, Promptness(ledger, world, duties),
         )  # fmt: skip
-        self.told: Told | None = None
+        self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None
         self.steps = 0
         self.notes: dict[str, int] = {}
@@ -188,8 +188,8 @@ class Watch:
 
     def wrote(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
         """A client has written, and waits."""
-        if self.told is not None:
-            self.told((self.world.now, ASKED, process.node.id, end_offset, *numbers))
+        if self.on_detail is not None:
+            self.on_detail((self.world.now, ASKED, process.node.id, end_offset, *numbers))
 
     def acknowledged(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
         self.trace.add((self.world.now, DEED, process.node.id, "acknowledges", *numbers))

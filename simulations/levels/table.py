@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from simulations.running.closeup import Told
+    from simulations.running.closeup import OnDetail
     from simulations.running.outcome import Outcome
     from simulations.world.trace import Entry
 
@@ -51,13 +51,13 @@ class Level(Protocol):
 
     def show(self, plan: Any) -> str: ...
 
-    def plainer(self, plan: Any) -> Iterable[Any]: ...
+    def simpler(self, plan: Any) -> Iterable[Any]: ...
 
     def play(
         self,
         plan: Any,
         written: Callable[[bytes], None] | None = None,
-        told: Told | None = None,
+        on_detail: OnDetail | None = None,
         *,
         counts: bool = False,
     ) -> tuple[Outcome, list[Entry]]: ...

@@ -23,7 +23,7 @@ class Operation(NamedTuple):
 
     client: str
     asked: str
-    told: str
+    answer: str
     begin: int
     end: int | None
     point: int | None
@@ -47,11 +47,11 @@ def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, 
 
 def _writes(entries: Sequence[Entry], details: Sequence[Entry]) -> list[Operation]:
     """Writes to registers: they take effect when they are committed."""
-    told: dict[int, int] = {}  # by number of the write
+    answer: dict[int, int] = {}  # by number of the write
     reached: list[tuple[int, int]] = []  # (time, high watermark), as it grows
     for entry in entries:
         if entry[1] == DEED and entry[3] == "acknowledges":
-            told.update((number, entry[0]) for number in entry[4:])
+            answer.update((number, entry[0]) for number in entry[4:])
         elif entry[1] == STEP and (entry[7] or 0) > (reached[-1][1] if reached else 0):
             reached.append((entry[0], entry[7]))
     committed = {text.rpartition(" ")[2] for entry in details if entry[1] == RECORDS for text in entry[5]}
@@ -59,7 +59,7 @@ def _writes(entries: Sequence[Entry], details: Sequence[Entry]) -> list[Operatio
     for time, kind, _, *rest in details:
         if kind == ASKED:
             end_offset, *numbers = rest
-            end = told.get(numbers[-1])
+            end = answer.get(numbers[-1])
             point = None
             if str(numbers[-1]) in committed:
                 point = next((at for at, watermark in reached if watermark >= end_offset and at >= time), None)

@@ -12,7 +12,7 @@ from simulations.page.drawing import MESSAGES, ROLES, Drawing
 from simulations.page.scene import fold, newest
 from simulations.page.schedule import schedules
 from simulations.page.style import SCRIPT, STYLE
-from simulations.running.story import tell
+from simulations.running.story import story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,18 +42,18 @@ def page(
     details = list(details)
     scene = fold(shown, outcome.at_us, details)
     clients = operations(shown, details)
-    told = [[entry[0], line] for entry in shown[-LINES_MAX:] for line in tell([entry], fields)]
+    lines = [[entry[0], line] for entry in shown[-LINES_MAX:] for line in story([entry], fields)]
     title = f"seed {outcome.seed}: " + (f"{outcome.property_id} is broken" if outcome.property_id else "all is well")
     blamed = [int(number) for number in re.findall(r"\bnode (\d+)", outcome.text)] if outcome.property_id else []
     data = {
         "STATES": {node: lane.states for node, lane in scene.lanes.items()},
         "COMMITS": scene.commits,
         "OPERATIONS": [
-            (each.client, each.begin, each.end, each.asked, each.told, each.point)
+            (each.client, each.begin, each.end, each.asked, each.answer, each.point)
             for lane in clients.values()
             for each in lane
         ],
-        "STORY": told,
+        "STORY": lines,
         "END": outcome.at_us,
     }
     constants = "\n".join(f"const {name} = {_script(value)};" for name, value in data.items())

@@ -153,7 +153,7 @@ class Drawing:
                 continue
             x = self.x(operation.begin)
             y = top + 12 + CLIENT_ROW * operation.row
-            said = f"{name}: {operation.asked} → {operation.told or 'never answered'}"
+            said = f"{name}: {operation.asked} → {operation.answer or 'never answered'}"
             point = "" if operation.point is None else f", took effect at {operation.point / 1e6:.6f} s"
             kind, width = "open", OPEN_WIDTH
             if operation.end is not None:

@@ -19,11 +19,11 @@ _OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_
 _PACES = {key for pace in PACES for key in pace.config}
 
 
-def plainer(plan: Plan) -> Iterator[Plan]:
+def simpler(plan: Plan) -> Iterator[Plan]:
     """Plans of any level with fewer nodes, with less that is configured, and with rounder times."""
     yield from _fewer_nodes(plan)
-    yield from _plainer_fields(plan)
-    yield from _plainer_faults(plan)
+    yield from _simpler_fields(plan)
+    yield from _simpler_faults(plan)
     for share in (8, 4, 2):
         if plan.chaos_ms > 200:
             yield replace(plan, chaos_ms=plan.chaos_ms - plan.chaos_ms // share)
@@ -37,7 +37,7 @@ def _fewer_nodes(plan: Plan) -> Iterator[Plan]:
             yield replace(plan, voters=voters, calm=replace(plan.calm, core=_of(plan.calm.core, voters)))
 
 
-def _plainer_fields(plan: Plan) -> Iterator[Plan]:
+def _simpler_fields(plan: Plan) -> Iterator[Plan]:
     plain = type(plan)(plan.seed)
     for each in fields(plan):
         value, default = getattr(plan, each.name), getattr(plain, each.name)
@@ -64,7 +64,7 @@ def _together(settings: dict[Any, Any]) -> list[set[Any]]:
     return [{key} for key in settings if key not in paces] + ([paces] if paces else [])
 
 
-def _plainer_faults(plan: Plan) -> Iterator[Plan]:
+def _simpler_faults(plan: Plan) -> Iterator[Plan]:
     for place, fault in enumerate(plan.faults):
         changes: list[dict[str, Any]] = []
         if fault.on or fault.when:

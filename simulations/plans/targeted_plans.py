@@ -29,14 +29,14 @@ CHAOS_MS = 3_000
 _CLEANED = {"retention_bytes_max": 500, "clean_interval_ms": 60}
 
 
-def turn(seed: int, every: int, aims: Mapping[str, object]) -> str:
+def turn(seed: int, every: int, targeted_plans: Mapping[str, object]) -> str:
     """The name of a seed's aim; empty where it has none."""
-    return "" if seed % every else list(aims)[seed // every % len(aims)]
+    return "" if seed % every else list(targeted_plans)[seed // every % len(targeted_plans)]
 
 
 def draw(seed: int) -> Plan | None:
     """The plan of a seed; None where it has none of these."""
-    name = turn(seed, EVERY, AIMS)
+    name = turn(seed, EVERY, TARGETED_PLANS)
     return of(name, seed) if name else None
 
 
@@ -54,7 +54,7 @@ def of(name: str, seed: int) -> Plan:
         plan.releases = {node_id: pick(rng, ("3.9", "4.0", "4.0", "4.4")) for node_id in plan.ids}
         plan.codec = True
     is_quiet = rng.random() < 0.5
-    AIMS[name](rng, plan)
+    TARGETED_PLANS[name](rng, plan)
     plan.calm = Calm(plan.voter_ids, quiet=is_quiet)
     return plan
 
@@ -190,7 +190,7 @@ def _failing_disks(rng: Random, plan: Plan) -> None:
         ]
 
 
-AIMS: dict[str, Callable[[Random, Plan], None]] = {
+TARGETED_PLANS: dict[str, Callable[[Random, Plan], None]] = {
     "new-segments": _new_segments,
     "begun-anew": _begun_anew,
     "snapshots-lost": _snapshots_lost,

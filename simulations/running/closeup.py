@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulations.histories.operations import Recorder
     from simulations.world.history import History
 
-Told = Callable[[Entry], None]
+OnDetail = Callable[[Entry], None]
 
 # Configurations of a history's part that are looked at for where its operations took effect.
 BUDGET = 50_000
@@ -40,21 +40,23 @@ def committed_batches(history: History) -> Iterator[tuple[int, int, bytes]]:
         yield batch.last_offset + 1, batch.leader_epoch, data
 
 
-def tell_writes(history: History, told: Told) -> None:
+def report_writes(history: History, on_detail: OnDetail) -> None:
     """The committed batches of a log of writes to registers."""
     for end_offset, epoch, data in committed_batches(history):
         texts = tuple(f"register {register} = write {number}" for _, register, number in writes_of(data))
-        told((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
+        on_detail((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
 
 
-def tell_records(history: History, decoded: Callable[[bytes], tuple[tuple[int, Any], ...]], told: Told) -> None:
+def report_records(
+    history: History, decoded: Callable[[bytes], tuple[tuple[int, Any], ...]], on_detail: OnDetail
+) -> None:
     """The committed batches of a metadata log."""
     for end_offset, epoch, data in committed_batches(history):
         texts = tuple(f"{offset}: {short(record)}" for offset, record in decoded(data))
-        told((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
+        on_detail((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
 
 
-def tell_operations(recorder: Recorder, model: Model, told: Told) -> None:
+def report_operations(recorder: Recorder, model: Model, on_detail: OnDetail) -> None:
     """What each client asked and was told, from when to when, and at which moment it can have taken effect; where no
     order explains the history, those that stand outside have none.
     """
@@ -64,9 +66,9 @@ def tell_operations(recorder: Recorder, model: Model, told: Told) -> None:
         end = None if operation.returned is None else moments[operation.returned - 1]
         place = places.get(number)
         at = None if place is None else moments[place - 1]
-        answer = "" if operation.told is UNKNOWN else short(operation.told)
+        answer = "" if operation.answer is UNKNOWN else short(operation.answer)
         begin = moments[operation.invoked - 1]
-        told((begin, OPERATION, 0, str(operation.client), short(operation.asked), answer, end, at))
+        on_detail((begin, OPERATION, 0, str(operation.client), short(operation.asked), answer, end, at))
 
 
 def short(value: Any) -> str:

@@ -85,7 +85,7 @@ def _file(name: str) -> str:
     return str(spec.origin)
 
 
-def lived(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
+def lines_run(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
     """Live some seeds through, in a process of its own; by file, the lines that ran."""
     from coverage import Coverage
 

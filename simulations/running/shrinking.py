@@ -46,14 +46,14 @@ class Shrinker:
         self,
         play: Callable[[Any], Outcome],
         property_id: str,
-        plainer: Callable[[Any], Iterable[Any]],
+        simpler: Callable[[Any], Iterable[Any]],
         runs_max: int = RUNS_MAX,
         cpu_s_max: float = CPU_S_MAX,
         tiny: Callable[[Any], Iterable[Any]] = lambda _plan: (),
     ) -> None:
         self._play = play
         self._property_id = property_id
-        self._plainer = plainer
+        self._simpler = simpler
         self._tiny = tiny
         self._runs_max = runs_max
         self._cpu_s_left = cpu_s_max * TINY_SHARE
@@ -162,7 +162,7 @@ class Shrinker:
         again = True
         while again and not self._is_spent():
             again = False
-            for other in self._plainer(plan):
+            for other in self._simpler(plan):
                 if other != plan and self._holds(other):
                     plan, again = other, True
                     break

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from simulations.world.trace import Entry
 
 
-def tell(entries: Iterable[Entry], fields: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def story(entries: Iterable[Entry], fields: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Lines of `seconds  node  what`. fields: by name of a message, the names of what it says."""
     for entry in entries:
         if entry[1] == ARRIVAL:
             continue  # the step that takes it tells of it
-        yield f"{entry[0] / 1_000_000:11.6f}  {_told(entry, fields)}"
+        yield f"{entry[0] / 1_000_000:11.6f}  {_described(entry, fields)}"
 
 
-def _told(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
+def _described(entry: Entry, fields: Mapping[str, tuple[str, ...]]) -> str:
     kind, node, *rest = entry[1:]
     if kind == STEP:
         name, role, epoch, end, watermark, effects = rest[:6]

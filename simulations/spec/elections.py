@@ -140,7 +140,7 @@ def handle_begin_request(
     node: Node, epoch: int, leader: int, now_ms: int, *, is_meant: bool, can_reach: bool
 ) -> tuple[Node, tuple[int, ...]]:
     """AcceptBeginQuorumRequest, or its refusal; returns what is answered: error, epoch, leader."""
-    node, error = _hear_of_leader(node, epoch, leader, now_ms, can_reach=can_reach)
+    node, error = _learn_leader(node, epoch, leader, now_ms, can_reach=can_reach)
     if error == 0 and not is_meant:
         error = OTHER_KEY
     return node, (error, node.epoch, node.leader)
@@ -150,13 +150,13 @@ def handle_end_request(
     node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool
 ) -> tuple[Node, tuple[int, ...]]:
     """AcceptEndQuorumRequest, or its refusal: who follows that leader waits for it no more."""
-    node, error = _hear_of_leader(node, epoch, leader, now_ms, can_reach=can_reach)
+    node, error = _learn_leader(node, epoch, leader, now_ms, can_reach=can_reach)
     if error == 0 and node.role == FOLLOWER and node.leader == leader:
         node = node.but(released=True, fetched=False)
     return node, (error, node.epoch, node.leader)
 
 
-def _hear_of_leader(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) -> tuple[Node, int]:
+def _learn_leader(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) -> tuple[Node, int]:
     if epoch < node.epoch:
         return node, FENCED
     if leader < 0 or epoch > EPOCH_MAX:

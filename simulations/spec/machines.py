@@ -109,7 +109,7 @@ class Steady:
         return 0
 
 
-LUCK: Random = Steady()  # type: ignore[assignment]
+RNG: Random = Steady()  # type: ignore[assignment]
 
 # What the state machine and the log of events would hear, and a file from which nothing is read.
 NOT_OF_THIS_WORLD = {
@@ -152,7 +152,7 @@ class Laboratory:
             log_end=log[-1].end_offset if log else 0,
             epochs=tuple(epochs),
         )
-        replica = Replica(config, ReplicaKey(node, DIRECTORIES[node]), VOTERS, recovered, LUCK)
+        replica = Replica(config, ReplicaKey(node, DIRECTORIES[node]), VOTERS, recovered, RNG)
         done = start(replica, 0)
         return Reaction(*self._performed(replica, election, log, (), log, 0, done), _asked_anew({}, replica))
 

@@ -50,11 +50,11 @@ def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
         if seen.leader not in (None, NOBODY):
             first = leaders.setdefault(seen.epoch, seen)
             if first.leader != seen.leader:
-                yield f"two leaders of epoch {seen.epoch}: {_told(first)}; {_told(seen)}"
+                yield f"two leaders of epoch {seen.epoch}: {_described(first)}; {_described(seen)}"
         if seen.voted not in (None, NOBODY):
             first = votes.setdefault((seen.node, seen.epoch), seen)
             if first.voted != seen.voted:
-                yield f"two votes in epoch {seen.epoch}: {_told(first)}; {_told(seen)}"
+                yield f"two votes in epoch {seen.epoch}: {_described(first)}; {_described(seen)}"
         if seen.watermark is not None and seen.watermark > _watermark(marks.get(seen.epoch)):
             marks[seen.epoch] = seen
         if seen.role == LEADER and seen.log_end is not None and (before is None or before.role != LEADER):
@@ -65,25 +65,25 @@ def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
 def _follows(before: Observation, seen: Observation) -> Iterator[str]:
     """What of two observations of a node, one after the other, cannot be."""
     if seen.epoch < before.epoch:
-        yield f"the epoch falls: {_told(before)}; then {_told(seen)}"
+        yield f"the epoch falls: {_described(before)}; then {_described(seen)}"
     if seen.life < before.life:
-        yield f"an earlier life after a later one: {_told(before)}; then {_told(seen)}"
+        yield f"an earlier life after a later one: {_described(before)}; then {_described(seen)}"
     if seen.life != before.life:
         if seen.role == LEADER and seen.epoch == before.epoch and before.role in {LEADER, RESIGNED}:
-            yield f"a leader goes on in its epoch after a restart: {_told(before)}; then {_told(seen)}"
+            yield f"a leader goes on in its epoch after a restart: {_described(before)}; then {_described(seen)}"
         return
     if seen.watermark is not None and before.watermark is not None and seen.watermark < before.watermark:
-        yield f"the high watermark falls: {_told(before)}; then {_told(seen)}"
+        yield f"the high watermark falls: {_described(before)}; then {_described(seen)}"
     if seen.watermark is not None and seen.log_end is not None and seen.watermark > seen.log_end:
-        yield f"committed beyond the end of the log: {_told(seen)}"
+        yield f"committed beyond the end of the log: {_described(seen)}"
     if not seen.role or not before.role or (seen.role == before.role and seen.epoch == before.epoch):
         return
     if seen.role not in FOLLOWS[before.role]:
-        yield f"no action leads from {before.role} to {seen.role}: {_told(before)}; then {_told(seen)}"
+        yield f"no action leads from {before.role} to {seen.role}: {_described(before)}; then {_described(seen)}"
     elif not FOLLOWS[before.role][seen.role](before.epoch, seen.epoch):
-        yield f"{before.role} to {seen.role} with this epoch: {_told(before)}; then {_told(seen)}"
+        yield f"{before.role} to {seen.role} with this epoch: {_described(before)}; then {_described(seen)}"
     if seen.role == CANDIDATE and seen.leader not in (None, NOBODY):
-        yield f"a candidate knows no leader: {_told(seen)}"
+        yield f"a candidate knows no leader: {_described(seen)}"
 
 
 def _incomplete(elected: list[Observation], marks: dict[int, Observation]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _incomplete(elected: list[Observation], marks: dict[int, Observation]) -> It
                 highest = marks[epoch]
             epoch = next(epochs, None)
         if highest is not None and leader.log_end < highest.watermark:  # type: ignore[operator]
-            yield f"a leader lacks what was committed before: {_told(highest)}; {_told(leader)}"
+            yield f"a leader lacks what was committed before: {_described(highest)}; {_described(leader)}"
 
 
 def _watermark(seen: Observation | None) -> int:
@@ -115,7 +115,7 @@ def _merged(before: Observation | None, seen: Observation) -> Observation:
     )
 
 
-def _told(seen: Observation) -> str:
+def _described(seen: Observation) -> str:
     parts = [f"node {seen.node}, life {seen.life}, epoch {seen.epoch}"]
     parts += [
         f"{name} {value}"

@@ -79,14 +79,14 @@ def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, states: Sequenc
 
 def _commits(track: Track, node: Node, effect: do.HighWatermark, _states: Sequence[Node], _now_ms: int) -> Node:
     name = "AdvanceHighWatermark"
-    need(track.told < effect.offset, name, "the state machine is told of more than before")
+    need(track.notified < effect.offset, name, "the state machine is told of more than before")
     need(effect.offset <= node.committed, name, "the state machine is told of what is committed, as far as is known")
-    track.told = effect.offset
+    track.notified = effect.offset
     return node
 
 
 def _loads(track: Track, node: Node, effect: do.LoadSnapshot, _states: Sequence[Node], _now_ms: int) -> Node:
-    track.told = effect.id.end_offset
+    track.notified = effect.id.end_offset
     return node
 
 
@@ -230,15 +230,15 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
         raise NotAllowed(found.kind, f"it leads epoch {asked.epoch}, where it answers {gist}")
     need(gist[3] <= leading[0].watermark, found.kind, "the high watermark that it tells is its own")
     try:
-        _tells_place(leading[0], asked, gist, effect)
+        _check_place(leading[0], asked, gist, effect)
     except NotAllowed:
         # It may have cleaned its log in the same step, behind the answer.
         if len({each.log.start for each in leading}) == 1:
             raise
-        _tells_place(next(each for each in leading if each.log.start != leading[0].log.start), asked, gist, effect)
+        _check_place(next(each for each in leading if each.log.start != leading[0].log.start), asked, gist, effect)
 
 
-def _tells_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> None:
+def _check_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> None:
     """Where a follower stands, by the leader's log."""
     found = replication.place(now, asked)
     if found.kind == replication.DIVERGING:

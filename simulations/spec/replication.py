@@ -89,10 +89,10 @@ def place(node: Node, asked: Fetched) -> Place:
     return Place(DIVERGING, epoch, end)
 
 
-def hear_of_voter(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
+def record_contact(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
     """A voter fetched: with a majority of them, the leader may go on for another while."""
     assert node.leading is not None, "a leader keeps books"
-    return node.but(leading=_heard(node.leading, voter, rules, now_ms))
+    return node.but(leading=_with_contact(node.leading, voter, rules, now_ms))
 
 
 def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int) -> Node:
@@ -102,10 +102,10 @@ def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int)
     if leading.ends.get(voter) != offset:
         start, ends, heard, quorum_ms, proposed = leading
         leading = Leading(start, {**ends, voter: offset}, heard, quorum_ms, proposed)
-    return node.but(leading=_heard(leading, voter, rules, now_ms))
+    return node.but(leading=_with_contact(leading, voter, rules, now_ms))
 
 
-def _heard(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
+def _with_contact(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Leading:
     start, ends, heard, _, proposed = leading
     if len(heard) + (voter not in heard) >= rules.majority - 1:
         return Leading(start, ends, frozenset(), now_ms, proposed)

@@ -145,7 +145,7 @@ def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[st
     if error:
         return "RejectFetchSnapshotRequest", node
     if _is_voter(track, request.replica_id, said.replica_directory_id):
-        node = replication.hear_of_voter(node, request.replica_id, track.rules, now_ms)
+        node = replication.record_contact(node, request.replica_id, track.rules, now_ms)
     return "AcceptFetchSnapshotRequest", node
 
 

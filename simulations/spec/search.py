@@ -47,7 +47,7 @@ class Found(NamedTuple):
 def search(
     scope: Scope,
     states_max: int = 1 << 62,
-    told: Callable[[int], object] | None = None,
+    on_progress: Callable[[int], object] | None = None,
     seen: set[int] | None = None,
 ) -> Found:
     """Look at every state that can be reached. told: called now and then with how many there are so far; seen: is given
@@ -85,8 +85,8 @@ def search(
         if key in seen:
             continue
         seen.add(key)
-        if told is not None and len(seen) % 5000 == 0:
-            told(len(seen))
+        if on_progress is not None and len(seen) % 5000 == 0:
+            on_progress(len(seen))
         if len(seen) >= states_max:
             return Found(len(seen), transitions, world.laboratory.steps, depth, False, _since(begin))
         path.append((state, *way))

@@ -108,7 +108,7 @@ class Track:
         self.token = 0
         self.was_saving = False
         self.earlier: list[Node] = []
-        self.told = UNKNOWN
+        self.notified = UNKNOWN
         self.questions: dict[int, set[int]] = {}
         self.freezes: dict[int, tuple[int, int]] = {}
         self.last_action = ""

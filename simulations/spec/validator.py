@@ -78,7 +78,7 @@ class Validator:
                 before.disk, election, log, [(each.id.epoch, each.id.end_offset) for each in recovered.snapshots]
             )
             if wrong:
-                text = f"node {node.id}, {before.told()}; started; RestartWithState is not allowed: {wrong}"
+                text = f"node {node.id}, {before.described()}; started; RestartWithState is not allowed: {wrong}"
                 self.refusal = Violation("T01", text)
         is_voter = node.id in self._ledger.voter_ids and node.id not in self._ledger.gone
         voters = recovered.voter_sets[-1][1] if recovered.voter_sets else node.static_voters
@@ -122,9 +122,9 @@ class Validator:
                 return
             self._take(track, event, effects, seen, now_ms)
         except NotAllowed as refusal:
-            was = track.node.told()
+            was = track.node.described()
             text = f"node {process.node.id}, {was}; took {name}; {refusal.action} is not allowed: {refusal.guard}"
-            self.refusal = Violation("T01", f"{text}; now it is {_told(seen)}, at {self._world.now} us")
+            self.refusal = Violation("T01", f"{text}; now it is {_described(seen)}, at {self._world.now} us")
 
     def _take(self, track: Track, event: Any, effects: list[Any], seen: Seen, now_ms: int) -> None:
         before = track.node
@@ -176,7 +176,7 @@ class Validator:
     def _lead_on(self, track: Track, event: Any, outcome: Step, seen: Seen, now_ms: int) -> list[Step]:
         node = outcome[1]
         steps = [outcome]
-        if node.role == PROSPECTIVE and _stands_anew(track, node, event, seen):
+        if node.role == PROSPECTIVE and _asks_again(track, node, event, seen):
             node = elections.lose_pre_vote(node, track.rules, now_ms)
             steps.append(("ConcludePreVote", node))
         elif node.role != LEADER and expected(node) == seen:
@@ -247,7 +247,7 @@ def _moment(track: Track, event: Any, now_ms: int) -> Moment:
     )
 
 
-def _stands_anew(track: Track, node: Node, event: Any, seen: Seen) -> bool:
+def _asks_again(track: Track, node: Node, event: Any, seen: Seen) -> bool:
     """Whether a Prospective lost and asks again, all in one step."""
     return (
         seen.role == PROSPECTIVE
@@ -286,5 +286,5 @@ def _difference(wanted: Seen, seen: Seen) -> str:
     )
 
 
-def _told(seen: Seen) -> str:
+def _described(seen: Seen) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(Seen._fields, seen, strict=True))

@@ -224,7 +224,7 @@ class Node(NamedTuple):
             fields[_PLACES[name]] = value
         return tuple.__new__(Node, fields)
 
-    def told(self) -> str:
+    def described(self) -> str:
         """For people."""
         parts = [f"{self.role} of epoch {self.epoch}"]
         if self.leader != NOBODY:

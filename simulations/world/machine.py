@@ -298,14 +298,14 @@ class Machine(Generic[P]):
                 is_meant = fault.operation == operation or (not fault.operation and operation != "read")
                 if is_meant and fault.kind in {"", kind}:
                     self._fail(fault, operation, kind)
-        if self.watch.told is not None and operation != "read":
-            self.watch.told((self.world.now, DISK, self.id, operation, kind, "done"))
+        if self.watch.on_detail is not None and operation != "read":
+            self.watch.on_detail((self.world.now, DISK, self.id, operation, kind, "done"))
 
     def _fail(self, fault: DiskFault, operation: str, kind: str) -> None:
         if fault.once:
             self.disk_faults.remove(fault)
-        if self.watch.told is not None:
-            self.watch.told((self.world.now, DISK, self.id, operation, kind, "fails"))
+        if self.watch.on_detail is not None:
+            self.watch.on_detail((self.world.now, DISK, self.id, operation, kind, "fails"))
         raise OSError(fault.code, f"{operation} of {kind} was made to fail")
 
     def sync_us(self) -> int:
@@ -317,8 +317,8 @@ class Machine(Generic[P]):
         else:
             delay = least + int(rng.random() * spread)
         delay = min(delay * self.pace_times, SYNC_US_MAX)
-        if self.watch.told is not None:
-            self.watch.told((self.world.now, SYNC, self.id, delay))
+        if self.watch.on_detail is not None:
+            self.watch.on_detail((self.world.now, SYNC, self.id, delay))
         return delay
 
     # What others read

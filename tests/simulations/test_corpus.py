@@ -27,39 +27,39 @@ def test_an_entry_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (from_json(found.plan), from_json(found.original)) == (plan, original)
 
 
-def test_a_file_that_is_none_is_told_with_its_name(tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"property": "S01"}')
 
     with pytest.raises(ValueError, match=r"a\.json is no entry of the corpus: KeyError"):
         list(entries(tmp_path))
 
 
-def test_an_entry_that_is_not_there_is_told() -> None:
+def test_an_unknown_entry_is_refused() -> None:
     with pytest.raises(ValueError, match="the corpus has no 'R00'; it has "):
         find("R00")
 
 
-def test_each_entry_is_of_a_mutant_that_there_is() -> None:
+def test_each_entry_names_a_known_mutant() -> None:
     found = list(entries())
 
     assert len(found) >= 20
     assert [entry.name for entry in found if entry.mutant_id and entry.mutant_id not in MUTANTS] == []
 
 
-def test_the_table_tells_of_each_entry() -> None:
+def test_the_table_has_a_row_for_each_entry() -> None:
     seen = read_seen(README.read_text())
 
     assert render(entries(), MUTANTS, seen) == README.read_text(), "`python -m simulations corpus --table` writes it"
     assert [entry.name for entry in entries() if entry.mutant_id and entry.name not in seen] == []
 
 
-def test_what_the_table_says_of_an_entry_is_read_back() -> None:
+def test_a_row_of_the_table_is_read_as_it_was_written() -> None:
     seen = {"R01": Seen(12, "0123456ab")}
 
     assert read_seen(render([find("R01")], MUTANTS, seen)) == seen
 
 
-def test_entries_that_are_not_as_they_were_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_entries_with_an_unexpected_result_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     entry = find("R02")
     broken: dict[str, int] = {}
 
@@ -69,7 +69,7 @@ def test_entries_that_are_not_as_they_were_are_told(capsys: pytest.CaptureFixtur
     assert (wrong, list(broken)) == (1, ["R02"])
     assert told[0].startswith(f"other with R02 breaks {entry.property_id}: ")
     assert told[0].endswith("; S13 was expected")
-    assert told[1].startswith("2 plans of the corpus, 1 not as they should be, in ")
+    assert told[1].startswith("2 plans of the corpus, 1 with an unexpected result, in ")
 
 
 def test_each_entry_can_have_a_page(tmp_path: Path) -> None:

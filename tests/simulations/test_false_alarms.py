@@ -23,7 +23,7 @@ from simulations.levels.table import load
         ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
     ],
 )
-def test_what_was_a_false_alarm_is_none(level: str, seed: int) -> None:
+def test_a_former_false_alarm_breaks_nothing(level: str, seed: int) -> None:
     found = load(level)
 
     outcome, _ = found.play(found.draw(seed))

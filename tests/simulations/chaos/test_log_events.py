@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulations.chaos.log_events import judge_sayings, observations
-from simulations.chaos.verdict import judge_observations
+from simulations.chaos.log_events import check_log_events, observations
+from simulations.chaos.verdict import check_observations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ def said_to(directory: Path, *said: list[tuple[str, dict[str, Any]]]) -> None:
 def judged(directory: Path, *said: list[tuple[str, dict[str, Any]]]) -> list[str]:
     """The properties that break by what nodes 1, 2, 3 say."""
     said_to(directory, *said)
-    return [text.split()[1] for text in judge_sayings(directory)]
+    return [text.split()[1] for text in check_log_events(directory)]
 
 
 def test_an_election_by_the_book_is_right(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_roles_that_nodes_say_are_held_against_the_specification(tmp_path: Path)
 
     for said in (VOTER, fallen, other_leader):
         said_to(tmp_path, [*ELECTED, role("Leader", "Resigned", 1, 1)], said, IDLE)
-        found.append([text[:17] for text in judge_observations(observations(tmp_path))])
+        found.append([text[:17] for text in check_observations(observations(tmp_path))])
 
     assert (found[0], found[1][0], found[2][0]) == ([], "SPEC: the epoch f", "SPEC: two leaders")
 
@@ -84,4 +84,4 @@ def test_the_last_role_of_a_life_may_not_have_been_saved(tmp_path: Path) -> None
 
     said_to(tmp_path, ELECTED, crashed, IDLE)
 
-    assert judge_observations(observations(tmp_path)) == []
+    assert check_observations(observations(tmp_path)) == []

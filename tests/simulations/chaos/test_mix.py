@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.chaos.mix import Mix, plan_of, simulated
-from simulations.chaos.nemesis import FAULTS, Befallen, Fault
+from simulations.chaos.nemesis import FAULTS, Fault, Injected
 from simulations.faults.table import KINDS
 
 
@@ -16,18 +16,18 @@ def test_the_difference_is_the_share_of_requests_that_are_of_another_kind() -> N
 
 
 def test_each_fault_of_the_nemesis_is_one_of_the_simulation() -> None:
-    befallen = [Befallen(100, Fault(name, (1, 2, 3), 1.0, of_leader=True)) for name in FAULTS]
+    injected = [Injected(100, Fault(name, (1, 2, 3), 1.0, of_leader=True)) for name in FAULTS]
 
-    plan = plan_of(befallen, 5.0, 100.0)
+    plan = plan_of(injected, 5.0, 100.0)
 
     assert {fault.kind for fault in plan.faults} <= set(KINDS)
     assert len(plan.faults) >= len(FAULTS)
 
 
 def test_a_simulated_run_beside_a_real_one_elects_again_after_a_crash() -> None:
-    befallen = [Befallen(2000, Fault("crash", (1, 2, 3), 0.3, of_leader=True))]
+    injected = [Injected(2000, Fault("crash", (1, 2, 3), 0.3, of_leader=True))]
 
-    counts = simulated(befallen, 5.0, 20.0)
+    counts = simulated(injected, 5.0, 20.0)
 
     assert counts["Fetch"] > 100
     assert counts["Vote"] >= 4

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from records.batch import build_batch
 from simulations.chaos.clients import History
 from simulations.chaos.stock import Numbers
-from simulations.chaos.verdict import judge_history, judge_logs, judge_numbers, judge_processes, judge_purpose
+from simulations.chaos.verdict import check_history, check_logs, check_numbers, check_processes, check_purpose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,32 +52,32 @@ def test_a_history_that_one_controller_could_have_told_is_right() -> None:
         (("delete", "a", b"1"), "ok"),
     )
 
-    assert judge_history(told) == []
+    assert check_history(told) == []
 
 
 def test_a_topic_that_was_acknowledged_and_is_gone_is_seen() -> None:
     told = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
 
-    assert [text[:4] for text in judge_history(told)] == ["C05:"]
+    assert [text[:4] for text in check_history(told)] == ["C05:"]
 
 
 def test_a_history_in_which_all_is_refused_is_not_what_was_meant() -> None:
     refused = history((("create", "a", 1, ()), "refused"), (("read", "a"), "missing"))
     done = history((("create", "a", 1, ()), ("ok", b"1")))
 
-    assert (judge_history(refused), len(judge_purpose(refused)), judge_purpose(done)) == ([], 1, [])
+    assert (check_history(refused), len(check_purpose(refused)), check_purpose(done)) == ([], 1, [])
 
 
 def test_logs_that_are_equal_where_both_are_there_are_right(tmp_path: Path) -> None:
     long = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
 
-    assert judge_logs(left(tmp_path, {1: long, 2: batch(0, b"a") + batch(1, b"b"), 3: long})) == []
+    assert check_logs(left(tmp_path, {1: long, 2: batch(0, b"a") + batch(1, b"b"), 3: long})) == []
 
 
 def test_a_log_that_says_something_else_is_seen(tmp_path: Path) -> None:
     one, other = batch(0, b"a") + batch(1, b"b"), batch(0, b"a") + batch(1, b"x")
 
-    wrong = judge_logs(left(tmp_path, {1: one, 2: other, 3: one}))
+    wrong = check_logs(left(tmp_path, {1: one, 2: other, 3: one}))
 
     assert [text[:34] for text in wrong] == ["S04: at offset 1 node 1 has (1, 1,"]
 
@@ -85,7 +85,7 @@ def test_a_log_that_says_something_else_is_seen(tmp_path: Path) -> None:
 def test_a_log_with_a_hole_is_seen(tmp_path: Path) -> None:
     whole = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
 
-    wrong = judge_logs(left(tmp_path, {1: whole, 2: whole, 3: batch(0, b"a") + batch(2, b"c")}))
+    wrong = check_logs(left(tmp_path, {1: whole, 2: whole, 3: batch(0, b"a") + batch(2, b"c")}))
 
     assert len(wrong) == 1
 
@@ -94,10 +94,10 @@ def test_a_node_that_failed_or_ended_by_itself_is_seen(tmp_path: Path) -> None:
     quorum = left(tmp_path, dict.fromkeys((1, 2, 3), batch(0, b"a")), says="… node_failed error=…\n")
     quorum.died.append("node 2 ended by itself with exit code 1")
 
-    assert len(judge_processes(quorum)) == 4
+    assert len(check_processes(quorum)) == 4
 
 
 def test_lost_and_doubled_records_are_seen() -> None:
-    assert judge_numbers(Numbers({1, 2}, [1, 2, 3])) == []
-    assert len(judge_numbers(Numbers({1, 2}, [1, 3, 3]))) == 2
-    assert judge_numbers(Numbers(set(), [])) == ["C16: no record was ever confirmed"]
+    assert check_numbers(Numbers({1, 2}, [1, 2, 3])) == []
+    assert len(check_numbers(Numbers({1, 2}, [1, 3, 3]))) == 2
+    assert check_numbers(Numbers(set(), [])) == ["C16: no record was ever confirmed"]

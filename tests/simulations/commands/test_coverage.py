@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulations.commands import coverage
 from simulations.commands.main import main
-from simulations.coverage import uncommon as rare
+from simulations.coverage import uncommon
 from simulations.coverage.seen import everything
 from simulations.running.outcome import Outcome
 from simulations.running.tasks import Row, Task
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 EVERY = ["coverage", "--seeds", "1-2", "--jobs", "1"]
 
 
-def test_what_was_not_seen_is_told_and_what_luck_alone_did_not_see(
+def test_unseen_items_are_listed_also_those_that_seeds_alone_do_not_reach(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = run(monkeypatch, {"cell: Leader, Fetch, records": 2}, {"cell: Leader, Fetch, nothing": 1})
 
     lines = capsys.readouterr().out.splitlines()
     cells = len(everything()["cell"])
-    alone = f"by luck alone, 2 worlds: cell 1 of {cells}, "
-    assert (code, lines[0]) == (1, f"{2 + len(rare.tasks_of())} worlds")
+    alone = f"by 2 seeds alone: cell 1 of {cells}, "
+    assert (code, lines[0]) == (1, f"{2 + len(uncommon.tasks_of())} worlds")
     assert f"cell: 2 of {cells} seen ({200 / cells:.1f} %); not:" in lines
-    assert [line[: len(alone)] for line in lines if line.startswith("by luck")] == [alone]
+    assert [line[: len(alone)] for line in lines if line.startswith("by 2 seeds")] == [alone]
     assert lines[-1] == "  cell: Leader, Fetch, nothing;"
 
 
-def test_what_was_thought_impossible_is_told(
+def test_an_item_listed_as_impossible_is_reported_when_seen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = run(monkeypatch, {"cell: Follower, Fetch, records": 1}, {})
 
     assert code == 1
-    assert "seen, and thought impossible: cell: Follower, Fetch, records\n" in capsys.readouterr().out
+    assert "seen, but listed as impossible: cell: Follower, Fetch, records\n" in capsys.readouterr().out
 
 
 def run(monkeypatch: pytest.MonkeyPatch, by_seeds: dict[str, int], by_plans: dict[str, int]) -> int:

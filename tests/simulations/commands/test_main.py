@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_run_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_run_prints_the_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     kept = tmp_path / "plan.json"
 
     code = main(["run", "--seed", "12", "--story", "2", "--save-plan", str(kept)])
@@ -29,7 +29,7 @@ def test_a_run_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert from_json(kept.read_text()) == draw(12)
 
 
-def test_a_plan_from_a_file_is_the_same_world(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_plan_from_a_file_gives_the_same_world(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     kept = tmp_path / "plan.json"
     main(["run", "--seed", "12", "--save-plan", str(kept)])
     first = capsys.readouterr().out
@@ -46,7 +46,7 @@ def test_a_page_and_a_trace_are_written(tmp_path: Path) -> None:
     assert (tmp_path / "a.trace").stat().st_size > 1000
 
 
-def test_a_sweep_that_is_well_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_without_a_broken_world_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["sweep", "--seeds", "11-13", "--jobs", "1", "--hashes"])
     told = capsys.readouterr().out.splitlines()
 
@@ -55,7 +55,9 @@ def test_a_sweep_that_is_well_ends_with_0(capsys: pytest.CaptureFixture[str]) ->
     assert told[-1].startswith("3 seeds, 0 broken: ")
 
 
-def test_a_goal_of_the_gate_is_met_or_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_goal_of_the_gate_that_is_not_met_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sweep, "CI_SEEDS", {"raft": range(11, 13), "raft-long": range(2, 3)})
     monkeypatch.setattr(sweep, "GOALS", (Goal(("raft",), 2, 2), Goal(("raft-long",), 2, 1)))
 
@@ -63,18 +65,18 @@ def test_a_goal_of_the_gate_is_met_or_told(monkeypatch: pytest.MonkeyPatch, caps
     told = capsys.readouterr().out
 
     assert code == 1
-    assert "simulated s; 2 and 2 are asked for: met\n" in told
-    assert "simulated s; 2 and 1 are asked for: SHORT OF IT\n" in told
+    assert "simulated s; 2 and 2 are required: met\n" in told
+    assert "simulated s; 2 and 1 are required: NOT MET\n" in told
 
 
-def test_worlds_that_are_the_same_each_time_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_traces_are_reported_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["determinism", "--seeds", "12", "--jobs", "1"])
 
     assert code == 0
     assert "1 seeds, 4 times each, under PYTHONHASHSEED 0, 1, " in capsys.readouterr().out
 
 
-def test_the_first_difference_of_two_traces_is_told() -> None:
+def test_the_first_difference_of_two_traces_is_printed() -> None:
     told = first_difference(Place("0", "raft", (12,)), Place("1", "raft", (11, 13)))
 
     assert "  PYTHONHASHSEED=0: [" in told
@@ -87,7 +89,7 @@ def test_speed_is_measured_against_its_goal(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith("raft-idle: ")
 
 
-def test_a_sweep_with_a_mutant_tells_how_to_see_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_with_a_mutant_prints_the_command_that_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["sweep", "--seeds", "4", "--jobs", "1", "--mutant", "R01"])
     told = capsys.readouterr().out
 
@@ -96,22 +98,22 @@ def test_a_sweep_with_a_mutant_tells_how_to_see_it_again(capsys: pytest.CaptureF
     assert "again: python -m simulations run --seed 4 --mutant R01" in told
 
 
-def test_a_mutant_that_is_missed_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mutant_that_is_missed_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["mutants", "R01", "--seeds", "12", "--jobs", "1"])
 
     assert code == 1
     assert "R01   grants a second vote in an epoch: MISSED in 1 seeds" in capsys.readouterr().out
 
 
-def test_what_makes_no_sense_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_wrong_arguments_are_refused_with_a_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps({"seed": 1, "colour": 1}))
     for argv, message in (
         (["run", "--seed", "1", "--mutant", "R00"], "no mutant 'R00'"),
         (["run", "--plan", str(tmp_path / "x.json")], "Plan has colour; known are "),
         (["run", "--plan", str(tmp_path / "y.json")], "No such file"),
         (["sweep", "--seeds", "9-3"], "9-3 is empty"),
-        (["sweep", "--seeds", "x"], "neither a seed nor A-B"),
-        (["sweep", "--seeds", "1", "--jobs", "0"], "no number from 1 on"),
+        (["sweep", "--seeds", "x"], "neither a seed N nor a range A-B"),
+        (["sweep", "--seeds", "1", "--jobs", "0"], "not a number of at least 1"),
     ):
         with pytest.raises(SystemExit) as raised:
             main(argv)

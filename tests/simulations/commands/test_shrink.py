@@ -23,7 +23,7 @@ def test_a_seed_is_shrunk_to_a_plan_that_breaks_the_same_property(tmp_path: Path
     again = simulate("run", "--plan", str(small), "--mutant", "R02", "--story", "0", "--page", str(tmp_path / "b.html"))
 
     assert shrunk.stdout.startswith("S03 of seed 1: "), shrunk.stdout + shrunk.stderr
-    assert " faults came down to 0 and 0 decisions of luck, in " in shrunk.stdout
+    assert " faults reduced to 0 and 0 decisions of noise, in " in shrunk.stdout
     assert (again.returncode, "S03 IS BROKEN" in again.stdout) == (1, True)
     tree = json.loads(small.read_text())
     assert (tree["noise_ms"], "faults" in tree, tree["chaos_ms"] < 1000) == ([0, 0], False, True)

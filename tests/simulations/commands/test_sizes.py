@@ -24,7 +24,7 @@ def entry(mutant_id: str, faults: int) -> Entry:
 @pytest.mark.parametrize(
     ("faults", "decisions", "times", "reached"), [(0, 0, 1.0, True), (1, 1, 2.0, True), (2, 3, 5.0, False)]
 )
-def test_a_plan_is_measured_by_its_faults_and_its_luck(
+def test_a_plan_is_measured_by_its_faults_and_decisions(
     faults: int, decisions: int, times: float, reached: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: Sequence[Entry] = [entry("R01", faults)]
@@ -36,6 +36,6 @@ def test_a_plan_is_measured_by_its_faults_and_its_luck(
     assert told[2].split()[:5] == ["R01", str(faults), str(decisions), "1", str(times)]
 
 
-def test_the_smallest_by_hand_are_of_twenty_mutants_that_there_are() -> None:
+def test_the_smallest_plans_by_hand_are_of_twenty_known_mutants() -> None:
     assert len(SMALLEST) >= 20
     assert set(SMALLEST) <= set(MUTANTS)

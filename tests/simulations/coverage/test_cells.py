@@ -13,7 +13,7 @@ from records.messages.elections import VoteResponse
 from records.messages.fetch import FetchResponse
 from records.schema import replace
 from records.uuids import METADATA_TOPIC_ID
-from simulations.coverage.cells import heard, told
+from simulations.coverage.cells import outcome_of_answer, outcome_of_reply
 
 Topic = FetchResponse.FetchableTopicResponse
 Data = Topic.PartitionData
@@ -49,12 +49,12 @@ def fetched(**fields: Any) -> FetchResponse:
 def test_an_answer_is_named_by_what_it_says_and_what_came_of_it(
     response: FetchResponse, grown: int, outcome: str
 ) -> None:
-    assert heard("Fetch", response, [], grown) == outcome
+    assert outcome_of_answer("Fetch", response, [], grown) == outcome
 
 
 def test_what_is_answered_is_named_by_what_it_gives() -> None:
     refused = VoteResponse(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())
 
-    assert told(do.Reply(WHO, refused)) == "INCONSISTENT_CLUSTER_ID"
-    assert told(do.Reply(WHO, fetched())) == "nothing"
-    assert told(do.ReplyRecords(WHO, fetched(), 0, 1, 100)) == "records"
+    assert outcome_of_reply(do.Reply(WHO, refused)) == "INCONSISTENT_CLUSTER_ID"
+    assert outcome_of_reply(do.Reply(WHO, fetched())) == "nothing"
+    assert outcome_of_reply(do.ReplyRecords(WHO, fetched(), 0, 1, 100)) == "records"

@@ -8,7 +8,7 @@ from simulations.coverage import moments, moves, table
 from simulations.properties.roles import TRANSITIONS
 
 
-def test_each_cell_is_there_once_and_can_be_or_has_a_reason() -> None:
+def test_each_cell_occurs_once_and_is_reachable_or_has_a_reason() -> None:
     cells = table.cells()
 
     assert set(Counter(cells).values()) == {1}
@@ -16,14 +16,14 @@ def test_each_cell_is_there_once_and_can_be_or_has_a_reason() -> None:
     assert {role for role, _, _ in table.reachable()} == set(table.ROLES)
 
 
-def test_a_cell_that_cannot_be_says_why() -> None:
+def test_an_unreachable_cell_says_why() -> None:
     assert table.why_not(("Leader", "Fetch", "records")) == ""
     assert table.why_not(("Follower", "Fetch", "records")).startswith("only a leader serves")
     assert table.why_not(("Leader", "VoteAnswer", "granted")) == "an answer to who asked in another role is late"
     assert table.why_not(("Leader", "VoteAnswer", "late")) == ""
 
 
-def test_each_reason_is_that_of_some_cell() -> None:
+def test_each_reason_applies_to_some_cell() -> None:
     reasons = {table.why_not(cell) for cell in table.cells()}
 
     assert reasons == {"", *(reason for reason, _ in table.UNREACHABLE)}

@@ -8,7 +8,7 @@ from simulations.coverage import uncommon as rare
 from simulations.levels import raft as raft_level
 
 
-def test_the_plans_are_the_same_each_time_and_all_can_be_read() -> None:
+def test_the_plans_are_deterministic_and_readable() -> None:
     tasks = rare.tasks_of()
 
     assert tasks == rare.tasks_of()
@@ -24,7 +24,7 @@ def test_the_plans_are_the_same_each_time_and_all_can_be_read() -> None:
         ("late 1", "cell: Resigned, BeginAnswer, late"),
     ],
 )
-def test_a_theme_comes_to_what_it_is_made_for(name: str, wanted: str) -> None:
+def test_a_theme_reaches_what_it_is_made_for(name: str, wanted: str) -> None:
     plan = dict(rare.plans())[name]
     plan.chaos_ms //= 3
 

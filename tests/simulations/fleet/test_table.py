@@ -40,7 +40,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(rows_of(tmp_path / "rows", [WELL, BROKEN])) == [rows[1], rows[0]]
 
 
-def test_a_task_of_which_nothing_is_told_was_not_done(tmp_path: Path) -> None:
+def test_a_task_without_rows_counts_as_not_done(tmp_path: Path) -> None:
     plans = Task((), plans=("{}",))
     with Table(tmp_path / "rows") as table:
         table.add(1, Row(plans, [], 0.0, "the worker ended with -9"))
@@ -66,7 +66,7 @@ def test_each_seed_of_a_task_that_could_not_be_done_has_a_row(tmp_path: Path) ->
     assert (row.error, row.outcomes) == ("the worker ended with -9", [Outcome(5)])
 
 
-def test_what_processes_of_this_machine_did_is_kept(tmp_path: Path) -> None:
+def test_rows_of_local_processes_are_stored(tmp_path: Path) -> None:
     tasks = [Task((), plans=('{"seed": 3, "chaos_ms": 300}',)), Task((), "nowhere")]
     crew = crew_of(args_of("--jobs", "1", "--out", str(tmp_path / "rows")))
 

@@ -104,8 +104,8 @@ def test_what_no_controller_could_have_said_is_found(name):
 def recorded(rows):
     """Each asked and answered before the next."""
     recorder = Recorder()
-    for asked, told in rows:
+    for asked, answer in rows:
         operation = recorder.ask("client", asked)
-        if told is not UNKNOWN:
-            recorder.answer(operation, told)
+        if answer is not UNKNOWN:
+            recorder.answer(operation, answer)
     return recorder.operations

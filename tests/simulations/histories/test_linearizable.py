@@ -11,8 +11,8 @@ from simulations.histories.operations import UNKNOWN, Operation, Recorder
 from simulations.histories.small import by_all_orders, random_history
 
 
-def operation(client, asked, told, invoked, returned):
-    return Operation(client, asked, told, invoked, returned)
+def operation(client, asked, answer, invoked, returned):
+    return Operation(client, asked, answer, invoked, returned)
 
 
 def test_a_read_may_see_what_was_written_at_the_same_time_or_what_was_before():
@@ -35,7 +35,7 @@ def test_a_read_after_a_write_sees_it():
     )  # fmt: skip
 
 
-def test_what_was_not_answered_may_happen_late_or_never():
+def test_an_unanswered_operation_may_take_effect_late_or_never():
     lost = operation("a", ("write", 1), UNKNOWN, 1, None)
     before = operation("b", ("read",), None, 2, 3)
     after = operation("b", ("read",), 1, 4, 5)
@@ -45,7 +45,7 @@ def test_what_was_not_answered_may_happen_late_or_never():
     assert verdicts == ["ok", "ok"]
 
 
-def test_what_was_not_answered_happens_once():
+def test_an_unanswered_operation_takes_effect_once():
     lost = operation("a", ("write", 1), UNKNOWN, 1, None)
     history = [
         lost, operation("b", ("read",), 1, 2, 3), operation("b", ("write", 2), True, 4, 5),
@@ -60,8 +60,8 @@ def test_what_was_not_answered_happens_once():
 def test_a_witness_leaves_out_other_keys_later_events_and_reads_that_say_nothing():
     recorder = Recorder()
 
-    def done(asked, told):
-        recorder.answer(recorder.ask("a", asked), told)
+    def done(asked, answer):
+        recorder.answer(recorder.ask("a", asked), answer)
 
     done(("put", "x", "1"), None)
     done(("put", "y", "1"), None)
@@ -72,10 +72,10 @@ def test_a_witness_leaves_out_other_keys_later_events_and_reads_that_say_nothing
     verdict = check(Strings(), recorder.operations)
 
     assert (verdict.key, [each.asked for each in verdict.witness]) == ("x", [("put", "x", "1"), ("get", "x")])
-    assert verdict.witness[-1].told == "2"
+    assert verdict.witness[-1].answer == "2"
 
 
-def test_a_search_whose_budget_is_spent_does_not_know():
+def test_a_search_whose_budget_is_spent_is_undecided():
     clients = range(12)
     history = [operation(client, ("write", client), True, 1, 100) for client in clients]
     history.append(operation("reader", ("read",), "nobody wrote this", 101, 102))
@@ -85,7 +85,7 @@ def test_a_search_whose_budget_is_spent_does_not_know():
     assert (verdict.result, verdict.looked_at) == ("unknown", 1000)
 
 
-def test_twins_that_were_never_answered_cost_no_more_than_one():
+def test_equal_unanswered_operations_cost_no_more_than_one():
     history = [operation(client, ("cas", None, 1), UNKNOWN, client, None) for client in range(200)]
     history.append(operation("reader", ("read",), 2, 1000, 1001))
 
@@ -94,7 +94,7 @@ def test_twins_that_were_never_answered_cost_no_more_than_one():
     assert verdict.result == "violation"
 
 
-def test_many_that_were_never_answered_are_decided():
+def test_histories_with_many_unanswered_operations_are_decided():
     """As where a name is written to while its leader is cut off, on a busy machine: two of three are never answered."""
     for seed in range(30):
         verdict = check(ControllerApi(), lost_history(Random(seed)), budget=5000)
@@ -120,19 +120,19 @@ def lost_history(rng):
             operations.append(operation("a", asked, UNKNOWN, moment, None))
             state = api.step(state, asked, UNKNOWN) if rng.random() < 1 / 3 else state
             continue
-        told = next(
-            told
-            for told in ("ok", ("ok", moment), "exists", "missing", "too few", state.configs if state else None)
-            if fits(api, state, asked, told)
+        answer = next(
+            answer
+            for answer in ("ok", ("ok", moment), "exists", "missing", "too few", state.configs if state else None)
+            if fits(api, state, asked, answer)
         )
-        state = api.step(state, asked, told)
-        operations.append(operation("a", asked, told, moment, moment + 1))
+        state = api.step(state, asked, answer)
+        operations.append(operation("a", asked, answer, moment, moment + 1))
     return operations
 
 
-def fits(api, state, asked, told):
-    is_id = asked[0] == "create" and told == "ok"
-    return not is_id and api.step(state, asked, told) is not REFUSED
+def fits(api, state, asked, answer):
+    is_id = asked[0] == "create" and answer == "ok"
+    return not is_id and api.step(state, asked, answer) is not REFUSED
 
 
 def test_the_search_agrees_with_trying_all_orders():

@@ -43,8 +43,8 @@ def jepsen(text):
             values = () if value == "nil" else tuple(map(int, value.strip("[]").split()))
             under_way[client] = recorder.ask(client, (name, *values))
         elif kind == "ok" or (kind == "fail" and name == "cas"):
-            told = (None if value == "nil" else int(value)) if name == "read" else kind == "ok"
-            recorder.answer(under_way.pop(client), told)
+            answer = (None if value == "nil" else int(value)) if name == "read" else kind == "ok"
+            recorder.answer(under_way.pop(client), answer)
         # What failed by a time-out, and what is of unknown outcome, stays without an answer.
     return recorder.operations
 

@@ -12,7 +12,7 @@ TEXT = (Path(__file__).resolve().parents[3] / "simulations" / "BOUNDARY.md").rea
 ROW = re.compile(r"^\| (\w+) \| ([^|]+) \| (equivalent|beyond) \| ([^|]+) \|$", re.MULTILINE)
 
 
-def test_each_mutant_that_lives_is_told_with_the_reason() -> None:
+def test_each_surviving_mutant_is_listed_with_its_reason() -> None:
     told = ROW.findall(TEXT)
 
     assert told == [
@@ -21,6 +21,6 @@ def test_each_mutant_that_lives_is_told_with_the_reason() -> None:
     ]
 
 
-def test_a_mutant_that_lives_is_not_among_those_that_must_be_caught() -> None:
+def test_no_surviving_mutant_is_among_those_that_must_be_caught() -> None:
     assert [each.mutant.id for each in SURVIVORS if each.mutant.id in MUTANTS] == []
     assert [find(each.mutant.id) for each in SURVIVORS] == [each.mutant for each in SURVIVORS]

@@ -53,11 +53,11 @@ class Tags(HTMLParser):
 def looked_at() -> tuple[Outcome, list[Entry], list[Entry]]:
     """A run with all that is told of it."""
     details: list[Entry] = []
-    outcome, entries = play(PLAN, told=details.append)
+    outcome, entries = play(PLAN, on_detail=details.append)
     return outcome, entries, details
 
 
-def test_a_page_tells_all_by_itself() -> None:
+def test_a_page_needs_no_other_file() -> None:
     outcome, entries, details = looked_at()
     broken = replace(outcome, property_id="S07", text="node 1 commits <b>alone</b>")
     original = replace(PLAN, faults=[*PLAN.faults, Fault("reset", {"whom": 1}, at_ms=900)])
@@ -81,7 +81,7 @@ def test_a_page_tells_all_by_itself() -> None:
     assert len(html) < 3 << 20
 
 
-def test_looking_closely_leaves_the_trace_as_it_is() -> None:
+def test_reporting_details_does_not_change_the_trace() -> None:
     assert looked_at()[0].trace_hash == play(PLAN)[0].trace_hash
 
 

@@ -16,7 +16,7 @@ def test_a_plan_goes_through_json_and_back(seed: int) -> None:
     assert from_json(to_json(plan)) == plan
 
 
-def test_what_has_its_default_is_left_out() -> None:
+def test_a_field_with_its_default_is_left_out() -> None:
     plan = Plan(7, faults=[Fault("reset", {"whom": 1}, at_ms=100)])
 
     text = to_json(plan)
@@ -40,7 +40,7 @@ def test_what_has_its_default_is_left_out() -> None:
         ('{"seed": 1, "faults": [{"kind": "reset", "when": "x"}]}', "no state 'x'; known are "),
     ],
 )
-def test_a_text_that_is_no_plan_is_refused(text: str, message: str) -> None:
+def test_a_text_that_is_not_a_plan_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read(text)
 

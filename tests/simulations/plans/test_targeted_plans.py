@@ -50,28 +50,27 @@ CAUGHT = {
     },
 }
 
-NAMES = [(level, name) for level, aims in LEVELS.items() for name in aims.AIMS]
+NAMES = [(level, name) for level, targeted_plans in LEVELS.items() for name in targeted_plans.TARGETED_PLANS]
 
 
 @pytest.mark.parametrize(
-    ("level", "aims", "otherwise"), [("raft", of_raft, swarm.draw), ("controller", of_clusters, cluster_swarm.draw)]
+    ("level", "targeted_plans", "otherwise"),
+    [("raft", of_raft, swarm.draw), ("controller", of_clusters, cluster_swarm.draw)],
 )
-def test_the_aims_take_turns_and_leave_the_other_seeds_alone(
-    level: str, aims: ModuleType, otherwise: Callable[[int], Any]
+def test_targeted_plans_take_turns_and_do_not_change_other_seeds(
+    level: str, targeted_plans: ModuleType, otherwise: Callable[[int], Any]
 ) -> None:
     draw = load(level).draw
-    names = [*aims.AIMS, next(iter(aims.AIMS))]
+    names = [*targeted_plans.TARGETED_PLANS, next(iter(targeted_plans.TARGETED_PLANS))]
 
-    aimed = [draw(aims.EVERY * turn) for turn in range(len(names))]
+    aimed = [draw(targeted_plans.EVERY * turn) for turn in range(len(names))]
 
-    assert aimed == [aims.of(name, aims.EVERY * turn) for turn, name in enumerate(names)]
-    assert all(draw(seed) == otherwise(seed) for seed in range(1, 60) if seed % aims.EVERY)
+    assert aimed == [targeted_plans.of(name, targeted_plans.EVERY * turn) for turn, name in enumerate(names)]
+    assert all(draw(seed) == otherwise(seed) for seed in range(1, 60) if seed % targeted_plans.EVERY)
 
 
 @pytest.mark.parametrize(("level", "name"), NAMES)
-def test_plans_with_an_aim_go_through_json_and_are_lived_through(
-    level: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_targeted_plans_go_through_json_and_run(level: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = load(level)
     plans = [LEVELS[level].of(name, seed) for seed in range(1, 3)]
     reached = _reached(monkeypatch)
@@ -104,7 +103,7 @@ def _place(point: str) -> str:
     return point.removeprefix("before:").removeprefix("after:")
 
 
-def test_a_voter_is_emptied_and_a_snapshot_lost_where_that_is_the_aim() -> None:
+def test_targeted_plans_wipe_a_voter_and_lose_a_snapshot() -> None:
     play = load("raft").play
 
     emptied = [play(of_raft.of("emptied", seed))[0].fired for seed in range(1, 5)]
@@ -115,7 +114,7 @@ def test_a_voter_is_emptied_and_a_snapshot_lost_where_that_is_the_aim() -> None:
 
 
 @pytest.mark.parametrize(("level", "caught"), CAUGHT.items())
-def test_each_aim_catches_the_mutant_that_it_came_of(level: str, caught: dict[str, tuple[str, int]]) -> None:
+def test_each_targeted_plan_catches_the_mutant_it_was_made_for(level: str, caught: dict[str, tuple[str, int]]) -> None:
     show = load(level).show
     tasks = [
         Task((), level, mutant_id, plans=(show(LEVELS[level].of(name, seed)),), names=(name,))
@@ -124,5 +123,5 @@ def test_each_aim_catches_the_mutant_that_it_came_of(level: str, caught: dict[st
 
     found = {row.task.names[0]: row for row in rows(tasks, 1)}
 
-    assert list(caught) == list(LEVELS[level].AIMS)
+    assert list(caught) == list(LEVELS[level].TARGETED_PLANS)
     assert [name for name in caught if found[name].error or found[name].outcomes[0].is_well] == []

@@ -23,7 +23,7 @@ def _told(row: Row) -> tuple[object, ...]:
     return row.task, row.error, [(each.seed, each.trace_hash, each.property_id, each.text) for each in row.outcomes]
 
 
-def test_a_mutant_in_a_fork_comes_to_what_it_comes_to_in_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mutant_has_the_same_outcome_in_a_fork_as_in_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [Task((4,), mutant_id=each) for each in MUTANTS]
 
     forked = {row.task.mutant_id: _told(row) for row in rows(tasks, 1)}
@@ -34,7 +34,7 @@ def test_a_mutant_in_a_fork_comes_to_what_it_comes_to_in_a_fresh_process(monkeyp
     assert forked.keys() == set(MUTANTS)
 
 
-def test_what_cannot_be_done_is_a_row_and_spoils_nothing() -> None:
+def test_a_failed_task_gives_a_row_and_does_not_affect_the_next() -> None:
     tasks = [Task((1,), "nowhere", "R17"), Task((1,), mutant_id="R0"), Task((4,), mutant_id="R17")]
 
     found = list(rows(tasks, 1))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulations.running.lines import is_counted, lived, production, reached
+from simulations.running.lines import is_counted, lines_run, production, reached
 
 
-def test_what_a_node_runs_counts_and_what_stands_around_it_does_not():
+def test_modules_that_a_node_runs_count_and_those_of_operators_do_not():
     names = ("raft.vote", "raft.network.channel", "controller.handlers.topics", "controller.config.dynamic")
     others = ("controller.tools.kafka_acls", "controller.server.start", "controller.config.file", "raft.storage.files")
 
@@ -13,8 +13,8 @@ def test_what_a_node_runs_counts_and_what_stands_around_it_does_not():
     assert {*names, "records.codec"} <= set(production())
 
 
-def test_a_world_runs_a_part_of_each_module_that_it_is_made_of():
-    ran = {path: set(lines) for path, lines in lived("raft", [1]).items()}
+def test_a_world_runs_lines_of_each_main_module():
+    ran = {path: set(lines) for path, lines in lines_run("raft", [1]).items()}
 
     found = {each.module: each for each in reached(ran)}
     assert len(found["raft.vote"].missed) < found["raft.vote"].statements

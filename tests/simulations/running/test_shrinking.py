@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulations.levels.raft import play
 from simulations.plans.plan import Calm, Fault, Load, Plan
-from simulations.plans.simplification import plainer
+from simulations.plans.simplification import simpler
 from simulations.plans.small_schedules import tiny
 from simulations.running.outcome import Outcome
 from simulations.running.shrinking import Shrinker
@@ -32,9 +32,9 @@ def broken_where(holds: Callable[[Plan], bool], at_ms: int = 4999) -> Callable[[
     return lambda plan: Outcome(plan.seed, "S01" if holds(plan) else "", at_us=at_ms * 1000)
 
 
-def test_only_the_faults_that_it_takes_are_left() -> None:
+def test_only_the_faults_that_are_needed_remain() -> None:
     play_this = broken_where(lambda plan: {"kill", "power"} <= {fault.kind for fault in plan.faults})
-    shrinker = Shrinker(play_this, "S01", plainer)
+    shrinker = Shrinker(play_this, "S01", simpler)
 
     small = shrinker.shrink(needs("kill", "power"))
 
@@ -53,7 +53,7 @@ def test_what_comes_after_the_break_is_cut_off() -> None:
     assert (small.chaos_ms, small.faults, small.noise_ms) == (3001, [], [0, 0])
 
 
-def test_noise_is_left_where_it_takes_noise() -> None:
+def test_noise_remains_where_it_is_needed() -> None:
     def holds(plan: Plan) -> bool:
         begin, end = plan.noise_ms or (0, 10_000)
         return begin <= 700 and end > 720
@@ -64,7 +64,7 @@ def test_noise_is_left_where_it_takes_noise() -> None:
     assert len(small.noise_of) == 1, "any one will do"
 
 
-def test_noise_is_left_of_what_it_takes_alone() -> None:
+def test_noise_remains_only_on_the_links_that_need_it() -> None:
     def holds(plan: Plan) -> bool:
         return plan.noise_ms != [0, 0] and (not plan.noise_of or {"disk 2", "link 1 3"} <= set(plan.noise_of))
 
@@ -73,17 +73,17 @@ def test_noise_is_left_of_what_it_takes_alone() -> None:
     assert small.noise_of == ["disk 2", "link 1 3"]
 
 
-def test_a_plan_that_breaks_something_else_counts_for_nothing() -> None:
+def test_a_plan_that_breaks_another_property_is_not_taken() -> None:
     plan = needs("kill")
 
-    shrinker = Shrinker(lambda other: Outcome(1, "S01" if other == plan else "S02"), "S01", plainer)
+    shrinker = Shrinker(lambda other: Outcome(1, "S01" if other == plan else "S02"), "S01", simpler)
 
     assert shrinker.shrink(plan) == plan
 
 
 def test_it_ends_when_its_runs_or_its_time_are_spent() -> None:
-    by_runs = Shrinker(broken_where(lambda _plan: True), "S01", plainer, runs_max=5)
-    by_time = Shrinker(broken_where(lambda _plan: True), "S01", plainer, cpu_s_max=-1.0)
+    by_runs = Shrinker(broken_where(lambda _plan: True), "S01", simpler, runs_max=5)
+    by_time = Shrinker(broken_where(lambda _plan: True), "S01", simpler, cpu_s_max=-1.0)
 
     by_runs.shrink(needs("kill"))
     by_time.shrink(needs("kill"))
@@ -102,16 +102,16 @@ def test_a_world_without_noise_takes_no_decision_and_one_with_noise_counts_them(
     assert 0 < play(one_disk)[0].decisions < decisions(0, 1000)
 
 
-def test_noise_without_an_end_is_the_same_as_none_that_is_told() -> None:
+def test_noise_without_an_end_equals_noise_that_is_not_bounded() -> None:
     hashes = {play(Plan(3, chaos_ms=500, calm=AMID, noise_ms=window))[0].trace_hash for window in ([], [0, 1_000_000])}
 
     assert len(hashes) == 1
 
 
-def test_time_outs_are_left_out_together() -> None:
+def test_timeouts_are_left_out_together() -> None:
     plan = Plan(1, config={"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50, "append_linger_ms": 5})
 
-    configs = [other.config for other in plainer(plan) if other.config != plan.config]
+    configs = [other.config for other in simpler(plan) if other.config != plan.config]
 
     assert configs == [{}, {"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50}, {"append_linger_ms": 5}]
 

@@ -6,7 +6,7 @@ from simulations.running.tasks import Row, Task, chunks
 from simulations.running.workers import rows
 
 
-def test_each_task_has_a_row() -> None:
+def test_each_task_gives_a_row() -> None:
     found = sorted(rows(chunks([11, 12, 13], 2), 2), key=lambda row: row.task.seeds)
 
     assert [(row.task.seeds, [each.seed for each in row.outcomes], row.error) for row in found] == [
@@ -14,20 +14,20 @@ def test_each_task_has_a_row() -> None:
     ]  # fmt: skip
 
 
-def test_what_cannot_be_done_is_a_row_too() -> None:
+def test_a_failed_task_gives_a_row() -> None:
     (row,) = rows([Task((1,), "nowhere")], 1)
 
     assert (row.outcomes, "no level 'nowhere'" in row.error) == ([], True)
 
 
-def test_a_task_ends_with_the_first_that_breaks_where_it_is_asked_to() -> None:
+def test_a_task_stops_at_the_first_broken_world_if_asked_to() -> None:
     (row,) = rows([Task(tuple(range(1, 50)), mutant_id="R17", until_broken=True)], 1)
 
     assert isinstance(row, Row)
     assert (row.error, row.outcomes[-1].property_id, len(row.outcomes) < 49) == ("", "S07", True)
 
 
-def test_plans_are_lived_through_like_seeds() -> None:
+def test_plans_run_like_seeds() -> None:
     (row,) = rows([Task((), plans=('{"seed": 3, "chaos_ms": 500}',), names=("a",))], 1)
 
     assert (row.error, [(each.seed, each.property_id) for each in row.outcomes]) == ("", [(3, "")])

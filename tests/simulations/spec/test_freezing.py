@@ -10,7 +10,7 @@ from simulations.spec.freezing import copy, frozen_replica
 from simulations.spec.machines import Laboratory
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_changes_independently_of_its_original() -> None:
     replica = Laboratory().boot(1, None, ()).machine.replica
     before = frozen_replica(replica)
     other = copy(replica)
@@ -29,7 +29,7 @@ def test_a_copy_does_what_the_original_does() -> None:
     assert frozen_replica(other) == frozen_replica(replica)
 
 
-def test_a_class_of_the_core_that_nobody_told_of_is_refused() -> None:
+def test_an_unknown_class_of_the_core_is_refused() -> None:
     stranger = type("Stranger", (), {"__module__": "raft.stranger"})()
 
     with pytest.raises(TypeError, match="Stranger is neither copied nor shared"):

@@ -22,7 +22,7 @@ ELECTION = [
 ]
 
 
-def test_an_election_and_the_next_are_as_they_may_be() -> None:
+def test_two_elections_in_a_row_are_allowed() -> None:
     assert list(contradictions(ELECTION)) == []
 
 
@@ -44,7 +44,7 @@ def test_an_election_and_the_next_are_as_they_may_be() -> None:
         (Observation(3, 1, 4, "Leader", 3, -1, 0), "a leader lacks what was committed before"),
     ],
 )
-def test_what_cannot_be_is_told(last: Observation, says: str) -> None:
+def test_an_impossible_observation_is_reported(last: Observation, says: str) -> None:
     found = list(contradictions([*ELECTION, last]))
 
     assert len(found) == bool(says)

@@ -13,26 +13,26 @@ from simulations.spec.search import search
 SMALL = Scope(epochs=1, records=1, ticks=0, losses=1, crashes=0, in_flight=2, led=True)
 
 
-def test_every_state_of_a_small_world_is_well() -> None:
+def test_no_state_of_a_small_world_breaks_a_property() -> None:
     found = search(SMALL)
 
     assert (found.broken, found.is_whole) == ("", True)
     assert found.states > 300
 
 
-def test_two_searches_of_one_scope_see_the_same() -> None:
+def test_two_searches_of_one_scope_visit_the_same_states() -> None:
     first, second = search(SMALL), search(SMALL)
 
     assert first[:5] == second[:5]
 
 
-def test_a_search_ends_where_it_is_told_to() -> None:
+def test_a_search_stops_at_its_limit() -> None:
     found = search(SMALL, states_max=100)
 
     assert (found.states, found.is_whole) == (100, False)
 
 
-def test_a_crash_loses_what_is_not_on_the_disk_alone() -> None:
+def test_a_crash_loses_only_what_is_not_on_disk() -> None:
     scope = Scope(epochs=1, records=1, ticks=0, losses=0, crashes=1, led=True)
     world = World(scope)
     written = world.after(world.first(), "write", 1)
@@ -54,7 +54,7 @@ def test_a_mutant_is_found(mutant_id: str, property_id: str) -> None:
     assert f": {property_id}: " in done.stdout
 
 
-def test_what_is_no_scope_is_refused_in_words() -> None:
+def test_an_invalid_scope_is_refused_with_a_reason() -> None:
     command = [sys.executable, "-m", "simulations", "search", "--scope", "epochs=many"]
 
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -67,7 +67,7 @@ def leaves_at_once(self: Replica, effect: Any) -> None:
         (Replica, "emit", leaves_at_once, "on disk before anybody is told"),
     ],
 )
-def test_a_step_that_no_action_allows_is_told(
+def test_a_step_that_no_action_allows_is_reported(
     monkeypatch: pytest.MonkeyPatch, place: Any, name: str, wrong: Callable[..., Any], guard: str
 ) -> None:
     monkeypatch.setattr(place, name, wrong)
@@ -82,7 +82,7 @@ def test_a_step_that_no_action_allows_is_told(
         run.watch.validator.conclude()
 
 
-def test_an_answer_is_held_against_the_log_as_it_was_before_it_was_cleaned_in_the_same_step() -> None:
+def test_an_answer_is_checked_against_the_log_before_a_cleanup_in_the_same_step() -> None:
     before = Node(
         4, True, LEADER, 1, 4, -1, Log(71, 1, ((1, 96),)), Disk(None, Log()), 0, watermark=85,
         snapshots=((1, 71, 9), (1, 81, 9)),

@@ -45,7 +45,7 @@ def test_logs_share_what_has_the_same_epochs(other: Log, shared: int) -> None:
     assert LOG.shares(other) == shared == other.shares(LOG)
 
 
-def test_a_crash_leaves_what_was_durable_and_any_part_of_what_was_on_its_way() -> None:
+def test_a_crash_leaves_what_was_durable_and_any_prefix_of_pending_writes() -> None:
     saved, next_one = Election(2, 1), Election(3)
     longer = LOG.appended(3, 14)
     disk = Disk(saved, LOG, saving=((1, next_one),), writing=((1, longer),))
@@ -65,7 +65,7 @@ def test_a_crash_may_leave_an_empty_log_behind_a_snapshot_of_a_later_epoch_alone
     assert "durable up to" in may_survive(disk, disk.election, same, [(LOG.last_epoch, 5)])
 
 
-def test_a_node_differs_from_another_in_the_fields_that_are_named() -> None:
+def test_but_changes_the_named_fields_of_a_node() -> None:
     node = Node(1, True, "Follower", 3, 2, UNKNOWN, LOG, Disk(), 70)
 
     assert node.but() == node
