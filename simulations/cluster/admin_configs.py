@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
-from simulations.cluster.judge_members import UNCLEAN
+from simulations.cluster.member_rules import UNCLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

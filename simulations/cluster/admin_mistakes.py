@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulations.cluster.admins import Admin
 
 # Nobody has this id, and no topic this name.
-STRANGER = 9999
+NO_BROKER = 9999
 NOWHERE = "nowhere"
 TOO_MANY = 20_000
 SECOND_MS = 1000
@@ -83,7 +83,7 @@ def _create(*names: str, partitions: int = 1, replicas: int = 1, config: str | N
 
 def _create_on_stranger(_cluster: str, _topic: str) -> Any:
     wanted = CreateTopicsRequest.CreatableTopic
-    assignment = wanted.CreatableReplicaAssignment(partition_index=0, broker_ids=(STRANGER,))
+    assignment = wanted.CreatableReplicaAssignment(partition_index=0, broker_ids=(NO_BROKER,))
     topic = wanted(name=NOWHERE, num_partitions=-1, replication_factor=-1, assignments=(assignment,), configs=())
     return CreateTopicsRequest(topics=(topic,), timeout_ms=SECOND_MS)
 
@@ -149,7 +149,7 @@ def _set_level(name: str, level: int, kind: int = 1) -> Any:
 def _register(cluster: str, *levels: tuple[str, int, int]) -> Any:
     feature = BrokerRegistrationRequest.Feature
     return BrokerRegistrationRequest(
-        broker_id=STRANGER,
+        broker_id=NO_BROKER,
         cluster_id=cluster,
         incarnation_id=b"i" * 16,
         listeners=(),
@@ -163,17 +163,17 @@ def _register(cluster: str, *levels: tuple[str, int, int]) -> Any:
 
 def _alter_partition() -> Any:
     wanted = AlterPartitionRequest.TopicData
-    member = wanted.PartitionData.BrokerState(broker_id=STRANGER)
+    member = wanted.PartitionData.BrokerState(broker_id=NO_BROKER)
     partition = wanted.PartitionData(
         partition_index=0, leader_epoch=1, new_isr_with_epochs=(member,), partition_epoch=1
     )
     topic = wanted(topic_id=b"t" * 16, partitions=(partition,))
-    return AlterPartitionRequest(broker_id=STRANGER, broker_epoch=1, topics=(topic,))
+    return AlterPartitionRequest(broker_id=NO_BROKER, broker_epoch=1, topics=(topic,))
 
 
 def _heartbeat() -> Any:
     return BrokerHeartbeatRequest(
-        broker_id=STRANGER, broker_epoch=1, current_metadata_offset=1, want_fence=False, want_shut_down=False
+        broker_id=NO_BROKER, broker_epoch=1, current_metadata_offset=1, want_fence=False, want_shut_down=False
     )
 
 
@@ -198,7 +198,7 @@ MISTAKES = (
     Mistake(lambda _, topic: _grow(topic, count=-1), (MISSING, Error.INVALID_PARTITIONS)),
     Mistake(lambda _, topic: _grow(topic, count=TOO_MANY), (MISSING, Error.POLICY_VIOLATION)),
     Mistake(lambda _, __: _reassign(NOWHERE, (101,)), (MISSING,)),
-    Mistake(lambda _, topic: _reassign(topic, (STRANGER,)), (MISSING, Error.INVALID_REPLICA_ASSIGNMENT)),
+    Mistake(lambda _, topic: _reassign(topic, (NO_BROKER,)), (MISSING, Error.INVALID_REPLICA_ASSIGNMENT)),
     Mistake(lambda _, topic: _reassign(topic, (101, 101)), (MISSING, Error.INVALID_REPLICA_ASSIGNMENT)),
     Mistake(lambda _, topic: _reassign(topic, ()), (MISSING, Error.INVALID_REPLICA_ASSIGNMENT)),
     Mistake(lambda _, topic: _elect(topic, 7), (Error.INVALID_REQUEST,)),
@@ -208,13 +208,13 @@ MISTAKES = (
     Mistake(lambda _, topic: _configure(TOPIC, topic, operation=2), (Error.INVALID_CONFIG,)),
     Mistake(lambda _, topic: _configure(TOPIC, topic, operation=9), (Error.INVALID_REQUEST,)),
     Mistake(lambda _, topic: _configure(TOPIC, topic, topic), (Error.INVALID_REQUEST,)),
-    Mistake(lambda _, __: _configure(BROKER, str(STRANGER)), (Error.BROKER_ID_NOT_REGISTERED,)),
+    Mistake(lambda _, __: _configure(BROKER, str(NO_BROKER)), (Error.BROKER_ID_NOT_REGISTERED,)),
     Mistake(lambda _, __: _configure(BROKER, "me"), (Error.INVALID_REQUEST,)),
     Mistake(lambda _, topic: _configure(99, topic), (Error.UNSUPPORTED_VERSION,)),
     Mistake(lambda _, __: _replace(NOWHERE), (MISSING,)),
     Mistake(lambda _, topic: _replace(topic, topic), (Error.INVALID_REQUEST,)),
     Mistake(lambda _, __: _describe_configs(TOPIC, NOWHERE), (MISSING,)),
-    Mistake(lambda _, __: _describe_configs(BROKER, str(STRANGER)), (Error.INVALID_REQUEST,)),
+    Mistake(lambda _, __: _describe_configs(BROKER, str(NO_BROKER)), (Error.INVALID_REQUEST,)),
     Mistake(lambda _, __: _describe_configs(99, NOWHERE), (Error.INVALID_REQUEST,)),
     Mistake(lambda _, __: _describe(1), (Error.MISMATCHED_ENDPOINT_TYPE, Error.UNSUPPORTED_VERSION)),
     Mistake(lambda _, __: _describe(9), (Error.UNSUPPORTED_ENDPOINT_TYPE, Error.UNSUPPORTED_VERSION)),
@@ -225,15 +225,15 @@ MISTAKES = (
     Mistake(lambda _, __: _set_level("metadata.version", 6, kind=3), (Error.INVALID_UPDATE_VERSION,)),
     Mistake(lambda _, __: _set_level("group.version", 1, kind=0), (Error.INVALID_UPDATE_VERSION,)),
     Mistake(lambda _, __: _set_level("group.version", -1, kind=2), (Error.INVALID_UPDATE_VERSION,)),
-    Mistake(lambda _, __: UnregisterBrokerRequest(broker_id=STRANGER), (Error.BROKER_ID_NOT_REGISTERED,)),
+    Mistake(lambda _, __: UnregisterBrokerRequest(broker_id=NO_BROKER), (Error.BROKER_ID_NOT_REGISTERED,)),
     Mistake(lambda _, __: _register("another", ("metadata.version", 7, 30)), (Error.INCONSISTENT_CLUSTER_ID,)),
     Mistake(lambda cluster, _: _register(cluster), (Error.INVALID_REGISTRATION,)),
     Mistake(lambda cluster, _: _register(cluster, ("metadata.version", 1, 3)), (Error.UNSUPPORTED_VERSION,)),
     Mistake(lambda _, __: _heartbeat(), (Error.STALE_BROKER_EPOCH,)),
-    Mistake(lambda _, __: AllocateProducerIdsRequest(broker_id=STRANGER, broker_epoch=1), (Error.STALE_BROKER_EPOCH,)),
+    Mistake(lambda _, __: AllocateProducerIdsRequest(broker_id=NO_BROKER, broker_epoch=1), (Error.STALE_BROKER_EPOCH,)),
     Mistake(lambda _, __: _alter_partition(), (Error.STALE_BROKER_EPOCH,)),
     Mistake(
-        lambda _, __: AssignReplicasToDirsRequest(broker_id=STRANGER, broker_epoch=1, directories=()),
+        lambda _, __: AssignReplicasToDirsRequest(broker_id=NO_BROKER, broker_epoch=1, directories=()),
         (Error.STALE_BROKER_EPOCH, Error.UNSUPPORTED_VERSION),
     ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from raft.inputs import Source
     from simulations.cluster.driver import ControllerProcess
     from simulations.cluster.history import ClusterHistory
-    from simulations.cluster.judge import Judge
+    from simulations.cluster.log_rules import LogRules
     from simulations.world.ledger import Ledger
 
     Looks = Callable[[Any, Any], list[int]]
@@ -40,10 +40,10 @@ class Answering:
     shows: the offsets at which it was changed, where that was not committed yet.
     """
 
-    def __init__(self, ledger: Ledger, history: ClusterHistory, judge: Judge, looks: dict[type, Looks]) -> None:
+    def __init__(self, ledger: Ledger, history: ClusterHistory, log_rules: LogRules, looks: dict[type, Looks]) -> None:
         self._ledger = ledger
         self._history = history
-        self._judge = judge
+        self._judge = log_rules
         self._looks = looks
         self._committed: dict[tuple[Life, Source], int] = {}  # how much was, when something was asked
         self._shown: dict[tuple[Life, Source], int] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Items = set[tuple[Any, ...]]
 
 
-def judge(node_id: int, request: Any, response: Any) -> None:
+def check(node_id: int, request: Any, response: Any) -> None:
     """Raises Violation where an answer of the active controller does not fit."""
     what = f"node {node_id} answers {type(request).__name__}"
     if Error.UNKNOWN_SERVER_ERROR in errors_of(response):

@@ -8,7 +8,7 @@ from records.errors import Error
 from records.messages.partitions import AssignReplicasToDirsRequest
 from records.uuids import UNASSIGNED_DIRECTORY
 from simulations.cluster.client import Client, is_elsewhere
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.member_rules import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
@@ -34,10 +34,8 @@ class Directories:
         self._waits = False
         self._client: Client | None = None
         if len(machine.directories) > 1:  # of a single one the controller knows by itself
-            self._luck = process.run.stream("directories", process.id, process.life)
-            self._client = Client(
-                process.world, process.run.network, self._luck, process.id, process.run.plan.voter_ids
-            )
+            self._rng = process.run.stream("directories", process.id, process.life)
+            self._client = Client(process.world, process.run.network, self._rng, process.id, process.run.plan.voter_ids)
 
     @property
     def clients(self) -> list[Client]:
@@ -64,7 +62,7 @@ class Directories:
         """Tell where replicas are of which the controller does not know it, or that were moved."""
         process, client = self._process, self._client
         assert client is not None, "there are several directories"
-        process.later(between(self._luck, 1, 2 * process.run.plan.lead_every_ms), self._act)
+        process.later(between(self._rng, 1, 2 * process.run.plan.lead_every_ms), self._act)
         well = [each for each in self.online if each not in self.failed]
         is_known = process.image.features.get(METADATA_VERSION, 0) >= DIRECTORIES_SINCE
         if process.epoch < 0 or client.is_paused or self._waits or not well or not is_known:
@@ -74,8 +72,8 @@ class Directories:
             if process.id not in partition.replicas:
                 continue
             at = partition.directory_of(process.id)
-            if at == UNASSIGNED_DIRECTORY or (at in well and self._luck.random() < MOVES):
-                chosen = well[int(self._luck.random() * len(well))]
+            if at == UNASSIGNED_DIRECTORY or (at in well and self._rng.random() < MOVES):
+                chosen = well[int(self._rng.random() * len(well))]
                 found.setdefault(chosen, {}).setdefault(topic_id, []).append(index)
         if found:
             self._waits = True

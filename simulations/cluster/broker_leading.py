@@ -26,17 +26,17 @@ class Leading:
     def __init__(self, process: BrokerLife) -> None:
         self._process = process
         self._run = process.run
-        self._luck = process.rng
+        self._rng = process.rng
         self._altering: dict[tuple[bytes, int], int] = {}  # the partition epoch that is waited for
         self._epochs: dict[int, list[int]] = {}  # by broker: the epochs that it was seen to have
 
     def act(self) -> None:
         """Ask for what ISRs should be, and sometimes for producer ids; and again a while after."""
         process = self._process
-        process.later(between(self._luck, 1, 2 * self._run.plan.lead_every_ms), self.act)
+        process.later(between(self._rng, 1, 2 * self._run.plan.lead_every_ms), self.act)
         if process.epoch < 0 or process.leading.is_paused:
             return
-        if self._luck.random() < 0.1:
+        if self._rng.random() < 0.1:
             self._allocate()
         topics: dict[bytes, list[PartitionData]] = {}
         operations = []
@@ -79,10 +79,10 @@ class Leading:
             if each == process.id:
                 continue
             is_well = self._run.is_replicating(each, key)
-            falls_behind = self._luck.random() < self._run.lag
+            falls_behind = self._rng.random() < self._run.lag
             # A leader may not have heard yet that a follower is fenced; the controller has to know better.
             is_let_in = each in known and not (known[each].fenced or known[each].leaving)
-            if each in known and not falls_behind and is_well and (is_let_in or self._luck.random() < 0.5):
+            if each in known and not falls_behind and is_well and (is_let_in or self._rng.random() < 0.5):
                 wanted.append(each)
         if process.id not in known or set(wanted) == set(found.isr) or not process.directories.has(key):
             return None
@@ -94,7 +94,7 @@ class Leading:
         known = self._epochs.setdefault(broker_id, [epoch])
         if epoch != known[-1]:
             known.append(epoch)
-        return known[-2] if len(known) > 1 and self._luck.random() < 0.1 else epoch
+        return known[-2] if len(known) > 1 and self._rng.random() < 0.1 else epoch
 
     def _altered(self, operations: list[Operation], response: Any) -> None:
         self._altering.clear()

@@ -15,7 +15,7 @@ from simulations.cluster.broker_leading import Leading
 from simulations.cluster.broker_log import LogReader
 from simulations.cluster.client import BACKOFF_MS, Client, is_elsewhere
 from simulations.cluster.image import Image
-from simulations.cluster.judge_members import CORDONED_SINCE, METADATA_VERSION
+from simulations.cluster.member_rules import CORDONED_SINCE, METADATA_VERSION
 from simulations.world.releases import NEWEST, levels_of
 from simulations.world.world import MS
 

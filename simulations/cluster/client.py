@@ -51,7 +51,7 @@ class Client:
         self.is_paused = False
         self.connections: dict[int, Connection] = {}
         self.channels: dict[int, Channel] = {}
-        self.mourners: list[Connection] = []
+        self.unaware_peers: list[Connection] = []
         self._servers = servers
         self.target = servers[int(rng.random() * len(servers))]
         self.number = 0

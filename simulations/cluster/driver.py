@@ -201,7 +201,7 @@ class ControllerProcess(Process):
         if self.node.triggers.states:
             self.node.triggers.look(self)
 
-    def say_last_words(self) -> None:
+    def resign(self) -> None:
         """It cannot go on: the product tells the others, and nothing else is taken in."""
         self._inbox.clear()
         self.driver.give_up()

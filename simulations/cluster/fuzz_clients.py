@@ -24,10 +24,10 @@ ANYBODY = 0.15
 TIMEOUT_MS = 1200
 
 
-class Clerk:
+class FuzzClient:
     """One of them. image: the committed metadata, as who makes a request needs it to be wrong by just a little."""
 
-    def __init__(self, run: ClusterWorld, number: int, asks: Sequence[Callable[[Clerk], Any]]) -> None:
+    def __init__(self, run: ClusterWorld, number: int, asks: Sequence[Callable[[FuzzClient], Any]]) -> None:
         self.run = run
         self._asks = asks
         self.rng = run.stream("clerk", number)
@@ -39,7 +39,7 @@ class Clerk:
 
     @property
     def image(self) -> Image:
-        return self.run.watch.judge.image
+        return self.run.watch.log_rules.image
 
     def stop(self) -> None:
         """It asks nothing more."""
@@ -69,6 +69,6 @@ class Clerk:
         """In this share of the cases."""
         return self.rng.random() < share
 
-    def some(self, least: int, most: int, draw: Callable[[Clerk], Any]) -> tuple[Any, ...]:
+    def some(self, least: int, most: int, draw: Callable[[FuzzClient], Any]) -> tuple[Any, ...]:
         """So many things that are drawn one after the other."""
         return tuple(draw(self) for _ in range(between(self.rng, least, most)))

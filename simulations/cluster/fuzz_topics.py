@@ -17,13 +17,13 @@ from simulations.world.streams import between
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulations.cluster.fuzz_clients import Clerk
+    from simulations.cluster.fuzz_clients import FuzzClient
 
 TIMEOUT_MS = 1200
 # Two are alike but for a dot, so that the second of them is refused (KAFKA-1481).
 NAMES = ("wide-1", "wide-2", "wide.3", "wide_3")
-SELDOM = ("seldom", "x" * 249)
-NO_NAMES = ("", ".", "..", "a/b", "x" * 250, METADATA_TOPIC)
+RARE_NAMES = ("seldom", "x" * 249)
+INVALID_NAMES = ("", ".", "..", "a/b", "x" * 250, METADATA_TOPIC)
 NOBODY = 9999
 # As many partitions as one request may make.
 HUGE = 10_000
@@ -34,149 +34,149 @@ Creatable = CreateTopicsRequest.CreatableTopic
 Growing = CreatePartitionsRequest.CreatePartitionsTopic
 
 
-def name(clerk: Clerk) -> str:
+def name(fuzz: FuzzClient) -> str:
     """Of a topic that may be there, and now and then of one that is not, or never can be."""
-    if clerk.happens(0.04):
-        return str(clerk.one_of(NO_NAMES))
-    return str(clerk.one_of(SELDOM)) if clerk.happens(0.04) else str(clerk.one_of(NAMES))
+    if fuzz.happens(0.04):
+        return str(fuzz.one_of(INVALID_NAMES))
+    return str(fuzz.one_of(RARE_NAMES)) if fuzz.happens(0.04) else str(fuzz.one_of(NAMES))
 
 
-def replicas(clerk: Clerk, size: int | None = None) -> tuple[int, ...]:
+def replicas(fuzz: FuzzClient, size: int | None = None) -> tuple[int, ...]:
     """Brokers for one partition; some lists name one twice, one that is not there, or none."""
-    ids = [machine.id for machine in clerk.run.brokers]
-    clerk.rng.shuffle(ids)
-    found = ids[: _size(clerk) if size is None else size]
-    if clerk.happens(0.02):
-        found = clerk.one_of(([], [*found, NOBODY], [*found, found[0]]))
+    ids = [machine.id for machine in fuzz.run.brokers]
+    fuzz.rng.shuffle(ids)
+    found = ids[: _size(fuzz) if size is None else size]
+    if fuzz.happens(0.02):
+        found = fuzz.one_of(([], [*found, NOBODY], [*found, found[0]]))
     return tuple(found)
 
 
-def _size(clerk: Clerk) -> int:
+def _size(fuzz: FuzzClient) -> int:
     """How many replicas; more than most topics have where there are brokers for them."""
-    return between(clerk.rng, 1, max(3, len(clerk.run.brokers)))
+    return between(fuzz.rng, 1, max(3, len(fuzz.run.brokers)))
 
 
-def create(clerk: Clerk) -> CreateTopicsRequest:
-    topics = clerk.some(1, 2, _new_topic)
-    return CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=clerk.happens(0.1))
+def create(fuzz: FuzzClient) -> CreateTopicsRequest:
+    topics = fuzz.some(1, 2, _new_topic)
+    return CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=fuzz.happens(0.1))
 
 
-def _new_topic(clerk: Clerk) -> Any:
-    configs = fuzz_values.topic_configs(clerk, 0.05) if clerk.happens(0.4) else ()
+def _new_topic(fuzz: FuzzClient) -> Any:
+    configs = fuzz_values.topic_configs(fuzz, 0.05) if fuzz.happens(0.4) else ()
     wanted = tuple(Creatable.CreatableTopicConfig(name=key, value=value) for key, value in configs)
-    if clerk.happens(0.3):
-        return _by_hand(clerk, wanted)
-    count = -1 if clerk.happens(0.05) else between(clerk.rng, 8, 40)
-    size = -1 if clerk.happens(0.1) else _size(clerk)
-    if clerk.happens(0.12):
-        count, size = clerk.one_of(((0, 1), (-2, 1), (3, 0), (3, -2), (3, 99), (HUGE + 1, 1), (HUGE, 99), (HUGE, 0)))
-    return Creatable(name=name(clerk), num_partitions=count, replication_factor=size, assignments=(), configs=wanted)
+    if fuzz.happens(0.3):
+        return _by_hand(fuzz, wanted)
+    count = -1 if fuzz.happens(0.05) else between(fuzz.rng, 8, 40)
+    size = -1 if fuzz.happens(0.1) else _size(fuzz)
+    if fuzz.happens(0.12):
+        count, size = fuzz.one_of(((0, 1), (-2, 1), (3, 0), (3, -2), (3, 99), (HUGE + 1, 1), (HUGE, 99), (HUGE, 0)))
+    return Creatable(name=name(fuzz), num_partitions=count, replication_factor=size, assignments=(), configs=wanted)
 
 
-def _by_hand(clerk: Clerk, configs: tuple[Any, ...]) -> Any:
+def _by_hand(fuzz: FuzzClient, configs: tuple[Any, ...]) -> Any:
     """A topic with lists of replicas, in any order of the partitions."""
-    size = min(_size(clerk), len(clerk.run.brokers))
-    count = between(clerk.rng, 1, 24)
+    size = min(_size(fuzz), len(fuzz.run.brokers))
+    count = between(fuzz.rng, 1, 24)
     indexes = list(range(count))
-    if clerk.happens(0.3):
-        clerk.rng.shuffle(indexes)
-    if clerk.happens(0.08):
-        indexes[-1] = clerk.one_of((count, 0, -1))
+    if fuzz.happens(0.3):
+        fuzz.rng.shuffle(indexes)
+    if fuzz.happens(0.08):
+        indexes[-1] = fuzz.one_of((count, 0, -1))
     lists = [
-        Creatable.CreatableReplicaAssignment(partition_index=index, broker_ids=replicas(clerk, size))
+        Creatable.CreatableReplicaAssignment(partition_index=index, broker_ids=replicas(fuzz, size))
         for index in indexes
     ]
-    if clerk.happens(0.05):
-        lists[-1] = Creatable.CreatableReplicaAssignment(partition_index=indexes[-1], broker_ids=replicas(clerk, 1))
-    counts = clerk.one_of(((3, -1), (-1, 2))) if clerk.happens(0.06) else (-1, -1)
+    if fuzz.happens(0.05):
+        lists[-1] = Creatable.CreatableReplicaAssignment(partition_index=indexes[-1], broker_ids=replicas(fuzz, 1))
+    counts = fuzz.one_of(((3, -1), (-1, 2))) if fuzz.happens(0.06) else (-1, -1)
     return Creatable(
-        name=name(clerk), num_partitions=counts[0], replication_factor=counts[1], assignments=tuple(lists),
+        name=name(fuzz), num_partitions=counts[0], replication_factor=counts[1], assignments=tuple(lists),
         configs=configs,
     )  # fmt: skip
 
 
-def grow(clerk: Clerk) -> CreatePartitionsRequest:
-    topics = clerk.some(1, 2, _growing)
+def grow(fuzz: FuzzClient) -> CreatePartitionsRequest:
+    topics = fuzz.some(1, 2, _growing)
     # A world in which there were so many would take minutes.
-    is_dry = clerk.happens(0.1) or any(topic.count >= HUGE for topic in topics)
+    is_dry = fuzz.happens(0.1) or any(topic.count >= HUGE for topic in topics)
     return CreatePartitionsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=is_dry)
 
 
-def _growing(clerk: Clerk) -> Any:
-    of = name(clerk)
-    known = clerk.image.names.get(of)
-    now = 0 if known is None else clerk.image.counts[known]
-    more = between(clerk.rng, 1, 20)
-    if clerk.happens(0.2):
-        more = clerk.one_of((0, -1, -now - 1, HUGE, HUGE + 1, HUGE + 1))
-    if not 0 < more < 30 or clerk.happens(0.6):
+def _growing(fuzz: FuzzClient) -> Any:
+    of = name(fuzz)
+    known = fuzz.image.names.get(of)
+    now = 0 if known is None else fuzz.image.counts[known]
+    more = between(fuzz.rng, 1, 20)
+    if fuzz.happens(0.2):
+        more = fuzz.one_of((0, -1, -now - 1, HUGE, HUGE + 1, HUGE + 1))
+    if not 0 < more < 30 or fuzz.happens(0.6):
         return Growing(name=of, count=now + more, assignments=None)
-    first = clerk.image.partitions.get((known or ZERO, 0))
+    first = fuzz.image.partitions.get((known or ZERO, 0))
     size = 1 if first is None else len(first.replicas)
-    given = more + (clerk.one_of((-1, 1)) if clerk.happens(0.1) else 0)
-    lists = tuple(Growing.CreatePartitionsAssignment(broker_ids=replicas(clerk, size)) for _ in range(given))
+    given = more + (fuzz.one_of((-1, 1)) if fuzz.happens(0.1) else 0)
+    lists = tuple(Growing.CreatePartitionsAssignment(broker_ids=replicas(fuzz, size)) for _ in range(given))
     return Growing(name=of, count=now + more, assignments=lists)
 
 
-def delete(clerk: Clerk) -> DeleteTopicsRequest:
-    return DeleteTopicsRequest(topics=clerk.some(1, 3, _gone), timeout_ms=TIMEOUT_MS)
+def delete(fuzz: FuzzClient) -> DeleteTopicsRequest:
+    return DeleteTopicsRequest(topics=fuzz.some(1, 3, _gone), timeout_ms=TIMEOUT_MS)
 
 
-def _gone(clerk: Clerk) -> Any:
+def _gone(fuzz: FuzzClient) -> Any:
     """By name or by id; or by both, or by neither."""
-    of = name(clerk)
-    topic_id = clerk.image.names.get(of, b"t" * 16)
-    way = clerk.rng.random()
+    of = name(fuzz)
+    topic_id = fuzz.image.names.get(of, b"t" * 16)
+    way = fuzz.rng.random()
     given: tuple[str | None, bytes] = (of, ZERO) if way < 0.45 else (None, topic_id)
     if way > 0.9:
-        given = clerk.one_of(((of, topic_id), (None, ZERO)))
+        given = fuzz.one_of(((of, topic_id), (None, ZERO)))
     return DeleteTopicsRequest.DeleteTopicState(name=given[0], topic_id=given[1])
 
 
-def move(clerk: Clerk) -> AlterPartitionReassignmentsRequest:
+def move(fuzz: FuzzClient) -> AlterPartitionReassignmentsRequest:
     """Many partitions at once, some of them to where they cannot go, or back to where they were; or a whole topic to
     one place; or nothing.
     """
     wanted = AlterPartitionReassignmentsRequest.ReassignableTopic
-    of = name(clerk)
-    if clerk.happens(0.2):
-        place = replicas(clerk)
-        count = clerk.image.counts.get(clerk.image.names.get(of, ZERO), 0)
+    of = name(fuzz)
+    if fuzz.happens(0.2):
+        place = replicas(fuzz)
+        count = fuzz.image.counts.get(fuzz.image.names.get(of, ZERO), 0)
         partitions = tuple(wanted.ReassignablePartition(partition_index=each, replicas=place) for each in range(count))
     else:
         partitions = tuple(
             wanted.ReassignablePartition(
-                partition_index=_index(clerk), replicas=None if clerk.happens(0.25) else replicas(clerk)
+                partition_index=_index(fuzz), replicas=None if fuzz.happens(0.25) else replicas(fuzz)
             )
-            for _ in range(between(clerk.rng, 1, 12))
+            for _ in range(between(fuzz.rng, 1, 12))
         )
     return AlterPartitionReassignmentsRequest(
-        topics=() if clerk.happens(0.04) else (wanted(name=of, partitions=partitions),),
+        topics=() if fuzz.happens(0.04) else (wanted(name=of, partitions=partitions),),
         timeout_ms=TIMEOUT_MS,
-        allow_replication_factor_change=clerk.happens(0.7),
+        allow_replication_factor_change=fuzz.happens(0.7),
     )
 
 
-def list_moves(clerk: Clerk) -> ListPartitionReassignmentsRequest:
+def list_moves(fuzz: FuzzClient) -> ListPartitionReassignmentsRequest:
     wanted = ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
-    topics = None if clerk.happens(0.4) else clerk.some(
+    topics = None if fuzz.happens(0.4) else fuzz.some(
         0, 2, lambda each: wanted(name=name(each), partition_indexes=each.some(1, 6, _index))
     )  # fmt: skip
     return ListPartitionReassignmentsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
 
 
-def elect(clerk: Clerk) -> ElectLeadersRequest:
+def elect(fuzz: FuzzClient) -> ElectLeadersRequest:
     wanted = ElectLeadersRequest.TopicPartitions
-    kind = clerk.one_of((PREFERRED, PREFERRED, UNCLEAN, 7)) if clerk.happens(0.3) else PREFERRED
-    topics = None if clerk.happens(0.2) else clerk.some(
+    kind = fuzz.one_of((PREFERRED, PREFERRED, UNCLEAN, 7)) if fuzz.happens(0.3) else PREFERRED
+    topics = None if fuzz.happens(0.2) else fuzz.some(
         0, 2, lambda each: wanted(topic=name(each), partitions=each.some(1, 12, _index))
     )  # fmt: skip
     return ElectLeadersRequest(election_type=kind, topic_partitions=topics, timeout_ms=TIMEOUT_MS)
 
 
-def _index(clerk: Clerk) -> int:
-    return int(clerk.one_of((-1, 1000))) if clerk.happens(0.03) else between(clerk.rng, 0, 39)
+def _index(fuzz: FuzzClient) -> int:
+    return int(fuzz.one_of((-1, 1000))) if fuzz.happens(0.03) else between(fuzz.rng, 0, 39)
 
 
 # As often as each is here.
-ASKS: tuple[Callable[[Clerk], Any], ...] = (create, create, grow, delete, move, move, list_moves, elect)
+ASKS: tuple[Callable[[FuzzClient], Any], ...] = (create, create, grow, delete, move, move, list_moves, elect)

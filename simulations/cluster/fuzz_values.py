@@ -8,18 +8,18 @@ from simulations.cluster.config_values import BY_KIND, OF_TOPICS, TOPIC
 from simulations.world.streams import between
 
 if TYPE_CHECKING:
-    from simulations.cluster.fuzz_clients import Clerk
+    from simulations.cluster.fuzz_clients import FuzzClient
 
 
-def topic_configs(clerk: Clerk, wrong: float) -> tuple[tuple[str, str | None], ...]:
+def topic_configs(fuzz: FuzzClient, wrong: float) -> tuple[tuple[str, str | None], ...]:
     """One to three configs for a topic; each is wrong by this chance."""
-    keys = clerk.some(1, 3, lambda each: each.one_of(tuple(OF_TOPICS)))
-    return tuple((key, drawn(clerk, TOPIC, key, wrong)) for key in dict.fromkeys(keys))
+    keys = fuzz.some(1, 3, lambda each: each.one_of(tuple(OF_TOPICS)))
+    return tuple((key, drawn(fuzz, TOPIC, key, wrong)) for key in dict.fromkeys(keys))
 
 
-def drawn(clerk: Clerk, kind: int, key: str, wrong: float) -> str | None:
+def drawn(fuzz: FuzzClient, kind: int, key: str, wrong: float) -> str | None:
     """A value of a key, which is wrong by this chance."""
     good, bad = BY_KIND[kind][key]
-    if clerk.happens(wrong):
-        return clerk.one_of((*bad, None))  # type: ignore[no-any-return]
-    return str(good[between(clerk.rng, 0, len(good) - 1)])
+    if fuzz.happens(wrong):
+        return fuzz.one_of((*bad, None))  # type: ignore[no-any-return]
+    return str(good[between(fuzz.rng, 0, len(good) - 1)])

@@ -16,7 +16,7 @@ from records.batch import batches
 from records.errors import Error
 from records.messages.brokers import BrokerHeartbeatRequest
 from simulations.cluster.image import NOBODY
-from simulations.cluster.judge_members import CONTROLLERS_SINCE
+from simulations.cluster.member_rules import CONTROLLERS_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from controller.state.partitions.partitions import Partitions
     from simulations.cluster.driver import ControllerProcess
     from simulations.cluster.image import Image
-    from simulations.cluster.judge import Judge
+    from simulations.cluster.log_rules import LogRules
 
 BYTES_MAX, INTERVAL_MS = 20 << 20, 3_600_000
 # By so much moments may be off that were not seen to the millisecond.
@@ -175,11 +175,11 @@ class Registration:
         return is_of_now and event.response is not None and event.response.error_code == Error.NONE
 
 
-class Duties:
+class PeriodicWork:
     """refused: the first that was not as it should be."""
 
-    def __init__(self, judge: Judge, properties: Mapping[str, str], session_ms: int) -> None:
-        self._judge = judge
+    def __init__(self, log_rules: LogRules, properties: Mapping[str, str], session_ms: int) -> None:
+        self._judge = log_rules
         self._properties = properties
         self._session_ms = session_ms
         self._lives: dict[int, tuple[int, Snapshots, Registration]] = {}  # by node: which of its lives it is

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from raft.roles import Leader
 from records.uuids import UNASSIGNED_DIRECTORY
 from simulations.cluster.image import NOBODY
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, METADATA_VERSION
+from simulations.cluster.member_rules import DIRECTORIES_SINCE, METADATA_VERSION
 from simulations.histories.controller_api import ControllerApi
 from simulations.histories.linearizable import check
 from simulations.world.violation import Violation
@@ -32,7 +32,7 @@ BUSY_MS = 400
 BUDGET = 300_000
 
 
-class ClusterCalm:
+class ClusterRecovery:
     """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that. undecided: how
     often a part of the history was given up.
     """
@@ -43,14 +43,14 @@ class ClusterCalm:
         self.elected_ms = self.committed_ms = self.caught_up_ms = -1
         self.undecided = 0
 
-    def live_through(self) -> None:
+    def run(self) -> None:
         """Raises Violation where the cluster does not get on, or what was said cannot be explained."""
         run = self._run
         for node in run.nodes.values():
             node.switch_on()
             node.start_after(0)
         run.world.run(run.world.now + MS)
-        self._explain_history()  # before the bounds: what is wrong already is told first
+        self._check_history()  # before the bounds: what is wrong already is told first
         config = next(iter(run.nodes.values())).config
         bound_ms = CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
         self.elected_ms = self._wait("L01", "no active controller", lambda: self._active() is not None, bound_ms)
@@ -64,7 +64,7 @@ class ClusterCalm:
         end = run.ledger.history.end
         self.caught_up_ms = self._wait("L09", "not all have read the log", lambda: self._all_have(end), settle_ms)
         self._all_are_equal()
-        self._explain_history()
+        self._check_history()
 
     def _active(self) -> ControllerProcess | None:
         """The controller that leads in the highest epoch, if it has claimed that."""
@@ -76,7 +76,7 @@ class ClusterCalm:
 
     def _all_are_in(self) -> bool:
         run = self._run
-        image = run.watch.judge.image
+        image = run.watch.log_rules.image
         for machine in run.brokers:
             found = image.brokers.get(machine.id)
             process = machine.current
@@ -89,7 +89,7 @@ class ClusterCalm:
         done, and one that is eligible without a replica keeps others from leading. Of brokers that clerks registered
         and no process is, nothing comes.
         """
-        image = self._run.watch.judge.image
+        image = self._run.watch.log_rules.image
         there = {machine.id for machine in self._run.brokers}
         properties = self._run.plan.properties
         is_balanced = properties.get("leader.imbalance.check.interval.seconds") == "1"
@@ -122,14 +122,14 @@ class ClusterCalm:
         run = self._run
         for process in run.ledger.running():
             run.watch.compare(process, "the calm")  # type: ignore[arg-type]
-        judged = run.watch.judge.image
+        judged = run.watch.log_rules.image
         for machine in run.brokers:
             assert machine.current is not None, "all have read the log"
             image = machine.current.image
             if image.end_offset == judged.end_offset and not image.is_as(judged):
                 raise Violation("C01", f"what broker {machine.id} has read is not what the log up to there says")
 
-    def _explain_history(self) -> None:
+    def _check_history(self) -> None:
         verdict = check(ControllerApi(), self._run.recorder.operations, BUDGET)
         if verdict.result == "violation":
             raise Violation("C05", str(verdict))
@@ -158,7 +158,7 @@ class ClusterCalm:
                     f"node {node.id}: {type(replica.role).__name__} of epoch {replica.epoch}, log end {replica.log.end}"
                 )
                 rows.append(f"{text}, state {machine.offset}, active {machine.leads}")
-        image = run.watch.judge.image
+        image = run.watch.log_rules.image
         for broker in run.brokers:
             at = (
                 "down" if broker.current is None else f"epoch {broker.current.epoch}, {broker.current.image.end_offset}"

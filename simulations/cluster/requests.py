@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulations.cluster.admins import Admin
-    from simulations.cluster.fuzz_clients import Clerk
+    from simulations.cluster.fuzz_clients import FuzzClient
 
 ADMIN_REQUESTS: dict[str, Callable[[Admin], None]] = {
     **admin_topics.ASKS,
@@ -28,4 +28,4 @@ ADMIN_REQUESTS: dict[str, Callable[[Admin], None]] = {
 }
 """By the name that a plan gives to them (`ClusterPlan.operations`)."""
 
-FUZZ_REQUESTS: tuple[Callable[[Clerk], Any], ...] = (*fuzz_topics.ASKS, *fuzz_configs.ASKS, *fuzz_brokers.ASKS)
+FUZZ_REQUESTS: tuple[Callable[[FuzzClient], Any], ...] = (*fuzz_topics.ASKS, *fuzz_configs.ASKS, *fuzz_brokers.ASKS)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from simulations.cluster import brokers, faults
 from simulations.cluster.admins import Admin
 from simulations.cluster.brokers import BrokerMachine
-from simulations.cluster.fuzz_clients import Clerk
+from simulations.cluster.fuzz_clients import FuzzClient
 from simulations.cluster.image import decoded
-from simulations.cluster.recovery_phase import ClusterCalm
+from simulations.cluster.recovery_phase import ClusterRecovery
 from simulations.cluster.requests import ADMIN_REQUESTS, FUZZ_REQUESTS
 from simulations.cluster.world import ClusterWorld
 from simulations.faults.table import KINDS
@@ -41,22 +41,22 @@ class ClusterRun(ClusterWorld, Run):
 
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
         self.admins: list[Admin] = []
-        self.clerks: list[Clerk] = []
+        self.fuzz_clients: list[FuzzClient] = []
         self._leads: list[int] = []
         self._end = 0
         self._since = 0
         super().__init__(plan, written)
-        self.calm = ClusterCalm(self, self._stop_clients)  # type: ignore[assignment]
+        self.recovery_phase = ClusterRecovery(self, self._stop_clients)  # type: ignore[assignment]
 
     def execute(self) -> Outcome:
         outcome = super().execute()
-        if outcome.is_well and self.watch.court.refused:
-            outcome.property_id, outcome.text = "C21", self.watch.court.refused
-        if outcome.is_well and self.watch.duties.refused:
+        if outcome.is_well and self.watch.api_oracle.refused:
+            outcome.property_id, outcome.text = "C21", self.watch.api_oracle.refused
+        if outcome.is_well and self.watch.periodic_work.refused:
             outcome.property_id = "C23"
-            outcome.text = self.watch.duties.refused
+            outcome.text = self.watch.periodic_work.refused
         outcome.acknowledged = self.watch.acknowledged_requests
-        outcome.fired.update(self.watch.judge.counted)
+        outcome.fired.update(self.watch.log_rules.counted)
         return outcome
 
     def _report_details(self, on_detail: OnDetail) -> None:
@@ -73,8 +73,8 @@ class ClusterRun(ClusterWorld, Run):
             self.brokers.append(machine)
             self.world.after(between(rng, 0, BEGIN_WITHIN_MS * MS), machine.start)
         self.admins = [Admin(self, number, ADMIN_REQUESTS) for number in range(self.plan.admins)]
-        self.clerks = [Clerk(self, number, FUZZ_REQUESTS) for number in range(self.plan.clerks)]
-        self._look_at_dead()
+        self.fuzz_clients = [FuzzClient(self, number, FUZZ_REQUESTS) for number in range(self.plan.clerks)]
+        self._check_fencing()
 
     def end_chaos(self) -> None:
         super().end_chaos()
@@ -84,12 +84,12 @@ class ClusterRun(ClusterWorld, Run):
     def _stop_clients(self) -> None:
         for admin in self.admins:
             admin.stop()
-        for clerk in self.clerks:
-            clerk.stop()
+        for fuzz in self.fuzz_clients:
+            fuzz.stop()
 
-    def _look_at_dead(self) -> None:
+    def _check_fencing(self) -> None:
         """Who is gone is fenced, where one controller was active all that time, and got on (L08)."""
-        self.world.after(LOOK_MS * MS, self._look_at_dead)
+        self.world.after(LOOK_MS * MS, self._check_fencing)
         now, end = self.world.now, self.ledger.history.end
         leads = [each.node.id for each in self.ledger.running() if each.is_listening and each.machine.leads is not None]
         if leads != self._leads or end == self._end or any(node.step_us for node in self.nodes.values()):
@@ -97,7 +97,7 @@ class ClusterRun(ClusterWorld, Run):
         self._leads, self._end = leads, end
         bound = (self.plan.session_ms * 3 // 2 + GRACE_MS) * MS
         for machine in self.brokers:
-            registered = self.watch.judge.image.brokers.get(machine.id)
+            registered = self.watch.log_rules.image.brokers.get(machine.id)
             is_gone = machine.current is None and not machine.stale
             if is_gone and registered is not None and not registered.fenced:
                 since = max(self._since, machine.gone_at)

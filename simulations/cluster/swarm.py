@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.features.levels import METADATA_VERSION
 from simulations.cluster import upkeep
 from simulations.cluster.faults import BROKER_KINDS, draw_broker_fault
-from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.member_rules import MIN_ISR
 from simulations.cluster.plan import FIRST_BROKER, OPERATIONS, ClusterPlan
 from simulations.faults.table import KINDS, Scale, pick
 from simulations.plans import swarm
@@ -50,7 +50,7 @@ def draw(seed: int) -> ClusterPlan:
             kinds = [kind for kind in BROKER_KINDS if rng.random() < 0.5] or ["broker_crash"]
             plan.faults += [draw_broker_fault(rng, plan, kinds) for _ in range(between(rng, 1, 8))]
     _draw_themes(stream(seed, "cluster themes"), plan)
-    _draw_clerks(stream(seed, "cluster clerks"), plan)
+    _draw_fuzz_clients(stream(seed, "cluster clerks"), plan)
     plan.calm = Calm(list(plan.voter_ids))
     return plan
 
@@ -95,7 +95,7 @@ BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 IDLE_MS = "metadata.max.idle.interval.ms"
 IMBALANCE_S = "leader.imbalance.check.interval.seconds"
 # How many plans of a hundred have clerks, and what they are configured with beside the rest, each in a part of them.
-CLERKS = 0.4
+FUZZ_SHARE = 0.4
 BESIDE = {
     "num.partitions": ("3", "20"),
     "default.replication.factor": ("2", "3"),
@@ -108,9 +108,9 @@ BESIDE = {
 }
 
 
-def _draw_clerks(rng: Random, plan: ClusterPlan) -> None:
+def _draw_fuzz_clients(rng: Random, plan: ClusterPlan) -> None:
     """Clients that ask for all there is, in a stream of luck of its own: plans without them are as they ever were."""
-    if rng.random() >= CLERKS:
+    if rng.random() >= FUZZ_SHARE:
         return
     plan.clerks = between(rng, 1, 2)
     plan.racks = pick(rng, (0, 2, 3))

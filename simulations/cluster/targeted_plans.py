@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulations.cluster.judge_members import MIN_ISR
+from simulations.cluster.member_rules import MIN_ISR
 from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.swarm import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S
 from simulations.cluster.upkeep import one_broker

@@ -77,7 +77,7 @@ def _may_run(run: ClusterWorld, now: str, wanted: str) -> bool:
         known = levels_of(wanted)
         fits = all(
             known.get(name, (0, 0))[0] <= level <= known.get(name, (0, 0))[1]
-            for name, level in run.watch.judge.image.features.items()
+            for name, level in run.watch.log_rules.image.features.items()
         )
         return fits and "set_feature" not in run.plan.operations
     return True

@@ -31,7 +31,7 @@ from records.wire import DecodeError
 from simulations.cluster import answers
 from simulations.cluster.answering import Answering
 from simulations.cluster.history import ClusterHistory
-from simulations.cluster.judge import Judge
+from simulations.cluster.log_rules import LogRules
 from simulations.cluster.reference import is_same, state_digest
 from simulations.levels.raft_watch import Watch
 from simulations.world.messages import NAMES
@@ -63,14 +63,16 @@ class ClusterWatch(Watch):
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace, session_ms: int) -> None:
         super().__init__(world, ledger, trace)
-        self.judge = Judge()
-        self.history = ledger.history = ClusterHistory(ledger.chains, self.judge.committed, self.judge.settled_before)
+        self.log_rules = LogRules()
+        self.history = ledger.history = ClusterHistory(
+            ledger.chains, self.log_rules.committed, self.log_rules.settled_before
+        )
         self.session_ms = session_ms
         self.compared = 0
         self.acknowledged_requests = 0
         self._steps: dict[int, int] = {}
         self._owed: dict[tuple[int, int, Source], int] = {}
-        self.answering = Answering(ledger, self.history, self.judge, LOOKS)
+        self.answering = Answering(ledger, self.history, self.log_rules, LOOKS)
         self._asked: dict[tuple[int, int, Source], Any] = {}
         self._from_standby: dict[int, int] = {}  # by client's machine: the number of what it asked
         self._heard: dict[tuple[int, int, int], tuple[int, int]] = {}  # (node, epoch, broker): (when, broker epoch)
@@ -82,8 +84,8 @@ class ClusterWatch(Watch):
             request = self._asked[process.node.id, process.life, requested.source] = requested.request
             self.answering.asked(process, requested.source)  # type: ignore[arg-type]
             wish = _passed_on(request) if type(request) is EnvelopeRequest else request
-            if type(wish) in WISHES:
-                WISHES[type(wish)](self.judge, wish)
+            if type(wish) in NOTED_REQUESTS:
+                NOTED_REQUESTS[type(wish)](self.log_rules, wish)
         elif frame.stamp is not None or frame.name != "Fetch":
             super().asked(process, frame, requested)
 
@@ -132,7 +134,7 @@ class ClusterWatch(Watch):
             if connection.asked is not None:
                 self._from_standby[connection.client.node.id] = connection.asked.number
             return
-        answers.judge(process.node.id, request, response)
+        answers.check(process.node.id, request, response)
         if type(request) in ANSWERED:
             ANSWERED[type(request)](self, process, request, response)
 
@@ -174,7 +176,7 @@ class ClusterWatch(Watch):
         if response.error_code != Error.NONE:
             return
         self.answering.heartbeat(process, request, response)
-        broker = self.judge.image.brokers.get(request.broker_id)
+        broker = self.log_rules.image.brokers.get(request.broker_id)
         if broker is not None and request.broker_epoch < broker.epoch and self._asked_since(process, broker.epoch):
             text = (
                 f"node {process.node.id} takes a heartbeat of broker {request.broker_id}, epoch {request.broker_epoch}"
@@ -193,7 +195,7 @@ class ClusterWatch(Watch):
         key = (process.node.id, process.controller.env.epoch, request.broker_id)
         heard, epoch = self._heard.pop(key, (0, -1))
         # It was decided before it was committed: what took so long is not known here, so half the time is left to it.
-        if epoch in self.judge.ended:
+        if epoch in self.log_rules.ended:
             return
         if epoch not in (-1, response.broker_epoch) and self.world.now - heard < self.session_ms * 1000 // 2:
             text = f"node {process.node.id} registers broker {request.broker_id} anew"
@@ -207,7 +209,7 @@ class ClusterWatch(Watch):
         if end > self.history.end:
             text = f"node {process.node.id} tells of the levels as of {end}"
             raise Violation("C03", f"{text}; {self.history.end} is committed")
-        then: dict[str, int] = next((levels for since, levels in reversed(self.judge.levels) if since <= end), {})
+        then: dict[str, int] = next((levels for since, levels in reversed(self.log_rules.levels) if since <= end), {})
         told = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
         if any(told.get(name, 0) != level for name, level in then.items()):
             raise Violation("C03", f"node {process.node.id} tells of {told} as of {end}, where {then} counted")
@@ -230,14 +232,14 @@ class ClusterWatch(Watch):
                         raise Violation("C10", f"{text}, {more}")
                     self._tells_epochs(process, key, found)
                 elif found is not None and found.error_code == Error.FENCED_LEADER_EPOCH:
-                    known = self.judge.image.partitions.get(key)
+                    known = self.log_rules.image.partitions.get(key)
                     if known is not None and known.leader_epoch <= asked.leader_epoch:
                         text = f"node {process.node.id} takes leader epoch {asked.leader_epoch} for an old one"
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
     def _tells_epochs(self, process: ControllerProcess, key: tuple[bytes, int], told: Any) -> None:
         """Epochs that a leader is told are those to which the committed log has raised them."""
-        known = self.judge.image.partitions.get(key)
+        known = self.log_rules.image.partitions.get(key)
         if known is None or known.epoch > told.partition_epoch:
             return
         if known.epoch < told.partition_epoch or known.leader_epoch != told.leader_epoch:
@@ -255,42 +257,42 @@ def _passed_on(envelope: EnvelopeRequest) -> Any:
         return None
 
 
-def _isr_wishes(judge: Judge, request: Any) -> None:
+def _isr_changes(log_rules: LogRules, request: Any) -> None:
     for topic in request.topics:
         for each in topic.partitions:
             members = {(member.broker_id, member.broker_epoch) for member in each.new_isr_with_epochs}
-            judge.wished((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
+            log_rules.isr_requested((bytes(topic.topic_id), each.partition_index), each.partition_epoch, members)
 
 
-def _moves(judge: Judge, request: Any) -> None:
+def _reassigns(log_rules: LogRules, request: Any) -> None:
     for topic in request.topics:
         for each in topic.partitions:
             if each.replicas is not None:
-                judge.aimed(topic.name, each.partition_index, set(each.replicas))
+                log_rules.reassignment_requested(topic.name, each.partition_index, set(each.replicas))
 
 
-def _hears(judge: Judge, request: Any) -> None:
-    judge.heard(request.broker_id, request.broker_epoch, request.current_metadata_offset)
+def _heartbeats(log_rules: LogRules, request: Any) -> None:
+    log_rules.heard(request.broker_id, request.broker_epoch, request.current_metadata_offset)
 
 
-def _registers(judge: Judge, request: Any) -> None:
-    judge.registering(bytes(request.incarnation_id), request.previous_broker_epoch)
+def _registers(log_rules: LogRules, request: Any) -> None:
+    log_rules.registration_requested(bytes(request.incarnation_id), request.previous_broker_epoch)
 
 
-def _elects(judge: Judge, request: Any) -> None:
+def _elects(log_rules: LogRules, request: Any) -> None:
     if request.election_type == UNCLEAN:
         if request.topic_partitions is None:
-            judge.wants_any_leader_anywhere()
+            log_rules.unclean_election_requested_for_all()
         for topic in request.topic_partitions or ():
             for partition in topic.partitions:
-                judge.wants_any_leader(topic.topic, partition)
+                log_rules.unclean_election_requested(topic.topic, partition)
 
 
-WISHES: dict[type, Callable[[Judge, Any], None]] = {
-    BrokerHeartbeatRequest: _hears,
+NOTED_REQUESTS: dict[type, Callable[[LogRules, Any], None]] = {
+    BrokerHeartbeatRequest: _heartbeats,
     BrokerRegistrationRequest: _registers,
-    AlterPartitionRequest: _isr_wishes,
-    AlterPartitionReassignmentsRequest: _moves,
+    AlterPartitionRequest: _isr_changes,
+    AlterPartitionReassignmentsRequest: _reassigns,
     ElectLeadersRequest: _elects,
 }
 

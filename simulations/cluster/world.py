@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from simulations.cluster import brokers
 from simulations.cluster.driver import ControllerProcess, bootstrap, formatted
 from simulations.cluster.inherited import inherited
-from simulations.cluster.periodic_work import Duties
-from simulations.cluster.rules.api_oracle import Court, HeldWatch
+from simulations.cluster.periodic_work import PeriodicWork
+from simulations.cluster.rules.api_oracle import ApiOracle, CheckedWatch
 from simulations.cluster.wire import ClusterNetwork
 from simulations.histories.operations import Recorder
 from simulations.levels.raft_world import CLUSTER, RaftWorld
@@ -27,7 +27,7 @@ class ClusterWorld(RaftWorld):
     """recorder: what clients asked, and were told. lag: as in the plan, none in the recovery phase."""
 
     plan: ClusterPlan
-    watch: HeldWatch
+    watch: CheckedWatch
 
     def __init__(self, plan: ClusterPlan, written: Callable[[bytes], None] | None = None) -> None:
         self.recorder = Recorder(lambda: self.world.now)
@@ -42,18 +42,18 @@ class ClusterWorld(RaftWorld):
         process = self.brokers[number].current if number < len(self.brokers) else None  # a clerk's has no process
         return process is not None and not process.control.is_paused and process.directories.has(key)
 
-    def _make_watch(self) -> HeldWatch:
-        return self._in_session(HeldWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
+    def _make_watch(self) -> CheckedWatch:
+        return self._with_checks(CheckedWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
 
-    def _in_session(self, watch: HeldWatch) -> HeldWatch:
+    def _with_checks(self, watch: CheckedWatch) -> CheckedWatch:
         """With who holds controllers to their rules and duties."""
         about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
-        watch.court = Court(watch.judge.image, self.plan.properties, *about)
-        watch.duties = Duties(watch.judge, self.plan.properties, self.plan.session_ms)
+        watch.api_oracle = ApiOracle(watch.log_rules.image, self.plan.properties, *about)
+        watch.periodic_work = PeriodicWork(watch.log_rules, self.plan.properties, self.plan.session_ms)
         return watch
 
     def _make_network(self) -> ClusterNetwork:
-        return ClusterNetwork(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
+        return ClusterNetwork(self.world, Latency(*self.plan.latency), self.rng_of_link)  # type: ignore[arg-type]
 
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:
         node = super()._make_node(node_id, voters)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulations.coverage.seen import Seen
 from simulations.faults.table import KINDS
 from simulations.levels.raft_world import RaftWorld
-from simulations.levels.recovery_phase import CalmPhase
+from simulations.levels.recovery_phase import RecoveryPhase
 from simulations.running.closeup import report_writes
 from simulations.running.outcome import Outcome
 from simulations.world.files import Dead
@@ -36,7 +36,7 @@ class Run(RaftWorld):
 
     def __init__(self, plan: Plan, written: Callable[[bytes], None] | None = None) -> None:
         super().__init__(plan, written)
-        self.calm = CalmPhase(self)
+        self.recovery_phase = RecoveryPhase(self)
 
     def keep_count(self) -> None:
         """Have what it comes to counted."""
@@ -51,7 +51,7 @@ class Run(RaftWorld):
             self.world.run(self.plan.chaos_ms * MS, self.events_max)
             self.end_chaos()
             if not self.plan.calm.skipped:
-                self.calm.live_through()
+                self.recovery_phase.run()
             self.watch.validator.conclude()
         except Violation as violation:
             outcome.property_id, outcome.text = violation.property_id, violation.text
@@ -73,7 +73,7 @@ class Run(RaftWorld):
             outcome.seen = self.watch.seen.counts(self.watch.validator)
         if self.watch.on_detail is not None:
             self._report_details(self.watch.on_detail)
-        calm = self.calm
+        calm = self.recovery_phase
         outcome.elected_ms, outcome.committed_ms = calm.elected_ms, calm.committed_ms
         outcome.caught_up_ms = calm.caught_up_ms
         return outcome

@@ -9,7 +9,7 @@ from simulations.properties.commits import Commits
 from simulations.properties.elections import Elections
 from simulations.properties.identity import Identity
 from simulations.properties.logs import Logs
-from simulations.properties.periodic_work import Duties
+from simulations.properties.periodic_work import PeriodicWork
 from simulations.properties.progress import Progress
 from simulations.properties.promptness import Promptness
 from simulations.properties.recovery import Recovery
@@ -52,12 +52,12 @@ class Watch:
         self.progress = Progress(ledger, world)
         self.validator = Validator(ledger, world)
         self.answers = Answers(ledger, world)
-        duties = Duties(ledger, world, self.elections)
+        periodic_work = PeriodicWork(ledger, world, self.elections)
         # Logs first: it keeps the shadows that the others look at.
         properties: tuple[Any, ...] = (
             Logs(ledger), self.elections, Roles(ledger), self.commits, self.recovery, Snapshots(ledger),
             Identity(ledger), self.progress, self.answers,
-            duties, Promptness(ledger, world, duties),
+            periodic_work, Promptness(ledger, world, periodic_work),
         )  # fmt: skip
         self.on_detail: OnDetail | None = None
         self.seen: Seen | None = None
@@ -68,7 +68,7 @@ class Watch:
         self._on_became = _methods(properties, "became")
         self._on_stepped = _methods(properties, "stepped")
         self._on_noted = _methods(properties, "noted")
-        self._on_input = _tables(properties, "hears")
+        self._on_input = _tables(properties, "inputs")
         self._on_performs = _tables(properties, "performs")
         self._on_asked = _tables(properties, "asked")
         self._on_took = _tables(properties, "took")

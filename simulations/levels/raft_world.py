@@ -20,7 +20,7 @@ from simulations.world.machine import DiskPace, endpoint
 from simulations.world.noise import Noise, disk_name, link_name
 from simulations.world.process import Node, Process
 from simulations.world.releases import NEWEST
-from simulations.world.rogue_clients import Strangers
+from simulations.world.rogue_clients import RogueClients
 from simulations.world.streams import directory_id, stream
 from simulations.world.trace import Trace
 from simulations.world.triggers import Triggers
@@ -63,16 +63,16 @@ class RaftWorld:
         for node_id in plan.ids:
             self.nodes[node_id] = self._make_node(node_id, voters)
         self.network.uses_codec = plan.codec or not speaks_newest(list(self.nodes.values()))
-        self.network.tells_late = plan.late_answers
+        self.network.delivers_late_answers = plan.late_answers
         self.clients = Clients(self.world, self.ledger, plan.load, self.stream("clients"))
-        self.strangers = Strangers(
+        self.rogue_clients = RogueClients(
             self.world, self.ledger, self.watch.answers, plan.load.strangers_ms, self.stream("strangers")
         )
 
     def stream(self, *names: str | int) -> Random:
         return stream(self.plan.seed, *names)
 
-    def luck_of_link(self, source: int, target: int) -> Random:
+    def rng_of_link(self, source: int, target: int) -> Random:
         name = link_name(source, target, len(self.plan.ids))
         return self.noise.of(self.stream("link", source, target), name)
 
@@ -82,7 +82,7 @@ class RaftWorld:
         return Watch(self.world, self.ledger, self.trace)
 
     def _make_network(self) -> Network:
-        return Network(self.world, Latency(*self.plan.latency), self.luck_of_link)  # type: ignore[arg-type]
+        return Network(self.world, Latency(*self.plan.latency), self.rng_of_link)  # type: ignore[arg-type]
 
     def _voter_set(self) -> VoterSet:
         dynamic = self.plan.kraft_version > 0
@@ -104,7 +104,7 @@ class RaftWorld:
         node.snapshot_every, node.snapshot_padding = plan.snapshot_every, plan.snapshot_padding
         node.pace = DiskPace(*plan.pace)  # type: ignore[arg-type]
         node.journal = plan.journal
-        node.disk_luck = self.noise.of(node.disk_luck, disk_name(node_id))
+        node.disk_rng = self.noise.of(node.disk_rng, disk_name(node_id))
         start_ms, ppm = plan.clocks.get(node_id, [0, 0])
         node.clock.__init__(start_ms * MS, ppm)  # type: ignore[misc]
         if plan.kraft_version:
@@ -146,7 +146,7 @@ class RaftWorld:
 
     def disk_replaced(self, node: Node) -> None:
         """A disk holds something else than its node had promised."""
-        node.forgot += 1
+        node.disks_lost += 1
         self.forgotten.add(node.id)
         self.ledger.damaged.discard(node.id)
         self.ledger.forget_disk(node)

@@ -31,7 +31,7 @@ WRITE_EVERY_MS = 100
 OF_CALM = {"L01", "L02", "L04", "L05", "L07"}
 
 
-class CalmPhase:
+class RecoveryPhase:
     """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that."""
 
     def __init__(self, run: RaftWorld) -> None:
@@ -48,11 +48,11 @@ class CalmPhase:
         config = next(iter(self._run.nodes.values())).config
         return CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
 
-    def live_through(self) -> None:
+    def run(self) -> None:
         """Raises Violation where the core does not get on."""
         while True:
             try:
-                self._live_through()
+                self._attempt()
             except Violation as found:
                 # What had rotted may be read for the first time in the calm: then others are the core.
                 is_rotten = any(node.broken and node.id in self._run.ledger.damaged for node in self._core)
@@ -63,7 +63,7 @@ class CalmPhase:
             else:
                 return
 
-    def _live_through(self) -> None:
+    def _attempt(self) -> None:
         run = self._run
         self._core = self._choose_core()
         for node in run.nodes.values():

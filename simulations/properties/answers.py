@@ -15,7 +15,7 @@ from records.errors import Error
 from records.messages.fetch import FetchRequest
 from records.messages.quorum import DescribeQuorumRequest
 from records.uuids import ZERO_UUID
-from simulations.properties.notified import Told, expected
+from simulations.properties.expected_answers import ExpectedAnswer, expected
 from simulations.world.machine import endpoint
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
     process: Process
     requested: Requested
-    told: Told
+    told: ExpectedAnswer
     end: int
     watermark: int | None
     start: int
@@ -75,7 +75,7 @@ class Answers:
             do.Reply: self._replies, do.ReplyRecords: self._replies, do.ReplySnapshot: self._replies,
             do.SaveElection: self._saves, do.HighWatermark: self._commits,
         }  # fmt: skip
-        self.hears = {Saved: self._saved}
+        self.inputs = {Saved: self._saved}
         self.asked = {"Fetch": self._fetches}
 
     def asks(self, process: Process, requested: Requested) -> None:
@@ -165,7 +165,7 @@ class Answers:
         elif type(asked.requested.request) is DescribeQuorumRequest and told.error == Error.NONE:
             self._described(asked, response)
 
-    def _names_leader(self, asked: Asked, response: Any, said: Told) -> None:
+    def _names_leader(self, asked: Asked, response: Any, said: ExpectedAnswer) -> None:
         """Who knows the leader, and follows it or is it, says where it is reached."""
         since = _NAMES_NODES.get(type(response).__name__)
         if since is None:
@@ -299,15 +299,15 @@ def _shown(state: Any) -> tuple[Any, ...]:
     return state.replica_id, state.replica_directory_id, state.log_end_offset, *times
 
 
-def _said(response: Any) -> Told:
+def _said(response: Any) -> ExpectedAnswer:
     """What an answer of any kind says of errors and the leader."""
     top = int(response.error_code)
     topics = response.responses if hasattr(response, "responses") else response.topics
     if not topics:
-        return Told(top)
+        return ExpectedAnswer(top)
     part = topics[0].partitions[0]
     leader = getattr(part, "current_leader", part)
-    return Told(top, part.error_code, leader.leader_epoch, leader.leader_id)
+    return ExpectedAnswer(top, part.error_code, leader.leader_epoch, leader.leader_id)
 
 
 def _detail(effect: Any) -> Any:

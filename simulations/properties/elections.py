@@ -130,7 +130,7 @@ class Elections:
         epoch, candidate, last_epoch, end, is_pre_vote = asked
         node = process.node
         held = self._logs.get((node.id, connection.id), (0, 0))
-        key = (node.id, node.forgot, epoch)
+        key = (node.id, node.disks_lost, epoch)
         repeated = not is_pre_vote and self.votes.get(key) == candidate
         if (last_epoch, end) < held and not repeated:
             what = "pre-vote" if is_pre_vote else "vote"
@@ -154,7 +154,7 @@ class Elections:
 
     def _counts(self, process: Process, epoch: int, candidate: int) -> None:
         node = process.node
-        first = self.votes.setdefault((node.id, node.forgot, epoch), candidate)
+        first = self.votes.setdefault((node.id, node.disks_lost, epoch), candidate)
         if first != candidate:
             raise Violation("S02", f"node {node.id} votes for {first} and for {candidate} in epoch {epoch}")
         self.votes_for.setdefault((epoch, candidate), set()).add(node.id)

@@ -30,7 +30,7 @@ class Logs:
         self._ledger = ledger
         self.prefixes: dict[tuple[int, int], int] = {}
         self._told: dict[int, int] = {}  # node id: up to where it was told that all is committed
-        self.hears = {Flushed: self._flushed}
+        self.inputs = {Flushed: self._flushed}
         self.performs = {
             do.Append: self._appends,
             do.Truncate: self._truncates,

@@ -36,7 +36,7 @@ _UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_N
 HELD = -1
 
 
-class Duties:
+class PeriodicWork:
     """Judges how often peers are asked and told, and the first records of leaders."""
 
     def __init__(self, ledger: Ledger, world: World, elections: Elections) -> None:
@@ -51,8 +51,8 @@ class Duties:
         self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
         self._told: dict[tuple[int, int, int], dict[int, tuple[int, int]]] = {}  # node, life, epoch: by peer, when
         self.performs: dict[type, Any] = {do.Send: self._sends, do.Append: self._appends}
-        self.hears: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
-        self.hears |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
+        self.inputs: dict[type, Any] = {Failed: self._has_failed, Answered: self._was_answered, Saved: self._saved}
+        self.inputs |= {WallClock: self._hears_clock, Ticked: self._has_ticked}
 
     def started(self, process: Process) -> None:
         self._wall.pop(process.node.id, None)

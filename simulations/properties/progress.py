@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raft import effects as do
 from raft.roles import Follower, Leader
 from records.messages.elections import BeginQuorumEpochRequest
-from simulations.properties.notified import expected
+from simulations.properties.expected_answers import expected
 from simulations.world.violation import Violation
 from simulations.world.world import MS, SECOND
 

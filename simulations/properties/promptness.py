@@ -20,7 +20,7 @@ from simulations.world.world import MS
 
 if TYPE_CHECKING:
     from raft.roles import Role
-    from simulations.properties.periodic_work import Duties
+    from simulations.properties.periodic_work import PeriodicWork
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
     from simulations.world.world import World
@@ -32,10 +32,10 @@ AT_ONCE_US = 5 * MS
 class Promptness:
     """Judges what is done as soon as a role begins."""
 
-    def __init__(self, ledger: Ledger, world: World, duties: Duties) -> None:
+    def __init__(self, ledger: Ledger, world: World, periodic_work: PeriodicWork) -> None:
         self._ledger = ledger
         self._world = world
-        self._duties = duties
+        self._duties = periodic_work
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, what this role asked last, and when
         self._saving: dict[int, tuple[int, int]] = {}  # node id: life and number of the save that all waits for
         self._leaving: dict[int, int] = {}  # node id: the life in which it was asked to shut down
@@ -43,7 +43,7 @@ class Promptness:
         self.performs: dict[type, Any] = {
             do.Send: self._sends, do.SaveElection: self._saves, do.LeaderChanged: self._tells,
         }  # fmt: skip
-        self.hears: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
+        self.inputs: dict[type, Any] = {Answered: self._hears_answer, Saved: self._saved, ShutDown: self._shuts_down}
 
     def started(self, process: Process) -> None:
         self._sent[process.node.id] = {}

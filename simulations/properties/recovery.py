@@ -64,7 +64,7 @@ class Recovery:
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,
         }
-        self.hears = {
+        self.inputs = {
             Saved: self._saved,
             Flushed: self._flushed,
             SnapshotTaken: self._taken,

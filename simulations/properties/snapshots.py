@@ -36,7 +36,7 @@ class Snapshots:
         self.contents: dict[SnapshotId, set[bytes]] = {}
         self._parts: dict[int, int] = {}  # node id: number of the last part
         self._freezing: dict[int, dict[int, SnapshotId]] = {}  # node id: by number of the order
-        self.hears = {SnapshotTaken: self._taken, SnapshotStored: self._stored}
+        self.inputs = {SnapshotTaken: self._taken, SnapshotStored: self._stored}
         self.performs = {
             do.FreezeSnapshot: self._freezes,
             do.DeleteSnapshot: self._deletes,

@@ -35,7 +35,7 @@ class SocketChannels(Channels):
         self.asked: dict[int, Send] = {}
         self.left: dict[int, Asked] = {}  # by peer: the frame with which the last request left
         self._tell_process = tell
-        self._judge: WireChecks = process.network.judge
+        self._judge: WireChecks = process.network.wire_rules
 
     @classmethod
     def of_client(cls, process: Any) -> SocketChannels:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CLOSED = -1
 
 
-class Letter(NamedTuple):
+class Envelope(NamedTuple):
     """What is in an envelope, or why that cannot be said. client_id: as its header has it."""
 
     error: int
@@ -41,29 +41,31 @@ class Letter(NamedTuple):
     correlation_id: int = -1
 
 
-def read(envelope: EnvelopeRequest) -> Letter:
+def read(envelope: EnvelopeRequest) -> Envelope:
     """An envelope, by the rules of KIP-590: who asked is looked at first, then from where, then what."""
     who, address, data = envelope.request_principal, bytes(envelope.client_host_address), bytes(envelope.request_data)
     try:
         if who is None or bytes(who[:2]) != bytes(2):
-            return Letter(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
+            return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
         found = decode_prefix(DefaultPrincipalData, 0, bytes(who), 2)[0]
     except DecodeError:
-        return Letter(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
+        return Envelope(Error.PRINCIPAL_DESERIALIZATION_FAILURE)
     if len(address) not in (4, 16):
-        return Letter(Error.INVALID_REQUEST)
+        return Envelope(Error.INVALID_REQUEST)
     api_key, version = int.from_bytes(data[:2], "big", signed=True), int.from_bytes(data[2:4], "big", signed=True)
     try:
         cls = request_class(api_key)
         header, position = decode_prefix(RequestHeader, request_header_version(cls, version), data, 0)
         if api_key not in APIS or not APIS[api_key].forwardable:
-            return Letter(Error.INVALID_REQUEST)
+            return Envelope(Error.INVALID_REQUEST)
         low, high = APIS[api_key].versions
         if not low <= version <= high or decode_prefix(cls, version, data, position)[1] != len(data):
-            return Letter(Error.UNSUPPORTED_VERSION)
+            return Envelope(Error.UNSUPPORTED_VERSION)
     except (DecodeError, KeyError):
-        return Letter(Error.UNSUPPORTED_VERSION)
-    return Letter(Error.NONE, found, printed(address), header.client_id or "", api_key, version, header.correlation_id)
+        return Envelope(Error.UNSUPPORTED_VERSION)
+    return Envelope(
+        Error.NONE, found, printed(address), header.client_id or "", api_key, version, header.correlation_id
+    )
 
 
 def printed(address: bytes) -> str:
@@ -76,7 +78,7 @@ def printed(address: bytes) -> str:
     return ":".join(f"{int(group, 16):x}" for group in found.exploded.split(":"))
 
 
-def is_from(letter: Letter, context: RequestContext) -> bool:
+def is_from(letter: Envelope, context: RequestContext) -> bool:
     """Whether a request is served in the name of who sent it first."""
     who = letter.principal
     assert who is not None, "it could be read"
@@ -88,7 +90,7 @@ def is_from(letter: Letter, context: RequestContext) -> bool:
     )
 
 
-def judge_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
+def check_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
     """Raises Violation where an envelope is not answered as it should be."""
     letter, told = read(envelope), response.error_code
     text = f"{who} answers an envelope with {error_name(told)}"
@@ -109,7 +111,7 @@ def judge_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
         raise Violation("W07", f"{text} and {inner}, number {head.correlation_id}, to number {letter.correlation_id}")
 
 
-def judge_large(who: str, expected: int, response: Any) -> None:
+def check_large(who: str, expected: int, response: Any) -> None:
     """Raises Violation where what is too large is answered otherwise. expected: the only error, or CLOSED."""
     codes = set(errors_of(response)) - ({Error.NONE} if hasattr(response, "error_code") else set())
     if expected == CLOSED or codes != {expected}:

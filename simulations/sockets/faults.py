@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simulations.faults.table import pick
 from simulations.plans.plan import Fault
-from simulations.sockets import letters
-from simulations.sockets.rogue_clients import FIRST_ID, IMPOSTURES, MANNERS, Impostor, Stranger, Visit
+from simulations.sockets import rogue_envelopes
+from simulations.sockets.rogue_clients import FIRST_ID, IMPOSTURES, MANNERS, RogueClient, RogueServer, Visit
 from simulations.world.machine import endpoint
 from simulations.world.streams import between
 
@@ -24,35 +24,35 @@ Args = dict[str, Any]
 BULK_WINDOW = 256 << 10
 
 
-class VisitedWorld(Protocol):
+class Visited(Protocol):
     """See `sockets.run.SocketRun`."""
 
     network: SocketNetwork
-    visitors: list[Stranger]
+    rogue_hosts: list[RogueClient]
 
     def stream(self, *names: str | int) -> Random: ...
     def later(self, delay_ms: int, act: Callable[..., Any], *args: Any) -> None: ...
 
 
-def visit(run: VisitedWorld, args: Args, _struck: Process | None) -> bool:
+def visit(run: Visited, args: Args, _struck: Process | None) -> bool:
     """Strangers come to a node. whom: its id; manner: of MANNERS, here or in `letters`; times: how many come; size:
     of what they say.
     """
-    stranger = Stranger(run.network, FIRST_ID + len(run.visitors), run.stream("stranger", args["number"]))
-    run.visitors.append(stranger)
+    rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]))
+    run.rogue_hosts.append(rogue)
     host = endpoint(args["whom"]).host
-    manner = MANNERS.get(args["manner"]) or letters.MANNERS[args["manner"]]
+    manner = MANNERS.get(args["manner"]) or rogue_envelopes.MANNERS[args["manner"]]
     for time in range(args["times"]):
-        run.later(time * args["gap_ms"], Visit, stranger, host, manner, args["size"])
+        run.later(time * args["gap_ms"], Visit, rogue, host, manner, args["size"])
     return True
 
 
-def impostor(run: VisitedWorld, args: Args, _struck: Process | None) -> bool:
+def impostor(run: Visited, args: Args, _struck: Process | None) -> bool:
     """For a while somebody else stands where one node looks for another. whom, other: ids; how: of IMPOSTURES."""
     whom, host = args["whom"], endpoint(args["other"]).host
     network = run.network
-    found = Impostor(network, FIRST_ID + len(run.visitors), run.stream("stranger", args["number"]), args["how"])
-    run.visitors.append(found)
+    found = RogueServer(network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]), args["how"])
+    run.rogue_hosts.append(found)
     network.crossed[whom, host] = found  # type: ignore[assignment]
     _break_off(run, whom, host)
 
@@ -66,7 +66,7 @@ def impostor(run: VisitedWorld, args: Args, _struck: Process | None) -> bool:
     return True
 
 
-def _break_off(run: VisitedWorld, whom: int, host: str) -> None:
+def _break_off(run: Visited, whom: int, host: str) -> None:
     """The connections there are end, so that new ones are made."""
     for connection in run.network.open_connections():
         if connection.client.node.id == whom and connection.channel.host == host:
@@ -93,7 +93,7 @@ def draw_fault(rng: Random, plan: SocketPlan) -> Fault:
     return Fault("visit", args, at_ms=at_ms)
 
 
-def draw_letters(rng: Random, plan: SocketPlan) -> list[Fault]:
+def draw_envelopes(rng: Random, plan: SocketPlan) -> list[Fault]:
     """Visits of those who send envelopes, and of who asks too much where that does not take for ever to arrive."""
     kinds = ["letters"] * between(rng, 1, 3)
     if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and rng.random() < 0.8:

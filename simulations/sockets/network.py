@@ -38,7 +38,7 @@ class SocketNetwork(ClusterNetwork):
     wire.
     """
 
-    judge: WireChecks
+    wire_rules: WireChecks
 
     def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
         super().__init__(world, latency, rng)
@@ -73,8 +73,8 @@ class SocketNetwork(ClusterNetwork):
         node = end.process.node
         if node.is_on:
             self.links.carry(end.pipe, 0, end.other.break_off)
-        elif end.connection not in node.mourners:
-            node.mourners.append(end.connection)
+        elif end.connection not in node.unaware_peers:
+            node.unaware_peers.append(end.connection)
 
     # Connecting
 
@@ -84,9 +84,9 @@ class SocketNetwork(ClusterNetwork):
         own, other = process.node.id, target.id
         to_server, to_client = Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own))
         connection = TcpConnection(process, opening, to_server, to_client)
-        judge = self.judge
+        wire_rules = self.wire_rules
         end = connection.client_end = End(self, connection, process, to_server)
-        end.tap = Tap(lambda data: judge.request_leaves(connection, data), is_answer=False)
+        end.tap = Tap(lambda data: wire_rules.request_leaves(connection, data), is_answer=False)
         self._ends.setdefault(process, {})[end] = None
         self.links.carry(to_server, 0, self._syn, connection, target, 0)
         return connection
@@ -102,11 +102,11 @@ class SocketNetwork(ClusterNetwork):
         """The server's end of a connection that its kernel has taken."""
         server = connection.server
         assert server is not None, "somebody has taken it"
-        judge = self.judge
+        wire_rules = self.wire_rules
         end = connection.server_end = End(self, connection, server, connection.to_client)
         end.other, connection.client_end.other = connection.client_end, end
         is_ours = self.hosts.get(connection.opening.host) is server.node or server.node in self.hosts.values()
-        end.tap = Tap(lambda data: judge.answer_leaves(connection, data) if is_ours else None, is_answer=True)
+        end.tap = Tap(lambda data: wire_rules.answer_leaves(connection, data) if is_ours else None, is_answer=True)
         self._ends.setdefault(server, {})[end] = None
         return end
 

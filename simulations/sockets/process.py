@@ -11,9 +11,9 @@ from raft.inputs import Answered, Requested
 from raft.network.server import Server
 from simulations.cluster.driver import ControllerProcess
 from simulations.sockets.channels import SocketChannels
-from simulations.sockets.judge import agreed, tells_versions
 from simulations.sockets.loop import SocketLoop, UvloopLoop, run_now
 from simulations.sockets.network import PORT
+from simulations.sockets.wire_rules import agreed, tells_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class SocketProcess(ControllerProcess):
 
     def take(self, incoming: Incoming) -> None:
         """A request came in."""
-        frame = self.network.judge.takes(self, incoming)
+        frame = self.network.wire_rules.takes(self, incoming)
         connection: Any = self.connections[incoming.source.connection]
         requested = Requested(incoming.source, incoming.message, incoming.version, "CONTROLLER")
         self.network.arrived(connection, frame, False)
@@ -118,8 +118,8 @@ class SocketServer(Server):
         if connection is None:
             super().reply(source, response)
             return
-        judge = process.network.judge
-        judge.says(process, connection, source.correlation, response)
+        wire_rules = process.network.wire_rules
+        wire_rules.answers(process, connection, source.correlation, response)
         frame = connection.requests[source.correlation]
         if tells_versions(frame):
             connection.versions = agreed(response)

@@ -15,7 +15,7 @@ from records.messages.elections import VoteRequest, VoteResponse
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from simulations.sockets.frames import API_VERSIONS
-from simulations.sockets.judge import agreed
+from simulations.sockets.wire_rules import agreed
 from simulations.world.clocks import NodeClock
 from simulations.world.streams import between
 from simulations.world.world import MS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FIRST_ID = 901
 
 
-class Stranger:
+class RogueClient:
     """A machine, and the process on it, as the network sees both."""
 
     is_on = True
@@ -43,16 +43,16 @@ class Stranger:
     life = 1
     clock = NodeClock()
 
-    def __init__(self, network: SocketNetwork, stranger_id: int, rng: Random) -> None:
+    def __init__(self, network: SocketNetwork, rogue_id: int, rng: Random) -> None:
         self.network = network
         self.world = network.world
-        self.id = stranger_id
+        self.id = rogue_id
         self.rng = rng
         self.node = self
         self.process = self
         self.is_dead = False
         self.connections: dict[int, Connection] = {}
-        self.mourners: list[Connection] = []
+        self.unaware_peers: list[Connection] = []
 
     def when_awake(self, act: Callable[..., None], *args: Any) -> None:
         if not self.is_dead:
@@ -73,14 +73,14 @@ class Visit:
     channels = None
     peer = 0
 
-    def __init__(self, stranger: Stranger, host: str, manner: Manner, size: int) -> None:
-        self.stranger = stranger
-        self.rng = stranger.rng
+    def __init__(self, rogue: RogueClient, host: str, manner: Manner, size: int) -> None:
+        self.rogue = rogue
+        self.rng = rogue.rng
         self.host = host
         self.size = size
         self.expects: dict[int, int] = {}  # by the place of a request: the error that is the only answer to it
         self._manner = manner
-        self.connection = stranger.network.open(stranger, self)  # type: ignore[arg-type]
+        self.connection = rogue.network.open(rogue, self)  # type: ignore[arg-type]
 
     def accepted(self, connection: TcpConnection) -> None:
         connection.client_end.owner = self
@@ -93,7 +93,7 @@ class Visit:
         self.connection.client_end.send(data)
 
     def later(self, delay_ms: int, act: Callable[..., None], *args: Any) -> None:
-        self.stranger.world.after(delay_ms * MS, self.stranger.when_awake, act, *args)
+        self.rogue.world.after(delay_ms * MS, self.rogue.when_awake, act, *args)
 
     # What the end tells
 
@@ -225,11 +225,11 @@ MANNERS: dict[str, Manner] = {
 # Servers that are none of ours
 
 
-class Impostor(Stranger):
+class RogueServer(RogueClient):
     """Stands where a node should be. how: one of IMPOSTURES."""
 
-    def __init__(self, network: SocketNetwork, stranger_id: int, rng: Random, how: str) -> None:
-        super().__init__(network, stranger_id, rng)
+    def __init__(self, network: SocketNetwork, rogue_id: int, rng: Random, how: str) -> None:
+        super().__init__(network, rogue_id, rng)
         self._how = how
         self._served: list[TcpConnection] = []
 
@@ -249,7 +249,7 @@ class Impostor(Stranger):
 class Host:
     """A connection that an impostor has taken."""
 
-    def __init__(self, impostor: Impostor, connection: TcpConnection, how: str) -> None:
+    def __init__(self, impostor: RogueServer, connection: TcpConnection, how: str) -> None:
         self._impostor = impostor
         self._connection = connection
         self._how = how

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.interface import inputs
 from records.messages.envelope import EnvelopeRequest
-from simulations.cluster.rules.api_oracle import HeldWatch
+from simulations.cluster.rules.api_oracle import CheckedWatch
 from simulations.cluster.run import ClusterRun
 from simulations.sockets import bounds, faults
 from simulations.sockets.envelopes import is_from, read
-from simulations.sockets.judge import WireJudge
 from simulations.sockets.network import SocketNetwork
 from simulations.sockets.process import SocketProcess
+from simulations.sockets.wire_rules import WireRules
 from simulations.world.links import Latency
 from simulations.world.violation import Violation
 from simulations.world.world import MS
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from simulations.cluster.driver import ControllerProcess
     from simulations.plans.plan import Fault
     from simulations.sockets.plan import SocketPlan
-    from simulations.sockets.rogue_clients import Stranger
+    from simulations.sockets.rogue_clients import RogueClient
     from simulations.world.process import Node, Process
 
 LOOK_MS = 20
 
 
-class SocketWatch(HeldWatch):
+class SocketWatch(CheckedWatch):
     """Sees in whose name requests are served that came in envelopes (W07)."""
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
@@ -55,14 +55,14 @@ class SocketRun(ClusterRun):
     network: SocketNetwork
 
     def __init__(self, plan: SocketPlan, written: Callable[[bytes], None] | None = None) -> None:
-        self.visitors: list[Stranger] = []
+        self.rogue_hosts: list[RogueClient] = []
         super().__init__(plan, written)
         self._look()
 
     def end_chaos(self) -> None:
         super().end_chaos()
-        for stranger in self.visitors:
-            stranger.leave()
+        for rogue in self.rogue_hosts:
+            rogue.leave()
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
         own = faults.KINDS.get(fault.kind)
@@ -75,9 +75,9 @@ class SocketRun(ClusterRun):
             if node.process is not None and node.process.is_listening and node.process.is_awake:
                 bounds.look(node.process)  # type: ignore[arg-type]
 
-    def _make_watch(self) -> HeldWatch:
+    def _make_watch(self) -> CheckedWatch:
         watch = SocketWatch(self.world, self.ledger, self.trace, self.plan.session_ms)
-        return self._in_session(watch)
+        return self._with_checks(watch)
 
     def _make_network(self) -> SocketNetwork:
         plan = self.plan
@@ -85,7 +85,7 @@ class SocketRun(ClusterRun):
         network = SocketNetwork(self.world, latency, lambda a, b: self.stream("link", a, b))
         network.window, network.segments = plan.window, plan.segments
         network.forwards = plan.forwards
-        network.judge = WireJudge(network)
+        network.wire_rules = WireRules(network)
         return network
 
     def _make_node(self, node_id: int, voters: VoterSet) -> Node:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simulations.cluster.swarm import draw as draw_cluster
 from simulations.faults.table import pick
-from simulations.sockets.faults import draw_fault, draw_letters
+from simulations.sockets.faults import draw_envelopes, draw_fault
 from simulations.sockets.network import SEGMENTS
 from simulations.sockets.plan import SocketPlan
 from simulations.world.streams import between, stream
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # More than all who belong here open to one node.
 CONNECTIONS = 70
 # In this share of the plans with faults envelopes come from who is no broker of the cluster.
-LETTERS = 0.6
+ENVELOPES_SHARE = 0.6
 
 
 def draw(seed: int) -> SocketPlan:
@@ -41,8 +41,8 @@ def draw(seed: int) -> SocketPlan:
     if base.faults:  # who has none has none
         plan.faults += [draw_fault(rng, plan) for _ in range(between(rng, 2, 8))]
         apart = stream(seed, "sockets letters")
-        if apart.random() < LETTERS:
-            plan.faults += draw_letters(apart, plan)
+        if apart.random() < ENVELOPES_SHARE:
+            plan.faults += draw_envelopes(apart, plan)
     return plan
 
 

@@ -72,8 +72,8 @@ class Validator:
         election = _election(recovered)
         log = _log(recovered)
         snapshots = tuple((each.id.epoch, each.id.end_offset, each.size) for each in recovered.snapshots)
-        forgot, before = self._left.get(node.id, (0, None))
-        if before is not None and forgot == node.forgot and node.id not in self._ledger.damaged:
+        disks_lost, before = self._left.get(node.id, (0, None))
+        if before is not None and disks_lost == node.disks_lost and node.id not in self._ledger.damaged:
             wrong = disks.may_survive(
                 before.disk, election, log, [(each.id.epoch, each.id.end_offset) for each in recovered.snapshots]
             )
@@ -103,7 +103,7 @@ class Validator:
         if track is not None:
             if track.last_action != "Crash":  # else it was gone again before its first step
                 self._count(track, "Crash")
-            self._left[node_id] = (track.process.node.forgot, track.node)
+            self._left[node_id] = (track.process.node.disks_lost, track.node)
 
     # Steps
 

@@ -125,7 +125,7 @@ class Channel:
         if connection is self.connection and frame.number == self.number:
             self.number = 0
             self.request = None
-        elif not self.process.network.tells_late:
+        elif not self.process.network.delivers_late_answers:
             return
         self.process.handle_answer(frame, Answered(self.peer, frame.number, response))
 

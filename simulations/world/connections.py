@@ -45,7 +45,7 @@ class Network:
         self.hosts: dict[str, Node] = {}
         self.crossed: dict[tuple[int, str], Node] = {}
         self.uses_codec = True
-        self.tells_late = False
+        self.delivers_late_answers = False
         self.rules: list[Callable[[Connection, Frame, bool], bool]] = []
         self.seen: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
         self.arrived: Callable[[Connection, Frame, bool], None] = lambda _connection, _frame, _is_answer: None
@@ -133,10 +133,10 @@ class Network:
             if channel.connection is not None:
                 self.abandon(channel.connection)
 
-    def tell_mourners(self, node: Node) -> None:
+    def reset_unaware_peers(self, node: Node) -> None:
         """A machine is up again: peers that go on sending to what was before learn that it is gone."""
-        mourners, node.mourners = node.mourners, []
-        for connection in mourners:
+        unaware_peers, node.unaware_peers = node.unaware_peers, []
+        for connection in unaware_peers:
             delay = connection.to_client.link.resend_delay(self.world.now)
             self.links.carry_after(delay, connection.to_client, self.broken, connection)
 
@@ -146,7 +146,7 @@ class Network:
         server = connection.server
         assert server is not None, "a request on a connection that was not accepted"
         if server.is_dead or connection.id not in server.connections:
-            self._answer_as_stranger(server.node, connection)
+            self._refuse_unknown(server.node, connection)
             return
         self.arrived(connection, frame, False)
         request = decode(connection.asked_class, frame.version, frame.payload) if frame.is_bytes else frame.payload
@@ -160,7 +160,7 @@ class Network:
             if client.node.is_on:
                 self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
             return
-        if not (connection.is_wanted or self.tells_late):
+        if not (connection.is_wanted or self.delivers_late_answers):
             return
         self.arrived(connection, frame, True)
         payload = frame.payload
@@ -238,7 +238,7 @@ class Network:
         server = connection.server
         assert server is not None, "versions are asked of somebody"
         if server.is_dead or connection.id not in server.connections:
-            self._answer_as_stranger(server.node, connection)
+            self._refuse_unknown(server.node, connection)
         else:
             server.when_awake(self._tell_versions, connection)
 
@@ -251,12 +251,12 @@ class Network:
             connection.versions = common_versions(connection.client.node.release, connection.server.node.release)
             connection.client.when_awake(connection.channel.ready, connection)
 
-    def _answer_as_stranger(self, node: Node, connection: Connection) -> None:
+    def _refuse_unknown(self, node: Node, connection: Connection) -> None:
         """Something arrives for a connection that this machine no longer knows."""
         if node.is_on:
             self.links.carry(connection.to_client, 0, self.broken, connection)
-        elif connection not in node.mourners:
-            node.mourners.append(connection)
+        elif connection not in node.unaware_peers:
+            node.unaware_peers.append(connection)
 
     def _is_ruled(self, connection: Connection, frame: Frame, *, is_answer: bool) -> bool:
         return any(rule(connection, frame, is_answer) for rule in self.rules)

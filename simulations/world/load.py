@@ -29,7 +29,7 @@ class Clients:
         self._world = world
         self._ledger = ledger
         self._load = replace(load)  # its pace may change, and the plan stays as it is
-        self._luck = rng
+        self._rng = rng
         self.writes = 0
         self._is_over = False
         if load.every_ms:
@@ -55,7 +55,7 @@ class Clients:
         ]  # fmt: skip
 
     def _later(self, every_ms: int) -> None:
-        self._world.after(between(self._luck, 1, 2 * every_ms * MS), self._act)
+        self._world.after(between(self._rng, 1, 2 * every_ms * MS), self._act)
 
     def _act(self) -> None:
         if self._is_over:
@@ -64,11 +64,11 @@ class Clients:
         leaders = self.leaders()
         if not leaders:
             return
-        leader = leaders[int(self._luck.random() * len(leaders))]
-        if self._luck.random() * 100 < self._load.asks:
+        leader = leaders[int(self._rng.random() * len(leaders))]
+        if self._rng.random() * 100 < self._load.asks:
             leader.machine.ask()
         elif len(leader.machine.pending) < PENDING_MAX:
-            count = between(self._luck, 1, self._load.records)
-            registers = [int(self._luck.random() * REGISTERS) for _ in range(count)]
+            count = between(self._rng, 1, self._load.records)
+            registers = [int(self._rng.random() * REGISTERS) for _ in range(count)]
             first, self.writes = self.writes, self.writes + count
-            leader.machine.write(registers, first, self._load.size, between(self._luck, 0, self._load.slow_ms * MS))
+            leader.machine.write(registers, first, self._load.size, between(self._rng, 0, self._load.slow_ms * MS))

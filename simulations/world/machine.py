@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # However slow a disk is: what began amid the faults must be over in the calm behind them.
 SYNC_US_MAX = 3 * SECOND
 # From a failed disk to the end of its process, which resigns in between.
-LAST_WORDS_US = SECOND // 10
+RESIGN_US = SECOND // 10
 
 
 class DiskPace(NamedTuple):
@@ -64,7 +64,7 @@ class Life(Protocol):
     def boot(self) -> None: ...
     def when_awake(self, act: Callable[..., None], *args: Any) -> None: ...
     def shut_down(self) -> None: ...
-    def say_last_words(self) -> None: ...
+    def resign(self) -> None: ...
     def resume(self) -> None: ...
     def clock_changed(self) -> None: ...
     def die(self) -> None: ...
@@ -117,10 +117,10 @@ class Machine(Generic[P]):
         self.journal = True
         self.broken = ""
         self.wanted = False
-        self.forgot = 0
-        self.mourners: list[Any] = []
+        self.disks_lost = 0
+        self.unaware_peers: list[Any] = []
         self.disk = Disk(0)
-        self.disk_luck = self.stream("disk")
+        self.disk_rng = self.stream("disk")
         self._starts = 0
         network.attach(self)
         self.new_disk()
@@ -187,13 +187,13 @@ class Machine(Generic[P]):
         if not self.is_on:
             return
         self._end("lost power", power_lost=True)
-        self.disk.lose_power(self.disk_luck, journal=self.journal)
+        self.disk.lose_power(self.disk_rng, journal=self.journal)
         self.is_on = False
 
     def switch_on(self) -> None:
         if not self.is_on:
             self.is_on = True
-            self.network.tell_mourners(self)
+            self.network.reset_unaware_peers(self)
 
     def shut_down(self) -> None:
         """Ask the process to leave in good order."""
@@ -227,8 +227,8 @@ class Machine(Generic[P]):
             self.broken = str(error)  # it would fail again and again
         self.watch.failed(process, error)
         if process.is_listening:
-            process.say_last_words()
-            self.world.after(LAST_WORDS_US, self._finish, process)
+            process.resign()
+            self.world.after(RESIGN_US, self._finish, process)
         else:
             self._finish(process)
 
@@ -236,7 +236,7 @@ class Machine(Generic[P]):
         if process is not self.process:
             return
         self._end("its disk failed", power_lost=False)
-        self.disk.lose_power(self.disk_luck, journal=self.journal)
+        self.disk.lose_power(self.disk_rng, journal=self.journal)
         if self.wanted:
             self.start_after(self.triggers.operator_delay_us)
 
@@ -311,7 +311,7 @@ class Machine(Generic[P]):
     def sync_us(self) -> int:
         """How long the next sync takes."""
         least, spread, tail, tail_us = self.pace
-        rng = self.disk_luck
+        rng = self.disk_rng
         if tail and rng.random() < tail:
             delay = least + int(rng.random() * tail_us)
         else:

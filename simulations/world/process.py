@@ -123,7 +123,7 @@ class Process:
         """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
         node = self.node
         self.storage = Storage(
-            self.files, DIRECTORY, self.flush, on_input=self._told_by_disk, on_failure=self._disk_failed,
+            self.files, DIRECTORY, self.flush, on_input=self._on_disk_input, on_failure=self._on_disk_failure,
             on_note=self._note, limits=node.limits,
         )  # fmt: skip
         recovered = self.storage.recovered
@@ -132,7 +132,7 @@ class Process:
         self.machine = Register(self)
         self.is_listening = True
         self.handle(None)
-        self._keep_house()
+        self._every_second()
 
     # What comes from outside
 
@@ -334,10 +334,10 @@ class Process:
 
     # The disk
 
-    def _told_by_disk(self, event: Input) -> None:
+    def _on_disk_input(self, event: Input) -> None:
         self.world.after(HANDOFF_US, self.when_awake, self.handle, event)
 
-    def _disk_failed(self, failure: DiskFailed) -> None:
+    def _on_disk_failure(self, failure: DiskFailed) -> None:
         """On the thread where it happened; where that is not the caller's, the node is told as soon as can be."""
         if self.flush.is_running():
             self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
@@ -350,7 +350,7 @@ class Process:
             # A start syncs once for each of many segments; all of them together are over some time, too.
             self.busy_until = min(max(self.busy_until, self.world.now) + delay, self.world.now + PAUSE_US_MAX)
 
-    def _keep_house(self) -> None:
+    def _every_second(self) -> None:
         """What is done every second or so."""
         if self.is_dead:
             return
@@ -360,7 +360,7 @@ class Process:
             self.node.died(self, death)
             return
         self.handle(WallClock(self.clock.wall_offset_ms))
-        self.world.after(HOUSEKEEPING_US, self.when_awake, self._keep_house)
+        self.world.after(HOUSEKEEPING_US, self.when_awake, self._every_second)
 
     # The end
 
@@ -377,7 +377,7 @@ class Process:
         else:
             self.node.left(self)
 
-    def say_last_words(self) -> None:
+    def resign(self) -> None:
         """It cannot go on: if it leads, it tells the others; nothing more is taken in, or done that would last."""
         self._inbox.clear()
         self._own.clear()

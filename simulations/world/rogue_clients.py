@@ -42,7 +42,7 @@ VERSIONS: dict[type, int] = {
 }  # fmt: skip
 
 
-class Strangers:
+class RogueClients:
     """They ask about every `every_ms`, 0 for never. asked: how often so far."""
 
     def __init__(self, world: World, ledger: Ledger, answers: Answers, every_ms: int, rng: Random) -> None:
@@ -50,13 +50,13 @@ class Strangers:
         self._ledger = ledger
         self._answers = answers
         self._every_ms = every_ms
-        self._luck = rng
+        self._rng = rng
         self.asked = 0
         if every_ms:
             self._later()
 
     def _later(self) -> None:
-        self._world.after(between(self._luck, 1, 2 * self._every_ms * MS), self._act)
+        self._world.after(between(self._rng, 1, 2 * self._every_ms * MS), self._act)
 
     def _act(self) -> None:
         self._later()
@@ -64,15 +64,15 @@ class Strangers:
         if not processes:
             return
         leaders = [each for each in processes if isinstance(each.replica.role, Leader)]
-        if leaders and self._luck.random() < 0.5:
+        if leaders and self._rng.random() < 0.5:
             processes = leaders
-        process = processes[int(self._luck.random() * len(processes))]
-        request = draw(self._luck, process)
+        process = processes[int(self._rng.random() * len(processes))]
+        request = draw(self._rng, process)
         newest = VERSIONS[type(request)]
         self.asked += 1
         source = Source(-self.asked, self.asked)  # the kernel gives no connection such a number
         request = decode(type(request), newest, encode(request, newest))
-        version = newest if self._luck.random() < 0.7 else 0
+        version = newest if self._rng.random() < 0.7 else 0
         requested = Requested(source, request, version, "CONTROLLER")
         self._answers.asks(process, requested)
         self._answers.wait()
@@ -242,6 +242,6 @@ def _part(rng: Random, process: Process) -> FetchSnapshotRequest:
     )
 
 
-def _describe(_luck: Random, _process: Process) -> DescribeQuorumRequest:
+def _describe(_rng: Random, _process: Process) -> DescribeQuorumRequest:
     asked = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     return DescribeQuorumRequest(topics=(DescribeQuorumRequest.TopicData(topic_name=TOPIC, partitions=(asked,)),))

@@ -17,10 +17,10 @@ from records.messages.partitions import AssignReplicasToDirsRequest
 from records.messages.topics import CreateTopicsRequest
 from simulations.cluster.answering import READS
 from simulations.cluster.image import NOBODY, Image
-from simulations.cluster.judge_members import METADATA_VERSION
+from simulations.cluster.member_rules import METADATA_VERSION
 from simulations.cluster.rules.case import is_elsewhere, tells_nothing
 from simulations.cluster.rules.mirror import Mirror
-from simulations.cluster.rules.rng import Placing
+from simulations.cluster.rules.placement import Placing
 from simulations.cluster.rules.table import RULES
 from simulations.cluster.watch import ClusterWatch
 from simulations.world.releases import levels_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from raft.inputs import Source
     from simulations.cluster.driver import ControllerProcess
-    from simulations.cluster.periodic_work import Duties
+    from simulations.cluster.periodic_work import PeriodicWork
 
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PREVIOUS_EPOCH_SINCE = 3
 
 
-class Court:
+class ApiOracle:
     """committed: what the log says. properties: what controllers are configured with. cases: how many were judged.
     refused: the first that was not by the rules.
     """
@@ -166,22 +166,22 @@ def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:
     return event.request.broker_id if known.epoch == event.request.previous_broker_epoch else NOBODY
 
 
-class HeldWatch(ClusterWatch):
+class CheckedWatch(ClusterWatch):
     """A watch of a cluster that holds its controllers to the rules of requests, too."""
 
-    court: Court
-    duties: Duties
+    api_oracle: ApiOracle
+    periodic_work: PeriodicWork
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
-        self.court.stepped(process, event, effects)
-        self.duties.stepped(process, event, effects)
+        self.api_oracle.stepped(process, event, effects)
+        self.periodic_work.stepped(process, event, effects)
         super().controller_stepped(process, event, effects)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
         """Beside what one replay by the same code says, what a reader of the log has who shares none of it."""
         super().compare(process, after)
         state = process.controller.state
-        judged = self.judge.image
+        judged = self.log_rules.image
         if state.loading or state.stable_end_offset != judged.end_offset or METADATA_VERSION not in judged.features:
             return
         image = Image()
@@ -192,10 +192,10 @@ class HeldWatch(ClusterWatch):
                 f"the state of node {process.node.id} after {after} is not what the log up to {judged.end_offset} says"
             )
             raise Violation("C01", f"{text}: {image.differs_from(judged)}")
-        self.duties.compared(process)
+        self.periodic_work.compared(process)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
         if tells_nothing(response):
             self.answering.shows_nothing(process, source)
         super().replies(process, source, response)
-        self.court.replies(process, source, response)
+        self.api_oracle.replies(process, source, response)

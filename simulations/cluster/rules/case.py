@@ -16,7 +16,7 @@ from records.metadata.topics import (
 )
 from records.uuids import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from simulations.cluster.answers import errors_of
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, ELR, METADATA_VERSION
+from simulations.cluster.member_rules import DIRECTORIES_SINCE, ELR, METADATA_VERSION
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:

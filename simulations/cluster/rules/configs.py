@@ -22,7 +22,7 @@ from simulations.cluster.config_values import (
     TOPIC,
     is_taken,
 )
-from simulations.cluster.judge_members import CORDONED_SINCE, MIN_ISR
+from simulations.cluster.member_rules import CORDONED_SINCE, MIN_ISR
 from simulations.cluster.rules.case import Case, is_topic_name, repeated
 
 if TYPE_CHECKING:

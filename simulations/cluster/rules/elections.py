@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from records.uuids import MIGRATING_DIRECTORY
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition
-from simulations.cluster.judge_members import (
+from simulations.cluster.member_rules import (
     BROKER,
     DIRECTORIES_SINCE,
     ELR,
@@ -59,7 +59,7 @@ class Change:
     def key(self) -> tuple[bytes, int]:
         return bytes(self.record.topic_id), self.record.partition_id
 
-    def judge(self, node_id: int) -> None:
+    def log_rules(self, node_id: int) -> None:
         """Raises Violation where the record is not what the rules give."""
         found = self.before.partitions[self.key]
         told = self._told(found)
@@ -160,13 +160,13 @@ class Change:
         """What is needed to be full, at most as many as partition 0 has replicas."""
         image = self.before
         topic = image.topics[self.key[0]]
-        wished = self.min_isr
+        needed = self.min_isr
         for resource in ((TOPIC, topic), (BROKER, "")):
             value = image.configs.get(resource, {}).get(MIN_ISR)
             if value is not None:
-                wished = int(value)
+                needed = int(value)
                 break
-        return min(wished, self.replicas_max)
+        return min(needed, self.replicas_max)
 
     def _goes_on(self, found: Partition, told: Partition) -> str:
         """A move that could be over is."""

@@ -11,7 +11,7 @@ from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBro
 from records.metadata.topics import PartitionChangeRecord
 from records.metadata.transactions import BeginTransactionRecord, EndTransactionRecord
 from simulations.cluster.image import NOBODY, batches_of, decoded
-from simulations.cluster.judge_members import METADATA_VERSION
+from simulations.cluster.member_rules import METADATA_VERSION
 from simulations.cluster.rules import written
 from simulations.cluster.rules.case import TRANSACTIONS_SINCE, Case
 from simulations.cluster.rules.elections import Change, leads_nobody, led_by_nobody
@@ -56,7 +56,7 @@ class Mirror:
         level = self.image.features.get(METADATA_VERSION, 0)
         for data in appended:
             for _, _, batch in batches_of(data):
-                written.judge(self.node_id, level, batch, moment_ms)
+                written.log_rules(self.node_id, level, batch, moment_ms)
 
     def wrote(self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY) -> None:
         """What was written is in the image from now on. by_broker: whose directories the request was about. ended_well:
@@ -78,7 +78,7 @@ class Mirror:
                 if type(record) is PartitionChangeRecord:
                     limits = least, most[bytes(record.topic_id)]
                     change = Change(self.image, after, record, lost, by_broker, *limits, self._properties)
-                    change.judge(self.node_id)
+                    change.log_rules(self.node_id)
                 self.image.apply(record)
             let_in = {each.broker_id for each in operation if type(each) in _OF_BROKERS and _lets_in(each)}
             for broker_id in changed:

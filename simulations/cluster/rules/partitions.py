@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from records.errors import Error
 from records.metadata.topics import PartitionChangeRecord
 from simulations.cluster.image import NOBODY, Partition
-from simulations.cluster.judge_members import DIRECTORIES_SINCE, is_active
+from simulations.cluster.member_rules import DIRECTORIES_SINCE, is_active
 from simulations.cluster.rules.elections import can_lead
 from simulations.cluster.rules.topics import is_target
 
@@ -59,7 +59,7 @@ def altered(case: Case) -> Read:
             elif found is None:
                 wanted[key] = {MISSING}, None
             else:
-                wanted[key] = refused(case, found, asked), _wished(found, asked, case.version)
+                wanted[key] = refused(case, found, asked), _with_isr(found, asked, case.version)
                 were[key] = found.isr
     written = changes_of(case)
 
@@ -68,14 +68,14 @@ def altered(case: Case) -> Read:
         for topic in response.topics:
             for told in topic.partitions:
                 key = bytes(topic.topic_id), told.partition_index
-                codes, wished = wanted[key]
+                codes, after = wanted[key]
                 if counts[key] > 1:
                     continue
                 if codes:
                     case.expect(key, told.error_code, codes)
-                elif told.error_code == Error.NONE and wished is not None:
-                    _is_told(case, key, were[key], wished, written.get(key, []), told)
-                elif wished is not None:
+                elif told.error_code == Error.NONE and after is not None:
+                    _is_told(case, key, were[key], after, written.get(key, []), told)
+                elif after is not None:
                     case.expect(key, told.error_code, {Error.NEW_LEADER_ELECTED})
                     leaders = {record.leader for record in written.get(key, [])}
                     case.same("whether another leads", bool(leaders - {-2, case.request.broker_id}), True)
@@ -111,27 +111,32 @@ def refused(case: Case, found: Partition, asked: Any) -> set[int]:
     return next(({error} for is_so, error in reasons if is_so), set())
 
 
-def _wished(found: Partition, asked: Any, version: int) -> Partition:
-    wished = Partition(*(getattr(found, name) for name in Partition.__slots__))
-    wished.isr = tuple(each for each, _ in _members(asked, version))
-    wished.recovering = asked.leader_recovery_state > 0
-    return wished
+def _with_isr(found: Partition, asked: Any, version: int) -> Partition:
+    after = Partition(*(getattr(found, name) for name in Partition.__slots__))
+    after.isr = tuple(each for each, _ in _members(asked, version))
+    after.recovering = asked.leader_recovery_state > 0
+    return after
 
 
 def _is_told(
-    case: Case, key: Key, was: tuple[int, ...], wished: Partition, written: Sequence[PartitionChangeRecord], told: Any
+    case: Case,
+    key: Key,
+    was: tuple[int, ...],
+    after: Partition,
+    written: Sequence[PartitionChangeRecord],
+    told: Any,
 ) -> None:
     """The ISR, which was another, is as it was asked for, but for who left with the end of a move; epochs are those
     after.
     """
-    isr, epochs = was, [wished.leader_epoch, wished.epoch]
+    isr, epochs = was, [after.leader_epoch, after.epoch]
     for record in written:
         isr = isr if record.isr is None else tuple(record.isr)
         epochs = [epochs[0] + (record.leader != -2), epochs[1] + 1]
-    if not set(isr) <= set(wished.isr) or (not wished.adding and not wished.removing and isr != wished.isr):
-        raise case.fail(f"the ISR of {key} becomes {isr}, and {wished.isr} was wished")
+    if not set(isr) <= set(after.isr) or (not after.adding and not after.removing and isr != after.isr):
+        raise case.fail(f"the ISR of {key} becomes {isr}, and {after.isr} was requested")
     seen = (told.leader_id, told.leader_epoch, told.partition_epoch, tuple(told.isr), told.leader_recovery_state > 0)
-    case.same(key, seen, (wished.leader, *epochs, isr, wished.recovering))
+    case.same(key, seen, (after.leader, *epochs, isr, after.recovering))
 
 
 def assigned(case: Case) -> Read:

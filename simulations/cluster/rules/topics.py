@@ -8,7 +8,7 @@ from records.errors import Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from simulations.cluster.config_values import TOPIC, is_taken
-from simulations.cluster.judge_members import MIN_ISR, is_active, takes_replicas
+from simulations.cluster.member_rules import MIN_ISR, is_active, takes_replicas
 from simulations.cluster.rules.case import Case, first_directory, is_topic_name, repeated
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def _partitions_of(case: Case, topic: Any) -> int:
     return case.number("num.partitions", 1) if topic.num_partitions == -1 else max(0, topic.num_partitions)
 
 
-def _replicas_of(case: Case, wished: int) -> int:
+def _replicas_of(case: Case, wanted: int) -> int:
     """How many each partition gets, where -1 leaves it to the controllers."""
-    return case.number("default.replication.factor", 1) if wished == -1 else wished
+    return case.number("default.replication.factor", 1) if wanted == -1 else wanted
 
 
 def _wrong(case: Case, topic: Any) -> set[int]:

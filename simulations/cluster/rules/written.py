@@ -9,7 +9,7 @@ from records.frame import read_frame
 from records.metadata.brokers import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord
 from simulations.cluster.image import decoded
-from simulations.cluster.judge_members import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
+from simulations.cluster.member_rules import CORDONED_SINCE, DIRECTORIES_SINCE, ELR_SINCE
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _REGISTRATION = ((CORDONED_SINCE, 4), (DIRECTORIES_SINCE, 3), (8, 2), (7, 1))
 _PARTITION = ((ELR_SINCE, 2), (DIRECTORIES_SINCE, 1))
 
 
-def judge(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
+def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
     """Raises Violation. level: of metadata.version. batch: one of data, written at this time of the wall clock."""
     header = read_header(batch)
     assert header is not None, "a whole batch"

@@ -39,11 +39,11 @@ class World:
         self.process = SimpleNamespace(
             node=SimpleNamespace(id=1), life=1, controller=self.controller, replica=replica, connections={7: None}
         )
-        judge = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
+        log_rules = SimpleNamespace(settled_before=lambda offset: min(offset, settled))
         self.shown = -1
         looks = {DescribeClusterRequest: lambda _state, _request: [self.shown]}
         ledger = SimpleNamespace(shadow=lambda _process: chain)
-        self.answering = Answering(ledger, self.history, judge, looks)
+        self.answering = Answering(ledger, self.history, log_rules, looks)
 
     def asks(self, request, done=()):
         self.answering.asked(self.process, SOURCE)

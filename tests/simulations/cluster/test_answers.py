@@ -6,7 +6,7 @@ import pytest
 
 from records.errors import Error
 from records.messages.topics import CreateTopicsRequest, CreateTopicsResponse
-from simulations.cluster.answers import judge
+from simulations.cluster.answers import check
 from simulations.world.violation import Violation
 
 Wanted = CreateTopicsRequest.CreatableTopic
@@ -27,14 +27,14 @@ def told(*names: str, error: Error = Error.NONE) -> CreateTopicsResponse:
 
 
 def test_an_answer_for_each_that_was_asked_for_fits() -> None:
-    judge(1, asked("a", "b"), told("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
+    check(1, asked("a", "b"), told("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
 
 
 def test_an_answer_that_leaves_one_out_is_seen() -> None:
     with pytest.raises(Violation, match="C22"):
-        judge(1, asked("a", "b"), told("a"))
+        check(1, asked("a", "b"), told("a"))
 
 
 def test_an_answer_that_something_failed_is_seen() -> None:
     with pytest.raises(Violation, match="UNKNOWN_SERVER_ERROR"):
-        judge(1, asked("a"), told("a", error=Error.UNKNOWN_SERVER_ERROR))
+        check(1, asked("a"), told("a", error=Error.UNKNOWN_SERVER_ERROR))

@@ -14,7 +14,7 @@ def test_what_clerks_ask_is_judged_by_the_rules_of_requests():
     outcome = run.execute()
 
     assert (outcome.property_id, outcome.text) == ("", "")
-    assert run.watch.court.cases > 20
+    assert run.watch.api_oracle.cases > 20
 
 
 def test_clerks_change_nothing_in_plans_that_have_none():

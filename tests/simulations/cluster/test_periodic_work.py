@@ -10,7 +10,7 @@ from raft.inputs import Source
 from records.messages.brokers import BrokerHeartbeatRequest
 from records.messages.controllers import ControllerRegistrationResponse
 from simulations.cluster.image import Image, Partition
-from simulations.cluster.periodic_work import LOOKS_MAX, Duties
+from simulations.cluster.periodic_work import LOOKS_MAX, PeriodicWork
 
 FAILED = effects.Noted("controller_registration_failed", {})
 TAKEN = ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_message=None)
@@ -21,9 +21,11 @@ class World:
 
     def __init__(self, *, is_active: bool = True, known: bytes | None = b"own", **properties: str) -> None:
         self.image = Image()
-        judge: Any = SimpleNamespace(image=self.image, elections={"unclean": [], "elr": []})
+        log_rules: Any = SimpleNamespace(image=self.image, elections={"unclean": [], "elr": []})
         names = {"size": "metadata.log.max.record.bytes.between.snapshots"}
-        self.duties = Duties(judge, {names[name]: value for name, value in properties.items()}, session_ms=1000)
+        self.periodic_work = PeriodicWork(
+            log_rules, {names[name]: value for name, value in properties.items()}, session_ms=1000
+        )
         controllers = {} if known is None else {1: SimpleNamespace(incarnation_id=known)}
         self.broker = SimpleNamespace(broker_id=101, epoch=5, fenced=False)
         self.state = SimpleNamespace(
@@ -37,8 +39,8 @@ class World:
 
     def steps(self, event: Any, *done: Any, at_ms: int = 0) -> str:
         self.env.now_ms = max(self.env.now_ms, at_ms)
-        self.duties.stepped(self.process, event, done)
-        return self.duties.refused
+        self.periodic_work.stepped(self.process, event, done)
+        return self.periodic_work.refused
 
     def commits(self, offset: int, *done: Any) -> str:
         self.state.stable_end_offset = offset
@@ -141,6 +143,6 @@ def test_figures_that_are_not_of_what_there_is_are_seen() -> None:
     world.state.contents = lambda: {"topics": {}}
     world.controller.waiting = []
 
-    world.duties.compared(world.process)
+    world.periodic_work.compared(world.process)
 
-    assert world.duties.refused == "node 1 counts, and there is: {'without a leader': (1, 0)}"
+    assert world.periodic_work.refused == "node 1 counts, and there is: {'without a leader': (1, 0)}"

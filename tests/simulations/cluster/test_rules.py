@@ -19,7 +19,8 @@ from records.metadata.configs import FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from records.schema import replace as changed
 from simulations.cluster.image import Broker, Image, Partition
-from simulations.cluster.rules import configs, elections, nodes, partitions, rng, topics, written
+from simulations.cluster.rules import configs, elections, nodes, partitions, topics, written
+from simulations.cluster.rules import placement as rng
 from simulations.cluster.rules.case import Case
 from simulations.cluster.rules.elections import Change
 from simulations.world.violation import Violation
@@ -47,47 +48,47 @@ def case(request: Any, records: list[Any], of: Image | None = None) -> Case:
     return Case(1, of or image(partition()), request, 3, records, {}, "cluster", (1, 2, 3))
 
 
-def judge(before: Image, after: Image, replicas_max: int = 3, **fields: Any) -> None:
+def log_rules(before: Image, after: Image, replicas_max: int = 3, **fields: Any) -> None:
     record = PartitionChangeRecord(partition_id=0, topic_id=TOPIC, **fields)
-    Change(before, after, record, lost=(), by_broker=-1, min_isr=1, replicas_max=replicas_max).judge(1)
+    Change(before, after, record, lost=(), by_broker=-1, min_isr=1, replicas_max=replicas_max).log_rules(1)
 
 
 def test_the_first_in_the_order_of_the_replicas_is_to_lead_where_the_leader_cannot() -> None:
     before, after = image(partition(isr=(103, 102, 101))), image(partition(isr=(103, 102, 101)))
     after.brokers[101].fenced = True
 
-    judge(before, after, isr=(103, 102), leader=102)
+    log_rules(before, after, isr=(103, 102), leader=102)
 
     with pytest.raises(Violation, match="103 leads, and 102 comes before it"):
-        judge(before, after, isr=(103, 102), leader=103)
+        log_rules(before, after, isr=(103, 102), leader=103)
 
 
 def test_a_leader_epoch_does_not_rise_for_nothing() -> None:
     both = image(partition())
 
     with pytest.raises(Violation, match="the leader epoch rises for nothing"):
-        judge(both, both, isr=(101, 102, 103), leader=101)
+        log_rules(both, both, isr=(101, 102, 103), leader=101)
 
 
 def test_what_was_so_before_is_not_written_again() -> None:
     both = image(partition())
 
     with pytest.raises(Violation, match="isr were so before"):
-        judge(both, both, isr=(101, 102))
+        log_rules(both, both, isr=(101, 102))
 
 
 def test_a_partition_that_could_be_led_is_not_left_without_a_leader() -> None:
     both = image(partition())
 
     with pytest.raises(Violation, match="nobody leads, and"):
-        judge(both, both, leader=-1)
+        log_rules(both, both, leader=-1)
 
 
 def test_a_move_is_over_when_all_that_come_are_in_sync() -> None:
     both = image(partition(adding=(103,), removing=(102,)))
 
     with pytest.raises(Violation, match="the move goes on, and could be over"):
-        judge(both, both, isr=(101, 102, 103))
+        log_rules(both, both, isr=(101, 102, 103))
 
 
 def test_who_leaves_an_isr_that_is_too_small_stays_eligible() -> None:
@@ -96,10 +97,10 @@ def test_who_leaves_an_isr_that_is_too_small_stays_eligible() -> None:
     both.configs[2, "here"] = {"min.insync.replicas": "2"}
     both.brokers[102].fenced = True
 
-    judge(both, both, isr=(101,), eligible_leader_replicas=(102,))
+    log_rules(both, both, isr=(101,), eligible_leader_replicas=(102,))
 
     with pytest.raises(Violation, match="are eligible, and should be"):
-        judge(both, both, isr=(101,))
+        log_rules(both, both, isr=(101,))
 
 
 def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_operation() -> None:
@@ -108,10 +109,10 @@ def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_ope
     both.configs[2, "here"] = {"min.insync.replicas": "2"}
     both.brokers[102].fenced = True
 
-    judge(both, both, replicas_max=1, isr=(101,))
+    log_rules(both, both, replicas_max=1, isr=(101,))
 
     with pytest.raises(Violation, match="are eligible, and should be"):
-        judge(both, both, replicas_max=1, isr=(101,), eligible_leader_replicas=(102,))
+        log_rules(both, both, replicas_max=1, isr=(101,), eligible_leader_replicas=(102,))
 
 
 def test_who_led_last_is_to_lead_again_where_nobody_is_eligible() -> None:
@@ -134,7 +135,7 @@ def test_a_move_goes_on_while_its_last_in_sync_is_gone() -> None:
     both = image(partition(isr=(103,), adding=(103,), replicas=(101, 103)))
     both.brokers[103].fenced = True
 
-    judge(both, both, leader=-1)
+    log_rules(both, both, leader=-1)
 
 
 def created(**fields: Any) -> Case:
@@ -258,12 +259,12 @@ def batch(record: Any, version: int, timestamp_ms: int = 7) -> bytes:
 def test_records_are_of_the_version_of_the_level_and_batches_of_their_time() -> None:
     change = BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=5, log_dirs=(TOPIC,))
 
-    written.judge(1, 30, batch(change, 2), 7)
+    written.log_rules(1, 30, batch(change, 2), 7)
 
     with pytest.raises(Violation, match=r"writes .* in version 3"):
-        written.judge(1, 30, batch(change, 3), 7)
+        written.log_rules(1, 30, batch(change, 3), 7)
     with pytest.raises(Violation, match="writes at 8, and its batch says"):
-        written.judge(1, 30, batch(change, 2), 8)
+        written.log_rules(1, 30, batch(change, 2), 8)
 
 
 def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:

@@ -31,9 +31,10 @@ def cut(run: Run, *ids: int) -> None:
 def test_a_sound_quorum_gets_on() -> None:
     run = lived(calm=ALL)
 
-    run.calm.live_through()
+    run.recovery_phase.run()
 
-    assert (run.calm.elected_ms, run.calm.committed_ms >= 0, run.calm.caught_up_ms >= 0) == (0, True, True)
+    phase = run.recovery_phase
+    assert (phase.elected_ms, phase.committed_ms >= 0, phase.caught_up_ms >= 0) == (0, True, True)
 
 
 def test_a_quorum_that_elects_nobody_is_seen() -> None:
@@ -41,7 +42,7 @@ def test_a_quorum_that_elects_nobody_is_seen() -> None:
     cut(run, 1, 2, 3)
 
     with pytest.raises(Violation, match="L01"):
-        run.calm.live_through()
+        run.recovery_phase.run()
 
 
 def test_a_quorum_that_commits_nothing_is_seen() -> None:
@@ -49,7 +50,7 @@ def test_a_quorum_that_commits_nothing_is_seen() -> None:
     run.clients.stop()
 
     with pytest.raises(Violation, match="L02"):
-        run.calm.live_through()
+        run.recovery_phase.run()
 
 
 def test_a_node_that_does_not_catch_up_is_seen() -> None:
@@ -58,7 +59,7 @@ def test_a_node_that_does_not_catch_up_is_seen() -> None:
     cut(run, alone)
 
     with pytest.raises(Violation, match="L07"):
-        run.calm.live_through()
+        run.recovery_phase.run()
 
 
 def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
@@ -67,7 +68,7 @@ def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
     run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
 
     with pytest.raises(Violation, match="L04"):
-        run.calm.live_through()
+        run.recovery_phase.run()
 
 
 @pytest.mark.parametrize("others", ["apart", "flap"])
@@ -79,10 +80,10 @@ def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(oth
         run.ledger.damaged.add(node.id)
         run.world.at(run.world.now + 5 * MS, lambda node=node: node.failed(node.process, rot))
 
-    run.calm.live_through()
+    run.recovery_phase.run()
 
-    assert [node.id for node in run.calm._core] == [1, 4, 5]
-    assert run.calm.caught_up_ms >= 0
+    assert [node.id for node in run.recovery_phase._core] == [1, 4, 5]
+    assert run.recovery_phase.caught_up_ms >= 0
 
 
 def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
@@ -96,7 +97,7 @@ def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
         run.world.at(run.world.now + 5 * MS, end, run.nodes[node_id])
 
     with pytest.raises(Violation, match="L"):
-        run.calm.live_through()
+        run.recovery_phase.run()
 
 
 def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
@@ -106,16 +107,16 @@ def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
         node.broken = "damaged"
         run.ledger.damaged.add(node.id)
 
-    run.calm.live_through()
+    run.recovery_phase.run()
 
-    assert run.calm.elected_ms == -1
+    assert run.recovery_phase.elected_ms == -1
 
 
 def test_a_request_that_waits_for_ever_is_seen() -> None:
     run = lived(calm=ALL)
-    run.calm._core = list(run.nodes.values())
+    run.recovery_phase._core = list(run.nodes.values())
     connection = connection_to(run, leader(run))
     connection.asked, connection.asked_at = frame("Fetch"), run.world.now - 5000 * MS
 
     with pytest.raises(Violation, match="L05"):
-        run.calm._is_answered()
+        run.recovery_phase._is_answered()

@@ -16,8 +16,8 @@ from records.headers import RequestHeader
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
 from records.schema import replace
-from simulations.sockets.envelopes import CLOSED, is_from, judge_answer, judge_large, printed, read
-from simulations.sockets.letters import _WRONGS, ADDRESSES
+from simulations.sockets.envelopes import CLOSED, check_answer, check_large, is_from, printed, read
+from simulations.sockets.rogue_envelopes import _WRONGS, ADDRESSES
 from simulations.world.violation import Violation
 
 HEADER = RequestHeader(request_api_key=46, request_api_version=0, correlation_id=7, client_id="a client")
@@ -62,26 +62,26 @@ def test_what_cannot_be_opened_is_refused_as_is_expected_of_it(wrong: Any) -> No
     with pytest.raises(ApiError) as raised:
         opened(sent, CONTEXT)
 
-    judge_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=raised.value.code))
+    check_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=raised.value.code))
     with pytest.raises(Violation, match="W07"):
-        judge_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=Error.UNKNOWN_SERVER_ERROR))
+        check_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=Error.UNKNOWN_SERVER_ERROR))
 
 
 def test_an_answer_is_passed_on_but_where_another_is_to_be_asked() -> None:
     sound, elsewhere = answer(Error.NONE), answer(Error.NOT_CONTROLLER)
 
-    judge_answer("node 1", envelope(), sealed(HEADER, sound))
-    judge_answer("node 1", envelope(), sealed(HEADER, elsewhere))
+    check_answer("node 1", envelope(), sealed(HEADER, sound))
+    check_answer("node 1", envelope(), sealed(HEADER, elsewhere))
 
     passed_on = replace(sealed(HEADER, sound), response_data=bytes((0, 0, 0, 7, 0)) + encode(elsewhere, 0))
     with pytest.raises(Violation, match="W07"):
-        judge_answer("node 1", envelope(), passed_on)
+        check_answer("node 1", envelope(), passed_on)
 
 
 def test_what_is_too_large_is_answered_by_one_error_or_not_at_all() -> None:
-    judge_large("node 1", Error.POLICY_VIOLATION, answer(Error.POLICY_VIOLATION))
+    check_large("node 1", Error.POLICY_VIOLATION, answer(Error.POLICY_VIOLATION))
 
     with pytest.raises(Violation, match="W07"):
-        judge_large("node 1", Error.POLICY_VIOLATION, answer(Error.NONE))
+        check_large("node 1", Error.POLICY_VIOLATION, answer(Error.NONE))
     with pytest.raises(Violation, match="W07"):
-        judge_large("node 1", CLOSED, answer(Error.POLICY_VIOLATION))
+        check_large("node 1", CLOSED, answer(Error.POLICY_VIOLATION))

@@ -21,9 +21,9 @@ from records.metadata.brokers import (
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from simulations.cluster import judge_members
+from simulations.cluster import member_rules
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
-from simulations.cluster.judge_members import BROKER, ELR, MIN_ISR, TOPIC, UNCLEAN
+from simulations.cluster.member_rules import BROKER, ELR, MIN_ISR, TOPIC, UNCLEAN
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ BLOCK = 1000
 RECOVERING = 1
 
 
-class Judge:
+class LogRules:
     """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
     changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. settled: end offsets
     of batches behind which no transaction is open, in order. counted: how often a level went up or down, and a
@@ -49,7 +49,7 @@ class Judge:
         self.counted: Counter[str] = Counter()
         self.elections: dict[str, list[int]] = {"unclean": [], "elr": []}
         self._settling = Settling()
-        self._transactions = judge_members.Transactions()
+        self._transactions = member_rules.Transactions()
         self._heard: dict[tuple[int, int], int] = {}  # (broker, epoch): how far it said that it had read
         self._former: dict[bytes, int] = {}  # incarnation: the epoch of which it said that it had ended well
         self._broker_epoch = -1
@@ -58,7 +58,7 @@ class Judge:
         self._back: set[int] = set()  # new incarnations in this batch
         self._made: set[bytes] = set()
         self._targets: dict[tuple[str, int], list[set[int]]] = {}
-        self._wishes: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
+        self._isr_requests: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
         self._unclean: set[tuple[str, int]] = set()  # partitions for which somebody asked for an unclean election
         self._unclean_anywhere = False
         self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
@@ -88,37 +88,37 @@ class Judge:
         """The newest settled offset, up to a given one: what is behind it may be part of a transaction."""
         return self.settled[bisect_right(self.settled, end_offset) - 1]
 
-    def wished(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
+    def isr_requested(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
         """Somebody who leads a partition, or thinks so, asks for an ISR at a partition epoch. members: each with the
         broker epoch by which that one knows it.
         """
-        self._wishes.setdefault(key, {}).setdefault(epoch, set()).update(members)
+        self._isr_requests.setdefault(key, {}).setdefault(epoch, set()).update(members)
 
     def heard(self, broker_id: int, epoch: int, offset: int) -> None:
         """A broker of an epoch says that it has read up to an offset, inclusive."""
         key = broker_id, epoch
         self._heard[key] = max(self._heard.get(key, -1), offset)
 
-    def registering(self, incarnation: bytes, former_epoch: int) -> None:
+    def registration_requested(self, incarnation: bytes, former_epoch: int) -> None:
         """An incarnation asks for an epoch, and says which its former one had that ended well; -1 for none."""
         self._former[incarnation] = former_epoch
 
-    def aimed(self, topic: str, partition: int, replicas: set[int]) -> None:
+    def reassignment_requested(self, topic: str, partition: int, replicas: set[int]) -> None:
         """Somebody asks that a partition be moved."""
         self._targets.setdefault((topic, partition), []).append(replicas)
 
-    def wants_any_leader(self, topic: str, partition: int) -> None:
+    def unclean_election_requested(self, topic: str, partition: int) -> None:
         """Somebody asks for an unclean election."""
         self._unclean.add((topic, partition))
 
-    def wants_any_leader_anywhere(self) -> None:
+    def unclean_election_requested_for_all(self) -> None:
         """Somebody asks for unclean elections of all that have no leader."""
         self._unclean_anywhere = True
 
     # Before a record is applied
 
     def registers(self, record: RegisterBrokerRecord, offset: int) -> None:
-        judge_members.registers_broker(self.image, record, offset)
+        member_rules.registers_broker(self.image, record, offset)
         existing = self.image.brokers.get(record.broker_id)
         self._brokers.add(record.broker_id)
         if existing is not None and existing.incarnation == bytes(record.incarnation_id):
@@ -150,19 +150,19 @@ class Judge:
         if record.fenced < 0 and read < found.offset:
             text = f"at {offset} broker {record.broker_id} is let in, which has read up to {read}"
             raise Violation("C06", f"{text}; its registration is at {found.offset}")
-        lost = judge_members.loses_directories(self.image, record)
+        lost = member_rules.loses_directories(self.image, record)
         self._lost += [(key, record.broker_id) for key in lost]
 
     def unregisters(self, record: UnregisterBrokerRecord, offset: int) -> None:
-        judge_members.unregisters(self.image, record, offset)
+        member_rules.unregisters(self.image, record, offset)
         self.ended.add(record.broker_epoch)
         self._brokers.add(record.broker_id)
 
     def registers_controller(self, record: RegisterControllerRecord, offset: int) -> None:
-        judge_members.registers_controller(self.image, record, offset)
+        member_rules.registers_controller(self.image, record, offset)
 
     def sets_feature(self, record: FeatureLevelRecord, offset: int) -> None:
-        judge_members.sets_feature(self.image, record, offset)
+        member_rules.sets_feature(self.image, record, offset)
         now = self.image.features.get(record.name, 0)
         if self.levels and record.feature_level != now:
             self.counted["level_up" if record.feature_level > now else "level_down"] += 1
@@ -191,8 +191,8 @@ class Judge:
             there = self.image.counts.get(topic_id)
             raise Violation("C13", f"at {offset} partition {record.partition_id} is made of a topic that has {there}")
         self._touched[topic_id, record.partition_id] = None
-        judge_members.places(self.image, record, offset)
-        judge_members.are_active(self.image, record.isr, f"at {offset} a partition is made with {record.isr} in sync")
+        member_rules.places(self.image, record, offset)
+        member_rules.are_active(self.image, record.isr, f"at {offset} a partition is made with {record.isr} in sync")
 
     def changes_partition(self, record: PartitionChangeRecord, offset: int) -> None:
         key = bytes(record.topic_id), record.partition_id
@@ -206,31 +206,31 @@ class Judge:
         if record.leader in found.elr:
             self.elections["elr"].append(offset)
         self._elects(key, found, record, offset)
-        self._moves(key, found, record, offset)
+        self._reassigns(key, found, record, offset)
 
     def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """Who was not in sync may lead only where that is allowed, and is told that it has to recover (KIP-704)."""
-        judge_members.elects(self.image, key, record, offset)
-        asked = self._wishes.get(key, {}).get(found.epoch, set())
+        member_rules.elects(self.image, key, record, offset)
+        asked = self._isr_requests.get(key, {}).get(found.epoch, set())
         brokers = self.image.brokers
-        wished = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
+        isr_requested = {member for member, epoch in asked if member in brokers and brokers[member].epoch == epoch}
         joins = set(record.isr or ()) - set(found.isr)
         leader = record.leader
-        has_all = leader in {*found.isr, *found.elr, *wished}
+        has_all = leader in {*found.isr, *found.elr, *isr_requested}
         chosen: tuple[int, ...] = (leader,)
         if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
             chosen = tuple(record.replicas[:1])  # a move is called off, and all in sync were new (KIP-455)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
-            and joins - wished
+            and joins - isr_requested
             and (len(record.isr or ()) > 1 or not joins & {*found.elr, *found.last_known})
         ):
             text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
             raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
         if record.adding_replicas is None:  # a move that is called off may have to go back to whoever there was
             text = f"at {offset} {joins} come into sync of {_name(key)}"
-            judge_members.are_active(self.image, joins, text)
+            member_rules.are_active(self.image, joins, text)
         if leader in (UNCHANGED, NOBODY, found.leader):
             return
         text = f"at {offset} {leader} gets to lead {_name(key)}, where {found.isr} are in sync, {found.elr} eligible"
@@ -248,7 +248,7 @@ class Judge:
         is_configured = self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true"
         return is_configured or self._unclean_anywhere or (name, key[1]) in self._unclean
 
-    def _moves(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
+    def _reassigns(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
         as it begins is in no record but that of its end.
         """
@@ -265,12 +265,12 @@ class Judge:
             return
         former = set(found.replicas) - set(found.adding)
         targets = set(found.replicas) - set(found.removing)
-        wished = self._targets.get((self.image.topics[key[0]], key[1]), [])
+        isr_requested = self._targets.get((self.image.topics[key[0]], key[1]), [])
         text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
         new = set(replicas) - former
         if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
             raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
-        if set(replicas) not in (former, targets) and set(replicas) not in wished:
+        if set(replicas) not in (former, targets) and set(replicas) not in isr_requested:
             raise Violation("C11", f"{text}; nobody asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:
@@ -302,11 +302,11 @@ class Judge:
         for key, broker_id in self._lost:
             if key in image.partitions:
                 found = image.partitions[key]
-                judge_members.is_out(found, broker_id, f"before {end_offset} {_name(key)} is {found}")
+                member_rules.is_out(found, broker_id, f"before {end_offset} {_name(key)} is {found}")
         self._lost.clear()
         if self._levels_changed:
             self.levels.append((end_offset, dict(image.features)))
-            judge_members.shares_min_isr(image, end_offset)
+            member_rules.shares_min_isr(image, end_offset)
             self._levels_changed = False
         if self._min_isr_changed:
             self._begins_anew(end_offset)
@@ -371,16 +371,16 @@ def _name(key: tuple[bytes, int]) -> str:
     return f"{key[0].hex()[:8]}-{key[1]}"
 
 
-BEFORE: dict[type, Callable[[Judge, Any, int], None]] = {
-    RegisterBrokerRecord: Judge.registers,
-    BrokerRegistrationChangeRecord: Judge.changes_broker,
-    UnregisterBrokerRecord: Judge.unregisters,
-    RegisterControllerRecord: Judge.registers_controller,
-    FeatureLevelRecord: Judge.sets_feature,
-    TopicRecord: Judge.makes_topic,
-    RemoveTopicRecord: Judge.removes_topic,
-    PartitionRecord: Judge.makes_partition,
-    PartitionChangeRecord: Judge.changes_partition,
-    ConfigRecord: Judge.configures,
-    ProducerIdsRecord: Judge.gives_producer_ids,
+BEFORE: dict[type, Callable[[LogRules, Any, int], None]] = {
+    RegisterBrokerRecord: LogRules.registers,
+    BrokerRegistrationChangeRecord: LogRules.changes_broker,
+    UnregisterBrokerRecord: LogRules.unregisters,
+    RegisterControllerRecord: LogRules.registers_controller,
+    FeatureLevelRecord: LogRules.sets_feature,
+    TopicRecord: LogRules.makes_topic,
+    RemoveTopicRecord: LogRules.removes_topic,
+    PartitionRecord: LogRules.makes_partition,
+    PartitionChangeRecord: LogRules.changes_partition,
+    ConfigRecord: LogRules.configures,
+    ProducerIdsRecord: LogRules.gives_producer_ids,
 }

@@ -40,7 +40,7 @@ def principal(name: str = "somebody") -> bytes:
     return bytes(2) + encode(DefaultPrincipalData(type="User", name=name, token_authenticated=True), 0)
 
 
-def letters(visit: Visit) -> None:
+def rogue_envelopes(visit: Visit) -> None:
     """Envelopes, of which some are sound, and of every version; others are wrong in one thing."""
     for number in range(1, 7):
         visit.write(framed(request_bytes(_envelope(visit, number), 0, number)))
@@ -131,4 +131,4 @@ def bulky(visit: Visit) -> None:
 
 
 # In plans they are drawn after all else, so that they stand beside what was drawn before.
-MANNERS: dict[str, Manner] = {"letters": letters, "bulky": bulky}
+MANNERS: dict[str, Manner] = {"letters": rogue_envelopes, "bulky": bulky}

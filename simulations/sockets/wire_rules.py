@@ -18,7 +18,7 @@ from records.messages.envelope import EnvelopeRequest
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.schema import schema_of
 from records.wire import EncodeError
-from simulations.sockets.envelopes import judge_answer, judge_large
+from simulations.sockets.envelopes import check_answer, check_large
 from simulations.sockets.frames import API_VERSIONS, Answer, Asked, is_nonsense, is_unsupported
 from simulations.world.violation import Violation
 
@@ -37,7 +37,7 @@ _KNOWN = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=_FIRST
 REFUSED = encode(ApiVersionsResponse(error_code=int(Error.UNSUPPORTED_VERSION), api_keys=(_KNOWN,)), 0)
 
 
-class WireJudge:
+class WireRules:
     """Sees each frame when it is written, when it is taken, and when it is handed over."""
 
     def __init__(self, network: SocketNetwork) -> None:
@@ -125,7 +125,7 @@ class WireJudge:
         self._look_at_oldest(connection)
         return frame
 
-    def says(self, process: Process, connection: TcpConnection, place: int, response: Any) -> None:
+    def answers(self, process: Process, connection: TcpConnection, place: int, response: Any) -> None:
         """A node gives its answer to a request (W03)."""
         frame = connection.requests.get(place)
         if frame is None or frame.response is not None:
@@ -135,10 +135,10 @@ class WireJudge:
         frame.said = encode(response, frame.version)
         who = f"node {process.node.id}"
         if type(frame.message) is EnvelopeRequest:
-            judge_answer(who, frame.message, response)
+            check_answer(who, frame.message, response)
         expected = getattr(connection.opening, "expects", {}).get(place)
         if expected is not None:
-            judge_large(who, expected, response)
+            check_large(who, expected, response)
 
     def _look_at_oldest(self, connection: TcpConnection) -> None:
         """What waits for its answer, for who looks after those that wait for long."""

@@ -15,7 +15,7 @@ from records.metadata.brokers import (
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, TopicRecord
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.judge import Judge
+from simulations.cluster.log_rules import LogRules
 from simulations.world.violation import Violation
 
 T = b"t" * 16
@@ -118,41 +118,41 @@ WRONG = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_log_that_keeps_the_rules_passes(name):
-    judge = prepared()
-    judge.wished((T, 0), 2, {(1, 0), (2, 2)})
+    log_rules = prepared()
+    log_rules.isr_requested((T, 0), 2, {(1, 0), (2, 2)})
 
-    feed(judge, SOUND[name])
+    feed(log_rules, SOUND[name])
 
-    assert judge.image.end_offset > 6
+    assert log_rules.image.end_offset > 6
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_log_that_breaks_a_rule_is_seen(name):
-    judge = prepared()
+    log_rules = prepared()
 
     with pytest.raises(Violation) as seen:
-        feed(judge, WRONG[name])
+        feed(log_rules, WRONG[name])
 
     assert seen.value.property_id == name[:3]
 
 
 def test_the_levels_of_each_moment_are_known():
-    judge = prepared()
+    log_rules = prepared()
 
-    feed(judge, [[level(METADATA, 30)]])
+    feed(log_rules, [[level(METADATA, 30)]])
 
-    assert judge.levels == [(4, {METADATA: 25}), (7, {METADATA: 30})]
+    assert log_rules.levels == [(4, {METADATA: 25}), (7, {METADATA: 30})]
 
 
 def prepared():
-    judge = Judge()
-    feed(judge, [BEGIN, TOPIC])
-    return judge
+    log_rules = LogRules()
+    feed(log_rules, [BEGIN, TOPIC])
+    return log_rules
 
 
-def feed(judge, batches):
+def feed(log_rules, batches):
     """Batches of records; a number is the epoch of those that follow."""
-    offset, epoch = judge.image.end_offset, 1
+    offset, epoch = log_rules.image.end_offset, 1
     for records in batches:
         if isinstance(records, int):
             epoch = records
@@ -160,4 +160,4 @@ def feed(judge, batches):
         values = [encode_record(record, type(record).__schema__.versions[1]) for record in records]
         data = build_batch(values, base_offset=offset, leader_epoch=epoch, timestamp_ms=0)
         offset += len(records)
-        judge.committed(data, offset)
+        log_rules.committed(data, offset)

@@ -25,7 +25,7 @@ EPOCH_MAX = 2**31 - 2
 NOBODY = -1
 
 
-class Told(NamedTuple):
+class ExpectedAnswer(NamedTuple):
     """top: the error of the whole request; the rest is of its partition, and None where the answer has none.
 
     detail: what else a request of this kind is told, None where the model does not say.
@@ -38,14 +38,14 @@ class Told(NamedTuple):
     detail: Any = None
 
 
-def expected(replica: Replica, request: Any) -> Told:
+def expected(replica: Replica, request: Any) -> ExpectedAnswer:
     """What a replica that is as it is now should tell at once, or when the time comes."""
     return _MODELS[type(request)](replica, request)
 
 
-def _refused(replica: Replica, error: Error, detail: Any = None) -> Told:
+def _refused(replica: Replica, error: Error, detail: Any = None) -> ExpectedAnswer:
     leader = replica.role.leader_id
-    return Told(Error.NONE, error, replica.role.epoch, NOBODY if leader is None else leader, detail)
+    return ExpectedAnswer(Error.NONE, error, replica.role.epoch, NOBODY if leader is None else leader, detail)
 
 
 def _is_of_another_cluster(replica: Replica, request: Any) -> bool:
@@ -65,12 +65,12 @@ def _names(replica: Replica, voter_id: int, directory: bytes) -> bool:
     return voter_id < 0 or (replica.key.id == voter_id and directory in {ZERO_UUID, replica.key.directory_id})
 
 
-def _vote(replica: Replica, request: VoteRequest) -> Told:
+def _vote(replica: Replica, request: VoteRequest) -> ExpectedAnswer:
     if _is_of_another_cluster(replica, request):
-        return Told(Error.INCONSISTENT_CLUSTER_ID)
+        return ExpectedAnswer(Error.INCONSISTENT_CLUSTER_ID)
     asked = _single(request.topics)
     if asked is None:
-        return Told(Error.INVALID_REQUEST)
+        return ExpectedAnswer(Error.INVALID_REQUEST)
     role = replica.role
     newest = asked.replica_epoch - (0 if asked.pre_vote else 1)
     if asked.last_offset < 0 or asked.last_offset_epoch < 0 or asked.last_offset_epoch > newest:
@@ -82,7 +82,7 @@ def _vote(replica: Replica, request: VoteRequest) -> Told:
     is_named = _names(replica, request.voter_id, asked.voter_directory_id)
     error = Error.NONE if is_named else Error.INVALID_VOTER_KEY
     if asked.replica_epoch > role.epoch:
-        return Told(Error.NONE, error, asked.replica_epoch, NOBODY, None if is_named else False)
+        return ExpectedAnswer(Error.NONE, error, asked.replica_epoch, NOBODY, None if is_named else False)
     if not is_named:
         return _refused(replica, error, False)
     return _refused(replica, error, _pre_vote(replica, asked) if asked.pre_vote else None)
@@ -97,31 +97,31 @@ def _pre_vote(replica: Replica, asked: Any) -> bool:
     return is_as_good and asked.replica_id != replica.key.id
 
 
-def _begin(replica: Replica, request: BeginQuorumEpochRequest) -> Told:
+def _begin(replica: Replica, request: BeginQuorumEpochRequest) -> ExpectedAnswer:
     refused = _leaders_word(replica, request)
     if refused is not None:
         return refused
     asked = _single(request.topics)
     is_named = _names(replica, request.voter_id, asked.voter_directory_id)
-    return Told(
+    return ExpectedAnswer(
         Error.NONE, Error.NONE if is_named else Error.INVALID_VOTER_KEY, asked.leader_epoch, asked.leader_id
     )  # fmt: skip
 
 
-def _end(replica: Replica, request: EndQuorumEpochRequest) -> Told:
+def _end(replica: Replica, request: EndQuorumEpochRequest) -> ExpectedAnswer:
     refused = _leaders_word(replica, request)
     if refused is not None:
         return refused
     asked = _single(request.topics)
-    return Told(Error.NONE, Error.NONE, asked.leader_epoch, asked.leader_id)
+    return ExpectedAnswer(Error.NONE, Error.NONE, asked.leader_epoch, asked.leader_id)
 
 
-def _leaders_word(replica: Replica, request: Any) -> Told | None:
+def _leaders_word(replica: Replica, request: Any) -> ExpectedAnswer | None:
     if _is_of_another_cluster(replica, request):
-        return Told(Error.INCONSISTENT_CLUSTER_ID)
+        return ExpectedAnswer(Error.INCONSISTENT_CLUSTER_ID)
     asked = _single(request.topics)
     if asked is None:
-        return Told(Error.INVALID_REQUEST)
+        return ExpectedAnswer(Error.INVALID_REQUEST)
     role, epoch, leader = replica.role, asked.leader_epoch, asked.leader_id
     if epoch < role.epoch:
         return _refused(replica, Error.FENCED_LEADER_EPOCH)
@@ -142,15 +142,15 @@ def _not_the_leader(replica: Replica, epoch: int) -> Error | None:
     return Error.BROKER_NOT_AVAILABLE if replica.shutting_down else None
 
 
-def _fetch(replica: Replica, request: FetchRequest) -> Told:
+def _fetch(replica: Replica, request: FetchRequest) -> ExpectedAnswer:
     if _is_of_another_cluster(replica, request):
-        return Told(Error.INCONSISTENT_CLUSTER_ID)
+        return ExpectedAnswer(Error.INCONSISTENT_CLUSTER_ID)
     topics = request.topics
     if len(topics) != 1 or topics[0].topic_id != METADATA_TOPIC_ID or len(topics[0].partitions) != 1:
-        return Told(Error.INVALID_REQUEST)
+        return ExpectedAnswer(Error.INVALID_REQUEST)
     asked = topics[0].partitions[0]
     if asked.partition != 0:
-        return Told(Error.INVALID_REQUEST)
+        return ExpectedAnswer(Error.INVALID_REQUEST)
     epoch = asked.last_fetched_epoch
     if request.max_wait_ms < 0 or asked.fetch_offset < 0 or epoch < 0 or epoch > asked.current_leader_epoch:
         return _refused(replica, Error.INVALID_REQUEST)
@@ -201,15 +201,15 @@ def _before(replica: Replica, epoch: int) -> tuple[str, int, int] | None:
     return "diverging", end, log.last_epoch if not later else epoch
 
 
-def _snapshot(replica: Replica, request: FetchSnapshotRequest) -> Told:
+def _snapshot(replica: Replica, request: FetchSnapshotRequest) -> ExpectedAnswer:
     if _is_of_another_cluster(replica, request):
-        return Told(Error.INCONSISTENT_CLUSTER_ID)
+        return ExpectedAnswer(Error.INCONSISTENT_CLUSTER_ID)
     named = [(topic.name, part.partition, part) for topic in request.topics for part in topic.partitions]
     if len(request.topics) != 1 or len(named) != 1:
-        return Told(Error.INVALID_REQUEST)
+        return ExpectedAnswer(Error.INVALID_REQUEST)
     name, index, asked = named[0]
     if (name, index) != (TOPIC, 0):
-        return Told(Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION, 0, 0)
+        return ExpectedAnswer(Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION, 0, 0)
     error = _not_the_leader(replica, asked.current_leader_epoch)
     if error is not None:
         return _refused(replica, error)
@@ -224,16 +224,16 @@ def _snapshot(replica: Replica, request: FetchSnapshotRequest) -> Told:
     return _refused(replica, Error.NONE, (*wanted, asked.position, sizes[wanted]))
 
 
-def _describe(replica: Replica, request: DescribeQuorumRequest) -> Told:
+def _describe(replica: Replica, request: DescribeQuorumRequest) -> ExpectedAnswer:
     if _single(request.topics) is None:
-        return Told(Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION, 0, 0)
+        return ExpectedAnswer(Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION, 0, 0)
     role = replica.role
     if not isinstance(role, Leader):
-        return Told(Error.NONE, Error.NOT_LEADER_OR_FOLLOWER, 0, 0)
+        return ExpectedAnswer(Error.NONE, Error.NOT_LEADER_OR_FOLLOWER, 0, 0)
     return _refused(replica, Error.NONE)
 
 
-_MODELS: dict[type, Callable[[Any, Any], Told]] = {
+_MODELS: dict[type, Callable[[Any, Any], ExpectedAnswer]] = {
     VoteRequest: _vote,
     BeginQuorumEpochRequest: _begin,
     EndQuorumEpochRequest: _end,

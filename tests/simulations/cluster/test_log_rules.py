@@ -17,7 +17,7 @@ from records.metadata.topics import (
     TopicRecord,
 )
 from records.metadata.transactions import AbortTransactionRecord, BeginTransactionRecord, EndTransactionRecord
-from simulations.cluster.judge import Judge
+from simulations.cluster.log_rules import LogRules
 from simulations.world.violation import Violation
 
 A, B = b"a" * 16, b"b" * 16
@@ -135,105 +135,105 @@ WRONG = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_log_that_keeps_the_rules_passes(name):
-    judge = prepared()
+    log_rules = prepared()
 
-    feed(judge, SOUND[name])
+    feed(log_rules, SOUND[name])
 
-    assert judge.image.end_offset > 8
+    assert log_rules.image.end_offset > 8
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_log_that_breaks_a_rule_is_seen(name):
-    judge = prepared()
+    log_rules = prepared()
 
     with pytest.raises(Violation) as seen:
-        feed(judge, WRONG[name])
+        feed(log_rules, WRONG[name])
 
     assert seen.value.property_id == name[:3]
 
 
 def test_an_isr_grows_by_what_its_leader_asked_for_in_that_epoch():
-    judge = prepared()
-    judge.wished((A, 0), 1, {(1, 0), (2, 1)})
+    log_rules = prepared()
+    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
-    feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
+    feed(log_rules, [[change(isr=(1,))], [change(isr=(1, 2))]])
 
-    assert judge.image.partitions[A, 0].isr == (1, 2)
+    assert log_rules.image.partitions[A, 0].isr == (1, 2)
 
 
 def test_an_isr_does_not_grow_by_a_former_incarnation():
-    judge = prepared()
-    judge.wished((A, 0), 1, {(1, 0), (2, 0)})
+    log_rules = prepared()
+    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 0)})
 
     with pytest.raises(Violation, match="C16"):
-        feed(judge, [[change(isr=(1,))], [change(isr=(1, 2))]])
+        feed(log_rules, [[change(isr=(1,))], [change(isr=(1, 2))]])
 
 
 def test_who_leaves_does_not_come_into_sync():
-    judge = prepared()
-    judge.wished((A, 0), 1, {(1, 0), (2, 1)})
+    log_rules = prepared()
+    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
     with pytest.raises(Violation, match="C06"):
-        feed(judge, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
+        feed(log_rules, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
 
 
 def test_a_move_may_end_as_somebody_is_elected_uncleanly():
-    judge = prepared()
-    judge.wants_any_leader("t", 0)
-    feed(judge, [[change(isr=(2,), leader=-1, adding_replicas=(2,))]])
+    log_rules = prepared()
+    log_rules.unclean_election_requested("t", 0)
+    feed(log_rules, [[change(isr=(2,), leader=-1, adding_replicas=(2,))]])
 
-    feed(judge, [[change(isr=(1,), leader=1, leader_recovery_state=1, adding_replicas=())]])
+    feed(log_rules, [[change(isr=(1,), leader=1, leader_recovery_state=1, adding_replicas=())]])
 
-    assert judge.image.partitions[A, 0].isr == (1,)
+    assert log_rules.image.partitions[A, 0].isr == (1,)
 
 
 def test_what_is_within_a_transaction_is_not_settled():
-    judge = prepared()
-    begin = judge.image.end_offset
+    log_rules = prepared()
+    begin = log_rules.image.end_offset
 
-    feed(judge, [[BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)]])
-    within = judge.settled_before(begin + 2)
-    feed(judge, [[partition(topic=B), EndTransactionRecord()]])
+    feed(log_rules, [[BeginTransactionRecord(name=None), TopicRecord(name="u", topic_id=B)]])
+    within = log_rules.settled_before(begin + 2)
+    feed(log_rules, [[partition(topic=B), EndTransactionRecord()]])
 
     assert within == begin
-    assert [judge.settled_before(begin + count) for count in (1, 3, 4, 9)] == [begin, begin, begin + 4, begin + 4]
+    assert [log_rules.settled_before(begin + count) for count in (1, 3, 4, 9)] == [begin, begin, begin + 4, begin + 4]
 
 
 def test_a_move_ends_with_what_was_asked_for():
-    judge = prepared()
-    judge.aimed("t", 0, {3})
-    judge.wished((A, 0), 1, {(1, 0), (2, 1), (3, 2)})
+    log_rules = prepared()
+    log_rules.reassignment_requested("t", 0, {3})
+    log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1), (3, 2)})
 
-    feed(judge, [
+    feed(log_rules, [
         [change(replicas=(3, 1, 2), adding_replicas=(3,), removing_replicas=(1, 2))],
         [change(replicas=(3,), isr=(3,), leader=3, adding_replicas=(), removing_replicas=())],
     ])  # fmt: skip
 
-    assert judge.image.partitions[A, 0].replicas == (3,)
+    assert log_rules.image.partitions[A, 0].replicas == (3,)
 
 
 def test_who_did_not_end_well_is_not_eligible_any_more():
-    judge = prepared()
-    judge.registering(B, -1)
-    feed(judge, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])
-    feed(judge, [[FeatureLevelRecord(name=ELR, feature_level=1)]])
+    log_rules = prepared()
+    log_rules.registration_requested(B, -1)
+    feed(log_rules, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])
+    feed(log_rules, [[FeatureLevelRecord(name=ELR, feature_level=1)]])
 
     with pytest.raises(Violation, match="C16"):
-        feed(judge, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 12, B)]])
+        feed(log_rules, [[change(isr=(1,), eligible_leader_replicas=(2,))], [registers(2, 12, B)]])
 
 
 def prepared():
-    judge = Judge()
+    log_rules = LogRules()
     for broker in (1, 2, 3):
-        judge.heard(broker, broker - 1, broker - 1)
-    feed(judge, [BROKERS, TOPIC])
-    return judge
+        log_rules.heard(broker, broker - 1, broker - 1)
+    feed(log_rules, [BROKERS, TOPIC])
+    return log_rules
 
 
-def feed(judge, batches):
-    offset = judge.image.end_offset
+def feed(log_rules, batches):
+    offset = log_rules.image.end_offset
     for records in batches:
         values = [encode_record(record, type(record).__schema__.versions[1]) for record in records]
         data = build_batch(values, base_offset=offset, leader_epoch=1, timestamp_ms=0)
         offset += len(records)
-        judge.committed(data, offset)
+        log_rules.committed(data, offset)
