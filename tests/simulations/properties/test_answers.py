@@ -45,7 +45,7 @@ def describe() -> DescribeQuorumRequest:
 def test_strangers_are_told_what_is_right() -> None:
     run = lived(1500, load=Load(every_ms=20, strangers_ms=2))
 
-    assert run.strangers.asked > 500
+    assert run.rogue_clients.asked > 500
 
 
 def test_a_wrong_error_is_seen() -> None:
