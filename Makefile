@@ -21,8 +21,11 @@ $(READY): requirements/dev.txt pyproject.toml setup.py
 up: setup
 	@exec $(BIN)/kraftctl up
 
+# One test process a core, 8 at most; a file's tests stay in one process, where they share a running node.
+PARALLEL := -n auto --maxprocesses 8 --dist loadfile
+
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 \
 		|| echo 'No JDK with Maven here: the tests against stock Kafka did not run. With JDK 17+ and Maven: make interop'
 

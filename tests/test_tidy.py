@@ -288,6 +288,25 @@ def test_every_public_class_has_a_docstring() -> None:
     assert wrong == []
 
 
+def test_a_handler_of_every_exception_says_why() -> None:
+    """A comment on the line or the one above; one that raises the same exception again needs none."""
+    wrong = []
+    for path in [*modules().values(), *sorted((ROOT / "tests").rglob("*.py"))]:
+        text = path.read_text()
+        lines = text.splitlines()
+        wrong += [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for node in ast.walk(ast.parse(text) if "except" in text else ast.Module([], []))
+            if isinstance(node, ast.ExceptHandler)
+            and (node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"})
+            and not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)
+            and "#" not in lines[node.lineno - 1]
+            and not lines[node.lineno - 2].lstrip().startswith("#")
+        ]
+
+    assert wrong == []
+
+
 def test_no_file_names_a_path_of_one_machine_or_the_address_of_a_registry() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

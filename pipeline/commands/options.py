@@ -103,7 +103,7 @@ def exit_code(work: Callable[[], None]) -> int:
     except (OptionError, NoSpark, WarehouseError, OSError) as error:
         say(str(error))
         return 1
-    except Exception as error:
+    except Exception as error:  # Spark raises errors of many classes; the user gets one line
         say(failure(error))
         return 1
     return 0

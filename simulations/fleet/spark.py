@@ -74,7 +74,7 @@ def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: 
     def write() -> None:
         try:
             table.write.parquet(str(directory))
-        except BaseException as error:
+        except BaseException as error:  # raised again by the thread that waits
             failed.append(error)
 
     writing = threading.Thread(target=write, name="fleet", daemon=True)

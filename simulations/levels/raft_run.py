@@ -57,7 +57,7 @@ class Run(RaftWorld):
             outcome.property_id, outcome.text = violation.property_id, violation.text
         except TooBusy as busy:
             outcome.property_id, outcome.text = "L11", str(busy)
-        except Exception as error:
+        except Exception as error:  # whatever the product raises ends the world, and is what the run found
             outcome.property_id = "ASSERT"
             outcome.text = describe_error(error)
         outcome.at_us = self.world.now

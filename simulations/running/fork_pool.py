@@ -73,7 +73,7 @@ class ForkPool:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             with os.fdopen(pipe, "wb") as file:
                 file.write(pickle.dumps(self._row(task)))
-        except BaseException:
+        except BaseException:  # a child process never returns into the code of its parent
             traceback.print_exc()
             os._exit(1)
         os._exit(0)

@@ -100,7 +100,7 @@ class Watched(Quorum):
     def _guarded(self, act: Callable[[], None]) -> None:
         try:
             act()
-        except BaseException as error:
+        except BaseException as error:  # raised again by the thread that waits
             if not self._ending.is_set():
                 self.failure = error
 
