@@ -1,4 +1,4 @@
-"""A client of the watch service: it goes on through whatever ends a stream, on whichever node there is (docs/watch.md).
+"""A client of the watch service: it reconnects to any node when a stream ends (docs/watch.md).
 
     with Client(["controller-1:9646", "controller-2:9646"]) as client:
         for update in client.watch():
@@ -8,7 +8,7 @@
             if not update.more:
                 save(update.next_offset)
 
-It needs `pip install 'kraft-quorum[grpc]'`, and nothing else of this project.
+It needs `pip install 'kraft-quorum[grpc]'` and no other module of this project.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ MESSAGE_BYTES_MAX = 64 << 20
 
 OPTIONS = [
     ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
-    # A node that is gone without a word is found out by these.
+    # Keepalive detects a node that has disappeared.
     ("grpc.keepalive_time_ms", 15_000),
     ("grpc.keepalive_timeout_ms", 5_000),
-    # Each attempt looks names up, reads certificates and connects by itself.
+    # Each attempt resolves names, reads certificates and connects anew.
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
-# Trying another node, or again, does not help: the request is wrong, or not for this client.
+# Codes that no retry changes: the request is wrong, or this client is not allowed.
 FINAL = {
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.PERMISSION_DENIED,
@@ -47,17 +47,17 @@ FINAL = {
     grpc.StatusCode.FAILED_PRECONDITION,
     grpc.StatusCode.UNIMPLEMENTED,
 }
-# What was watched cannot be gone on with: the log begins later, or what was told came to nothing.
+# Codes after which the watch starts with a new image: the log starts later, or delivered changes were aborted.
 GONE = {grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.ABORTED}
 
 
 class Update(NamedTuple):
-    """What came in one message.
+    """One message of a stream.
 
-    kind: `image`, `changes`, or `position` where nothing was for this filter. changes: maps, as docs/watch.md tells.
-    next_offset: with which to go on when this was dealt with. more: what follows belongs to the same batch, transaction
-    or image; a state that is never seen half changed is made by taking all up to one without `more` together.
-    begins: an image begins, and what was known before is void.
+    kind: `image`, `changes`, or `position` if no record matched the filter. changes: maps, described in docs/watch.md.
+    next_offset: where to continue after this update. more: the next update belongs to the same batch, transaction or
+    image; apply all updates up to one without `more` together, and no state is ever half changed. begins: an image
+    begins, and the previous state must be discarded.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class Files(NamedTuple):
 
 
 class WatchFailed(Exception):
-    """A call that came to nothing. code: gRPC's; INVALID_ARGUMENT, PERMISSION_DENIED and the like stay so."""
+    """A call failed. code: gRPC's; a retry does not change INVALID_ARGUMENT, PERMISSION_DENIED and the like."""
 
     def __init__(self, target: str, error: grpc.RpcError) -> None:
         self.code = error.code()
@@ -84,14 +84,15 @@ class WatchFailed(Exception):
 
 
 class Client:
-    """Asks one of several nodes of a quorum, and the next one where that comes to nothing.
+    """Calls one of several nodes of a quorum, and the next one if the call fails.
 
-    targets: `host:port` of their watch services. tls: None for none. cluster_id: of the only cluster that is meant.
+    targets: `host:port` of their watch services. tls: None for plain text. cluster_id: None for any; calls to a node of
+    another cluster fail.
     """
 
     def __init__(self, targets: Sequence[str], *, tls: Files | None = None, cluster_id: str | None = None) -> None:
-        assert not isinstance(targets, str), "a list of targets is wanted"
-        assert targets, "there must be one target at least"
+        assert not isinstance(targets, str), "targets must be a list"
+        assert targets, "targets must not be empty"
         self._targets = list(targets)
         self._tls = tls
         self._request: dict[str, Any] = {} if cluster_id is None else {"cluster_id": cluster_id}
@@ -106,12 +107,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """End what is under way, on whichever thread: a watch ends then without an error."""
+        """End all calls; may be called from any thread. A watch then ends without an error."""
         self._closed.set()
         self._drop()
 
     def status(self, timeout_s: float = 5.0) -> dict[str, Any]:
-        """The quorum as the first node sees it that answers. Raises WatchFailed where none does."""
+        """The view of the first node that answers. Raises WatchFailed if none does."""
         for attempt in range(len(self._targets)):
             try:
                 call = self._open().unary_unary(f"/{SERVICE}/Status", msgpack.packb, msgpack.unpackb)
@@ -125,7 +126,7 @@ class Client:
         raise AssertionError("unreachable")
 
     def snapshot(self, wanted: dict[str, Any] | None = None) -> Iterator[Update]:
-        """The image, once: updates of kind `image`. wanted: the filter. Raises WatchFailed where it breaks off."""
+        """The image, once: updates of kind `image`. wanted: the filter. Raises WatchFailed if the stream breaks."""
         try:
             yield from self._updates("Snapshot", {**self._request, "filter": wanted})
         except grpc.RpcError as error:
@@ -139,13 +140,13 @@ class Client:
         allow_stale: bool = False,
         patience_s: float | None = None,
     ) -> Iterator[Update]:
-        """Changes from an offset on, without gap or repetition, until the client is closed. The image comes first where
-        the offset is None, or where the log no longer has what follows it.
+        """Changes from an offset on, each once and without gaps, until the client is closed. The image comes first if
+        the offset is None, or if the log no longer has the records after it.
 
-        wanted: the filter. allow_stale: also from a node that is cut off from the quorum. patience_s: how long to try
-        where no node answers; None for ever. Raises WatchFailed.
+        wanted: the filter. allow_stale: also use a node that is cut off from the quorum. patience_s: how long to retry
+        while no node answers; None for no limit. Raises WatchFailed.
         """
-        whole = told = from_offset
+        whole = delivered = from_offset
         is_open = False
         backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
         while True:
@@ -153,15 +154,15 @@ class Client:
             try:
                 for update in self._updates("Watch", request):
                     backoff_s, since_s = BACKOFF_S_MIN, time.monotonic()
-                    if update.kind == "changes" and told is not None:
-                        # After an end in the middle of a batch, what was told of it comes again.
-                        update = update._replace(changes=[one for one in update.changes if one["offset"] >= told])
+                    if update.kind == "changes" and delivered is not None:
+                        # After an end in the middle of a batch, its first changes are sent again.
+                        update = update._replace(changes=[one for one in update.changes if one["offset"] >= delivered])
                     if update.kind != "changes" or update.changes or (is_open and not update.more):
                         is_open = update.more
                         yield update
                     if not update.more:
                         whole = update.next_offset
-                    told = max(update.next_offset, told or 0)
+                    delivered = max(update.next_offset, delivered or 0)
                 raise AssertionError("a watch does not end by itself")
             except (grpc.RpcError, ValueError) as error:
                 if self._closed.is_set():
@@ -175,7 +176,7 @@ class Client:
                 elif patience_s is not None and time.monotonic() - since_s > patience_s:
                     raise WatchFailed(self.target, error) from None
             if whole is None:
-                told = None
+                delivered = None
             self._move_on()
             if self._closed.wait(backoff_s * random.uniform(0.5, 1.0)):
                 return
@@ -208,7 +209,7 @@ class Client:
             channel.close()
 
     def _move_on(self) -> None:
-        """To the next node, over a new connection."""
+        """Switch to the next node, with a new connection."""
         self._drop()
         self.target = self._targets[(self._targets.index(self.target) + 1) % len(self._targets)]
 

@@ -1,1 +1,1 @@
-"""The edges of a node around its two cores: what it writes to its log, and the doors that are not the quorum's."""
+"""The start of a node, and its listeners besides the Kafka protocol: HTTP and gRPC."""

@@ -54,20 +54,20 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
-# SIGTERM to exit: less than what an operator's tools wait, and than Kafka's own 5 s.
+# The maximum time from SIGTERM to exit: less than service managers wait, and than Kafka's own 5 s.
 SHUTDOWN_S_MAX = 4.0
 COLLECT_S = 10.0
-# Halves the Fetches of a busy quorum; a standby's state is that much older at most.
+# Halves the number of Fetches of a busy quorum; the state of a standby is at most this much older.
 HIGH_WATERMARK_DELAY_MS = 5
 LARGEST_BYTES = 4 << 20
 
 
 class StartRefused(Exception):
-    """The node cannot start, for a reason that one line tells."""
+    """The node cannot start; the reason is one line."""
 
 
 class Identity:
-    """Whose the directories are: checked, completed and locked."""
+    """The log directories, checked, completed and locked."""
 
     def __init__(self, config: NodeConfig, files: Files, rng: Random, time_s: int) -> None:
         """Raises StorageError."""
@@ -88,7 +88,7 @@ class Identity:
 
 
 def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, ...]) -> RaftConfig:
-    """What the replica takes from the node's configuration."""
+    """The configuration of the replica, from that of the node."""
     prefix = "controller.quorum."
     return RaftConfig(
         cluster_id=cluster_id,
@@ -112,7 +112,7 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
 
 
 def static_voters(config: NodeConfig) -> VoterSet:
-    """The voters of `controller.quorum.voters`, whose directory ids nobody knows."""
+    """The voters of `controller.quorum.voters`; their directory ids are unknown."""
     listener = config.controller_listener_names[0].upper()
     return VoterSet(
         tuple(
@@ -123,7 +123,7 @@ def static_voters(config: NodeConfig) -> VoterSet:
 
 
 def bootstrap_records(files: Files, directory: str) -> list[tuple[Any, int]]:
-    """The records that begin an empty log; without a formatter's, those of the newest release."""
+    """The first records of an empty log: those of the formatter, else those of the newest release."""
     values = read_bootstrap(files, directory)
     if values is None:
         return []
@@ -144,7 +144,7 @@ def build(
     endpoints: tuple[Endpoint, ...],
     server: Server,
 ) -> None:
-    """Recover what the directory holds, and give the node its parts. Raises StorageError."""
+    """Recover the directory, and build the node from its parts. Raises StorageError."""
     storage = Storage(
         files,
         f"{identity.directory}/{PARTITION_DIRECTORY}",
@@ -191,7 +191,7 @@ def build(
 
 
 def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
-    """How others reach the controller's listeners. bound: listener -> port that it got."""
+    """The advertised endpoints of the controller's listeners. bound: listener -> bound port."""
     return tuple(
         Endpoint(endpoint.name, endpoint.host or socket.getfqdn(), endpoint.port or bound[endpoint.name])
         for endpoint in config.advertised_listeners
@@ -199,7 +199,7 @@ def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...
 
 
 async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> HttpPort | None:
-    """The HTTP port, listening, where one is configured; nothing of it is imported where not. Raises OSError."""
+    """The HTTP port, listening; None, and nothing imported, if it is not configured. Raises OSError."""
     address = config.text("kraft.http.listener")
     if address is None:
         return None
@@ -215,7 +215,7 @@ async def open_http(loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Lo
 
 
 async def open_grpc(config: NodeConfig, log: Log) -> GrpcPort | None:
-    """The watch service, listening, where one is configured; nothing of it is imported where not. Raises OSError."""
+    """The watch service, listening; None, and nothing imported, if it is not configured. Raises OSError."""
     address = config.text("kraft.grpc.listener")
     if address is None:
         return None
@@ -231,7 +231,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
     loop = asyncio.get_running_loop()
     wanted = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, wanted.set)  # an early one is heard when there is a node to stop
+        loop.add_signal_handler(number, wanted.set)  # a signal before the node has started stops it right after
     rng = Random(os.urandom(32))
     files = OsFiles()
     try:
@@ -257,8 +257,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
     try:
         http = await open_http(loop, config, log)
         grpc = await open_grpc(config, log)
-        # The listeners first: a taken port is found before the log is touched. Nothing is read from a connection
-        # before this function waits, and by then the node is whole.
+        # The listeners first: a port in use is detected before the log is opened. No connection is read before this
+        # function waits, and then the node is complete.
         bound = {}
         for endpoint in config.controller_listeners:
             bound[endpoint.name] = await server.listen(endpoint.name, endpoint.host or "", endpoint.port)
@@ -301,23 +301,23 @@ async def serve(config: NodeConfig, log: Log) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    """An OSError without its number in brackets, which tells an operator nothing."""
+    """The text of an OSError, without its number."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
 
 
 def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:
-    """SIGTERM: hand over; and go in any case when the time is over."""
+    """Hand leadership over, then stop; stop in any case at the timeout."""
     node.shut_down()
     loop.call_later(SHUTDOWN_S_MAX, node.end_now)
 
 
 def _settle(loop: asyncio.AbstractEventLoop) -> None:
-    """Keep the collector from stopping the world at a moment of its choosing: what lives now lives on, and what comes
-    is collected every few seconds, which takes less than a millisecond.
+    """Avoid long pauses of the garbage collector: freeze the present objects, and collect new ones every few seconds,
+    which takes less than a millisecond.
     """
-    # glibc maps each large block anew until it has seen one of that size freed: the first fence would pay for it.
+    # glibc maps each large block anew until one of that size was freed; do that now, not in the first fence.
     bytes(LARGEST_BYTES)
     gc.collect()
     gc.freeze()
@@ -331,7 +331,7 @@ def _settle(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def run_node(config: NodeConfig, log: Log) -> int:
-    """Run one node to its end; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
+    """Run one node until it stops; the exit code: 0 after a signal, 1 after a failure. Raises StartRefused."""
     if sys.platform == "win32":
         return asyncio.run(serve(config, log))
     import uvloop

@@ -76,7 +76,7 @@ def offsets(updates: list[Update]) -> list[int]:
 
 
 @pytest.mark.parametrize("code", [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.INTERNAL, Code.CANCELLED])
-def test_it_goes_on_where_it_was(code: grpc.StatusCode) -> None:
+def test_the_client_resumes_from_its_offset(code: grpc.StatusCode) -> None:
     with played(([changes(5, 6), changes(9)], code), ([changes(12)], code)) as (client, script):
         updates = watched(client, 5)
 
@@ -84,7 +84,7 @@ def test_it_goes_on_where_it_was(code: grpc.StatusCode) -> None:
     assert script.asked == [5, 10, 13]
 
 
-def test_a_position_spares_what_was_not_wanted() -> None:
+def test_a_client_resumes_after_a_position_message() -> None:
     with played(([changes(5), position(50)], Code.UNAVAILABLE)) as (client, script):
         updates = watched(client, 5)
 
@@ -92,7 +92,7 @@ def test_a_position_spares_what_was_not_wanted() -> None:
     assert script.asked == [5, 50]
 
 
-def test_after_an_end_within_a_batch_the_batch_is_asked_for_again_and_told_once() -> None:
+def test_a_batch_that_was_cut_off_is_requested_again_and_delivered_once() -> None:
     scenes: list[Scene] = [
         ([changes(5), changes(6, 7, more=True), changes(8, more=True)], Code.UNAVAILABLE),
         ([changes(6, 7, more=True)], Code.UNAVAILABLE),
@@ -106,7 +106,7 @@ def test_after_an_end_within_a_batch_the_batch_is_asked_for_again_and_told_once(
     assert script.asked == [5, 6, 6, 10]
 
 
-def test_a_batch_that_was_told_but_for_its_end_is_closed() -> None:
+def test_a_batch_of_which_only_the_end_was_missing_is_closed() -> None:
     scenes: list[Scene] = [
         ([changes(5, more=True)], Code.UNAVAILABLE),
         ([changes(5, next_offset=7)], Code.UNAVAILABLE),
@@ -118,7 +118,7 @@ def test_a_batch_that_was_told_but_for_its_end_is_closed() -> None:
     assert script.asked == [5, 5, 7]
 
 
-def test_an_image_that_broke_off_begins_anew() -> None:
+def test_an_image_that_was_cut_off_starts_again() -> None:
     scenes: list[Scene] = [
         ([image(20, "a", more=True)], Code.UNAVAILABLE),
         ([image(22, "a", more=True), image(22, "b"), changes(22)], Code.UNAVAILABLE),
@@ -136,7 +136,7 @@ def test_an_image_that_broke_off_begins_anew() -> None:
 
 
 @pytest.mark.parametrize("code", [Code.OUT_OF_RANGE, Code.ABORTED])
-def test_what_is_gone_is_made_good_by_an_image(code: grpc.StatusCode) -> None:
+def test_the_client_reads_an_image_if_its_offset_is_gone(code: grpc.StatusCode) -> None:
     scenes: list[Scene] = [
         ([changes(5, more=True)], code),
         ([image(3, "a"), changes(3, 4)], Code.UNAVAILABLE),
@@ -149,7 +149,7 @@ def test_what_is_gone_is_made_good_by_an_image(code: grpc.StatusCode) -> None:
     assert script.asked == [5, None, 5]
 
 
-def test_a_snapshot_that_breaks_off_is_told() -> None:
+def test_a_snapshot_that_is_cut_off_is_an_error() -> None:
     with played(([image(20, "a", more=True)], Code.UNAVAILABLE)) as (client, _):
         updates = client.snapshot()
         first = next(updates)

@@ -2,7 +2,7 @@
 
 import os
 
-# Before grpc is imported. What its core has to say goes past our log, in lines of its own that any stranger on the port
-# can cause; what matters of it comes to us as errors.
+# Set before grpc is imported. grpc's core writes log lines to stderr that any client can cause, and that bypass the
+# node's log; errors that matter are also raised as exceptions.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

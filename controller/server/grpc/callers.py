@@ -27,6 +27,6 @@ def names_of(context: Mapping[str, Iterable[bytes]]) -> list[str]:
 
 
 def may_watch(allowed: Iterable[str], names: Iterable[str]) -> bool:
-    """Whether one of the names is allowed. An empty list is that of a listener that asks nobody for a certificate."""
+    """Whether one of the names is allowed. An empty list: the listener requires no client certificates."""
     known = set(allowed)
     return not known or ANYONE in known or not known.isdisjoint(names)

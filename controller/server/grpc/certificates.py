@@ -1,4 +1,4 @@
-"""The port's own certificate, and renewing it without a restart: new connections get what the files hold by then."""
+"""The certificate of the port, and its renewal without a restart: new connections use the current files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 
 class Paths(NamedTuple):
-    """PEM files. chain: the certificate and those between it and its root; client_ca: whose certificates clients must
-    have, None where they need none.
+    """PEM files. chain: the certificate and its intermediates; client_ca: the authority of the clients' certificates,
+    None if clients need none.
     """
 
     chain: str
@@ -27,18 +27,18 @@ class Paths(NamedTuple):
 
 
 class CertificateError(ValueError):
-    """Files that are no certificate with its key; the text names the file."""
+    """The files are not a certificate with its key; the text names the file."""
 
 
 class Certificates:
-    """Reads the files, and reads them anew when a client connects and they have changed.
+    """Reads the files, and reloads them when a client connects and they have changed.
 
-    What cannot be used is told once, and what was there before stays in use: a renewal writes several files, and who
-    connects in between must not find a node that is no longer served by any.
+    Files that cannot be used are logged once, and the previous ones stay in use: a renewal writes several files, and
+    a client that connects in between must still get a certificate.
     """
 
     def __init__(self, paths: Paths, note: Callable[[str, dict[str, Any]], None]) -> None:
-        """note: takes what is worth a line in the log, on any thread. Raises CertificateError."""
+        """note: writes a log event, from any thread. Raises CertificateError."""
         self._paths = paths
         self._note = note
         self._refused = ""
@@ -46,13 +46,13 @@ class Certificates:
         self._pems = read_pems(paths)
 
     def credentials(self) -> grpc.ServerCredentials:
-        """For a port that asks for the certificate at each handshake."""
+        """Credentials that ask for the certificate at each handshake."""
         return grpc.dynamic_ssl_server_credentials(
             _configuration(self._pems), self.renewed, require_client_authentication=self._paths.client_ca is not None
         )
 
     def renewed(self) -> grpc.ServerCertificateConfiguration | None:
-        """What is in the files where it is something new; None where it is not. Called on gRPC's threads."""
+        """The certificate in the files if it has changed, else None. Called on gRPC's threads."""
         try:
             stamp = self._stamp()
             if stamp == self._seen:
@@ -60,7 +60,7 @@ class Certificates:
             self._seen = stamp
             pems = read_pems(self._paths)
             if self._stamp() != stamp:
-                self._seen = ()  # being written; the next client asks again
+                self._seen = ()  # being written; check again when the next client connects
                 return None
         except CertificateError as error:
             if str(error) != self._refused:  # once, not at each of many connections
@@ -87,7 +87,7 @@ class Certificates:
 
 
 class Pems(NamedTuple):
-    """What the files hold."""
+    """The content of the files."""
 
     chain: bytes
     key: bytes
@@ -95,16 +95,16 @@ class Pems(NamedTuple):
 
 
 def read_pems(paths: Paths) -> Pems:
-    """The files, when they go together. Raises CertificateError; no key is in its text."""
+    """The content of the files, checked to match. Raises CertificateError; its text contains no key."""
     chain, key = _read(paths.chain), _read(paths.key)
     client_ca = None if paths.client_ca is None else _read(paths.client_ca)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        # A key under a passphrase is not asked for at a terminal, but refused.
+        # An encrypted key is refused; the default would prompt for the passphrase on a terminal.
         context.load_cert_chain(paths.chain, paths.key, password=b"")
     except (ssl.SSLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or type(error).__name__
-        raise CertificateError(f"{paths.chain} is no certificate with its key in {paths.key}: {reason}") from None
+        raise CertificateError(f"{paths.chain} does not match the key in {paths.key}: {reason}") from None
     if client_ca is not None:
         try:
             context.load_verify_locations(cadata=client_ca.decode("ascii"))

@@ -1,6 +1,6 @@
 """Committed changes, read from the log in chunks that all watchers share.
 
-A metadata transaction comes whole or not at all (KIP-868): where one begins, the reader looks ahead to how it ends.
+A metadata transaction is delivered whole or not at all (KIP-868): where one begins, the reader looks ahead to its end.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from records.batch import Batch, Record
 
 READ_BYTES = 16 << 10
-# Of one chunk, and so of one message: a record that is larger by itself comes alone.
+# The greatest size of a chunk, and so of a message; a larger record is a chunk of its own.
 CHUNK_RECORDS_MAX = 128
 CHUNK_BYTES_MAX = 256 << 10
-# What is done in one turn: some 18 µs each.
+# Records per time slice: each takes some 18 µs.
 SLICE_RECORDS = 25
 
-# In memory a record takes several times what it does in a message.
+# A record takes several times the memory of its message.
 CHUNKS_KEPT = 32
 CHUNK_BYTES_KEPT = 256 << 10
 CURSORS_KEPT = 4
@@ -43,7 +43,7 @@ _packer = msgpack.Packer(autoreset=True)
 
 
 class Compacted(Exception):
-    """The log begins after the offset that was asked for: a snapshot stands for what was before."""
+    """The log starts after the requested offset: a snapshot has replaced the records before."""
 
     def __init__(self, offset: int, start: int) -> None:
         self.start = start
@@ -51,7 +51,7 @@ class Compacted(Exception):
 
 
 class InAborted(Exception):
-    """The offset that was asked for is within a transaction that came to nothing; `start` is behind it."""
+    """The requested offset is inside an aborted transaction; `start` is the offset after it."""
 
     def __init__(self, offset: int, start: int) -> None:
         self.start = start
@@ -59,7 +59,7 @@ class InAborted(Exception):
 
 
 class Change(NamedTuple):
-    """One record. packed: as it stands in a message."""
+    """One record. packed: its bytes in a message."""
 
     type: str
     tree: dict[str, Any]
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What the offsets from `start` to `end` (exclusive) hold. more: what follows belongs to the same batch or
+    """The changes at offsets from `start` to `end` (exclusive). more: the next chunk belongs to the same batch or
     transaction.
     """
 
@@ -78,9 +78,9 @@ class Chunk(NamedTuple):
 
 
 class Cursor:
-    """A place in bytes that were read. position: the offset of the next record. closes_at: that of the record which
-    ends the transaction that the position is in, -1 outside. begins_at: where a transaction begins that must be looked
-    at first, else -1; aborts_at: where one is aborted whose beginning was not seen.
+    """A position in bytes read from the log. position: the offset of the next record. closes_at: the offset of the
+    record that ends the transaction around the position, -1 outside of one. begins_at: where a transaction begins whose
+    end must be found first, else -1; aborts_at: where a transaction is aborted whose beginning was not read.
     """
 
     __slots__ = (
@@ -101,12 +101,12 @@ class Cursor:
 
     @property
     def is_within(self) -> bool:
-        """Whether the next record belongs with the one before it."""
+        """Whether the next record belongs to the same batch or transaction as the one before."""
         is_in_batch = self._batch is not None and 0 < self._left < self._batch.record_count
         return is_in_batch or self.closes_at >= self.position
 
     def step(self, records_max: int) -> list[Change]:
-        """What up to so many records of one batch say."""
+        """The changes of at most this many records of one batch."""
         batch = self._batch
         assert batch is not None, "the cursor is done"
         count = min(records_max, self._left)
@@ -159,26 +159,26 @@ class Cursor:
 
 
 def change_of(record: Record, epoch: int) -> Change:
-    """What a record of the log says to a watcher."""
+    """A record of the log as a change for watchers."""
     assert record.value is not None
     message, version = decode_record(record.value)
     type_ = TYPE_NAMES[message.__schema__.api_key]
     tree, hidden = tree_of(message, version)
-    told = {"offset": record.offset, "timestamp": record.timestamp, "epoch": epoch, "type": type_, "version": version}
-    return Change(type_, tree, packed(told, tree, hidden))
+    fields = {"offset": record.offset, "timestamp": record.timestamp, "epoch": epoch, "type": type_, "version": version}
+    return Change(type_, tree, packed(fields, tree, hidden))
 
 
-def packed(told: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> bytes:
-    """A change as it stands in a message."""
-    told["data"] = tree
+def packed(fields: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> bytes:
+    """The bytes of a change in a message."""
+    fields["data"] = tree
     if hidden:
-        told["hidden"] = hidden
-    data: bytes = _packer.pack(told)
+        fields["hidden"] = hidden
+    data: bytes = _packer.pack(fields)
     return data
 
 
 class Changes:
-    """Reads the log of a node for all who watch it."""
+    """Reads the log of a node for all its watchers."""
 
     def __init__(self, node: Node, turns: Turns) -> None:
         self._node = node
@@ -192,18 +192,18 @@ class Changes:
 
     @property
     def end_offset(self) -> int:
-        """All below it is committed, in no open transaction, and in the state of this node."""
+        """Records below it are committed, in no open transaction, and applied to the state of this node."""
         return self._node.controller.state.stable_end_offset
 
     @property
     def start_offset(self) -> int:
-        """Where the log of this node begins."""
+        """The log start offset of this node."""
         return self._node.storage.log.first_offset
 
     async def after(self, position: int) -> Chunk | None:
-        """The next chunk from `position` on; None where nothing more is committed.
+        """The next chunk from `position` on; None if nothing more is committed.
 
-        Raises Compacted, InAborted; StorageError or OSError where the disk does not give what it holds.
+        Raises Compacted, InAborted; StorageError or OSError if the disk cannot be read.
         """
         async with self._reading:
             chunk = self._chunks.get(position)
@@ -222,7 +222,7 @@ class Changes:
         found: list[Change] = []
         size = 0
         while not cursor.is_done and len(found) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
-            if cursor.position >= self.end_offset:  # what was read reaches further
+            if cursor.position >= self.end_offset:  # the bytes read go beyond it
                 break
             async with self._turns.slice():
                 changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(found)))
@@ -239,11 +239,11 @@ class Changes:
             while len(self._cursors) > CURSORS_KEPT:
                 self._cursors.popitem(last=False)
         if cursor.position == position:
-            return None  # what was read ends here: a log that is being reset
+            return None  # the log is being reset
         return Chunk(position, cursor.position, tuple(found), cursor.is_within and cursor.begins_at < 0)
 
     def _open(self, position: int) -> Cursor:
-        """Raises InAborted where it is known that the position is in a transaction that came to nothing."""
+        """Raises InAborted if the position is known to be inside an aborted transaction."""
         within = -1
         for begin, (closes_at, is_aborted) in self._closes.items():
             if begin < position <= closes_at:
@@ -259,7 +259,7 @@ class Changes:
         return storage.read(position, end_offset, READ_BYTES)
 
     async def _begin(self, offset: int) -> Chunk | None:
-        """A transaction begins at `offset`: go into it where it was ended, or past it where it was aborted."""
+        """Enter the transaction that begins at `offset` if it was ended, or skip it if it was aborted."""
         close = await self._close_of(offset)
         if close is None:
             return None
@@ -269,7 +269,7 @@ class Changes:
         return Chunk(offset, offset + 1, (), more=True)
 
     async def _close_of(self, offset: int) -> tuple[int, bool] | None:
-        """Where the transaction that begins at `offset` ends, and whether in vain; None while it is open."""
+        """Where the transaction that begins at `offset` ends, and whether it is aborted; None while it is open."""
         known = self._closes.get(offset)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""Which changes a watcher wants."""
+"""Filters: which changes a watcher gets."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _TYPES = frozenset(TYPE_NAMES.values())
 
 
 class BadFilter(ValueError):
-    """A filter that cannot be read; the text says what would be accepted."""
+    """The filter is not valid; the text says what is accepted."""
 
 
 class Filter:
-    """types: names of records, None for all. where: field -> values; a record passes that has each of the fields, with
-    one of its values. A field that is a list has each value that is in the list.
+    """types: names of record types, None for all. where: field -> values; a record matches if each field has one of its
+    values. A list field has each value in the list.
     """
 
     __slots__ = ("types", "where")
@@ -29,7 +29,7 @@ class Filter:
         if asked is None:
             asked = {}
         if not isinstance(asked, dict) or not set(asked) <= set(KEYS):
-            raise BadFilter(f"filter is {_shown(asked)}; a map with the keys {' and '.join(KEYS)} would be accepted")
+            raise BadFilter(f"filter is {_shown(asked)}; it must be a map with the keys {' and '.join(KEYS)}")
         self.types = _types(asked.get("types"))
         self.where = _where(asked.get("where"))
 
@@ -48,7 +48,7 @@ class Filter:
 
 
 def _is_in(value: Any, values: frozenset[Any]) -> bool:
-    """A field that is null or missing, or holds a map, has no value."""
+    """The values of a field; none if it is missing, null or a map."""
     return isinstance(value, str | int | float) and value in values
 
 
@@ -56,10 +56,10 @@ def _types(asked: Any) -> frozenset[str] | None:
     if asked is None:
         return None
     if not isinstance(asked, list) or not asked or not all(isinstance(name, str) for name in asked):
-        raise BadFilter(f"filter.types is {_shown(asked)}; a list of record types would be accepted")
+        raise BadFilter(f"filter.types is {_shown(asked)}; it must be a list of record types")
     unknown = sorted(set(asked) - _TYPES)
     if unknown:
-        raise BadFilter(f"filter.types has {_shown(unknown[0])}; these are known: {', '.join(sorted(_TYPES))}")
+        raise BadFilter(f"filter.types has {_shown(unknown[0])}; known types: {', '.join(sorted(_TYPES))}")
     return frozenset(asked)
 
 
@@ -67,12 +67,12 @@ def _where(asked: Any) -> dict[str, frozenset[Any]]:
     if asked is None:
         return {}
     if not isinstance(asked, dict) or len(asked) > FIELDS_MAX or not all(isinstance(field, str) for field in asked):
-        reason = f"a map of at most {FIELDS_MAX} fields to lists of values would be accepted"
+        reason = f"it must be a map of at most {FIELDS_MAX} fields to lists of values"
         raise BadFilter(f"filter.where is {_shown(asked)}; {reason}")
     for field, values in asked.items():
         is_list = isinstance(values, list) and 0 < len(values) <= VALUES_MAX
         if not is_list or not all(isinstance(value, str | int | float) for value in values):
-            reason = f"a list of 1 to {VALUES_MAX} strings or numbers would be accepted"
+            reason = f"it must be a list of 1 to {VALUES_MAX} strings or numbers"
             raise BadFilter(f"filter.where.{_shown(field)} is {_shown(values)}; {reason}")
     return {field: frozenset(values) for field, values in asked.items()}
 

@@ -1,6 +1,6 @@
-"""The standard health service of gRPC (grpc.health.v1), with a named service for each meaning.
+"""The standard health service of gRPC (grpc.health.v1), with several named services.
 
-Its two messages are of one field each, and so are written here by hand: the generated code would bring in protobuf.
+Its two messages have one field each and are encoded here: generated code would need protobuf.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SERVING, NOT_SERVING, SERVICE_UNKNOWN = b"\x08\x01", b"\x08\x02", b"\x08\x03"
 
 
 def service_of(body: bytes) -> str | None:
-    """The field `service` of a HealthCheckRequest; None where the bytes are no such message."""
+    """The field `service` of a HealthCheckRequest; None if the bytes are not one."""
     name, position = b"", 0
     while position < len(body):
         # Field 1, of wire type 2; its length takes one byte or two.
@@ -42,7 +42,7 @@ def service_of(body: bytes) -> str | None:
 
 
 class Health:
-    """checks: name of a service -> whether it is as its name says. closing: done when the port closes."""
+    """checks: name of a service -> whether it is SERVING. closing: done when the port closes."""
 
     def __init__(self, checks: dict[str, Callable[[], bool]], closing: asyncio.Future[None]) -> None:
         self._checks = checks
@@ -51,25 +51,25 @@ class Health:
     async def check(self, body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
         status = self._status(await self._service(body, context))
         if status == SERVICE_UNKNOWN:
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"these services are known: {self._names()}")
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"unknown service; known services: {self._names()}")
         return status
 
     async def watch(self, body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> AsyncIterator[bytes]:
-        """The status now and at each change, for an unknown service too, which may come to be."""
+        """The status now and after each change; also for an unknown service, as the protocol requires."""
         service = await self._service(body, context)
-        told = b""
+        sent = b""
         while not self._closing.done():
             status = self._status(service)
-            if status != told:
+            if status != sent:
                 yield status
-                told = status
+                sent = status
             await asyncio.wait([self._closing], timeout=POLL_S)
         await context.abort(grpc.StatusCode.UNAVAILABLE, "the node is stopping")
 
     async def _service(self, body: bytes, context: Any) -> str:
         service = service_of(body)
         if service is None:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is no HealthCheckRequest")
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is not a HealthCheckRequest")
             raise AssertionError("aborted")
         return service
 

@@ -1,4 +1,4 @@
-"""The image: all stable metadata as of one offset, as the records that would make it (KIP-630)."""
+"""The image: all stable metadata as of one offset, as records that build it (KIP-630)."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from controller.server.grpc.time_slices import Turns
     from controller.state.view import View
 
-# Each holds a copy of the columns, some 60 bytes a partition.
+# Concurrent images: each has a copy of the columns, some 60 bytes a partition.
 AT_A_TIME = 2
-# Making a view is one slice, of 37 ms for a million partitions. It is made anew for whoever asks when there are new
-# changes, since who has just made one wants to see it; but not before so many times the time that it took have passed.
+# Making a view is one slice, of 37 ms for a million partitions. A request makes a new view if there are new changes, so
+# that a client sees its own changes; but not before this multiple of the time that the last view took has passed.
 REST = 20.0
-# A view that nobody has asked for in this time is let go.
+# A view that was not requested for this time is dropped.
 KEPT_S = 1.0
 
 
 class Images:
-    """Gives images of a node's state, a few at a time; who comes when they are taken waits."""
+    """Makes images of a node's state, a limited number at a time; further requests wait."""
 
     def __init__(self, node: Node, turns: Turns) -> None:
         self._node = node
@@ -40,12 +40,12 @@ class Images:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Around reading a view, one of a few at a time."""
+        """Hold one of the places for reading a view."""
         async with self._slots:
             yield
 
     async def view(self) -> View | None:
-        """The state as it is; None while there is none, or while one was made a moment ago."""
+        """A new view of the state; None if there is no state, or if the last view is too recent."""
         state, loop = self._node.controller.state, asyncio.get_running_loop()
         kept = self._view
         if kept is not None and kept.end_offset == state.stable_end_offset:
@@ -69,7 +69,7 @@ class Images:
             self._view = None
 
     async def chunks(self, view: View) -> AsyncIterator[tuple[list[Change], bool]]:
-        """All records of a view, in pieces of a message each; with each, whether more follow."""
+        """All records of a view, in parts of one message each, with whether more follow."""
         records = records_of(view)
         piece: list[Change] = []
         size = 0

@@ -1,4 +1,4 @@
-"""The bodies of the service `kraft.v1.Metadata`: maps in msgpack, as docs/watch.md tells them."""
+"""The bodies of the service `kraft.v1.Metadata`: msgpack maps, described in docs/watch.md."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _packer = msgpack.Packer(autoreset=False)
 
 
 class BadRequest(ValueError):
-    """A request that cannot be read; the text says what would be accepted."""
+    """The request is not valid; the text says what is accepted."""
 
 
 class Asked:
-    """A request. from_offset: None for the image first; cluster_id: None where any is meant; allow_stale: whether a
-    node may serve it that is out of touch with the quorum.
+    """A request. from_offset: None for the image first; cluster_id: None for any cluster; allow_stale: whether a node
+    without contact to the quorum may serve it.
     """
 
     __slots__ = ("allow_stale", "cluster_id", "filter", "from_offset")
 
     def __init__(self, body: bytes, keys: Sequence[str]) -> None:
-        """keys: that this method has. Raises BadRequest, BadFilter."""
+        """keys: those of this method. Raises BadRequest, BadFilter."""
         asked = _read(body)
         unknown = [key for key in asked if key not in keys]
         if unknown:
-            raise BadRequest(f"the request has {_shown(unknown[0])}; these keys are known: {', '.join(keys)}")
+            raise BadRequest(f"the request has {_shown(unknown[0])}; known keys: {', '.join(keys)}")
         self.from_offset: int | None = _checked(asked, "from_offset", int, f"an offset from 0 to {OFFSET_MAX}, or nil")
         if self.from_offset is not None and not 0 <= self.from_offset <= OFFSET_MAX:
-            raise BadRequest(f"from_offset is {self.from_offset}; an offset from 0 to {OFFSET_MAX} would be accepted")
+            raise BadRequest(f"from_offset is {self.from_offset}; it must be an offset from 0 to {OFFSET_MAX}")
         self.cluster_id: str | None = _checked(asked, "cluster_id", str, "a string, or nil")
         self.allow_stale: bool = bool(_checked(asked, "allow_stale", bool, "true, false or nil"))
         self.filter = Filter(asked.get("filter"))
@@ -46,24 +46,24 @@ def _read(body: bytes) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        # Each bound is at most the size of the body, so nothing in it can make the reader ask for more memory.
+        # Each limit is the size of the body, so no length in it can make the decoder allocate more memory.
         asked = msgpack.unpackb(body, raw=False, strict_map_key=True)
     except (ValueError, msgpack.exceptions.UnpackException) as error:
-        raise BadRequest(f"the request is no msgpack: {error}") from None
+        raise BadRequest(f"the request is not msgpack: {error}") from None
     if not isinstance(asked, dict):
-        raise BadRequest(f"the request is {_shown(asked)}; a map would be accepted")
+        raise BadRequest(f"the request is {_shown(asked)}; it must be a map")
     return asked
 
 
 def _checked(asked: dict[str, Any], key: str, kind: type, accepted: str) -> Any:
     value = asked.get(key)
     if value is not None and type(value) is not kind:
-        raise BadRequest(f"{key} is {_shown(value)}; {accepted} would be accepted")
+        raise BadRequest(f"{key} is {_shown(value)}; it must be {accepted}")
     return value
 
 
 def message(fields: dict[str, Any], changes: Sequence[bytes]) -> bytes:
-    """A message with changes, packed already. fields: what stands before them."""
+    """A message with packed changes. fields: the keys before them."""
     packer = _packer
     packer.pack_map_header(len(fields) + 1)
     for key, value in fields.items():

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from controller.server.grpc.time_slices import Turns
 
 NAME = "kraft.v1.Metadata"
-# In the trailers: the offset with which to go on, of a watch that was ended.
+# Trailer: the offset from which to continue an ended watch.
 RESUME_OFFSET = "kraft-resume-offset"
-# In the trailers of an OUT_OF_RANGE: where the log of this node begins.
+# Trailer of OUT_OF_RANGE: the log start offset of this node.
 START_OFFSET = "kraft-log-start-offset"
-# How often it is looked whether more is committed, while somebody waits for that. So the quorum is never stopped for
-# a watcher, not even by a call.
+# The interval for checking whether more is committed, while a watcher waits. So the commit path does no work for
+# watchers, not even a call.
 POLL_S = 0.005
-# Between two messages of all watchers together, each of which takes some 0.2 ms of the loop: who watches a busy quorum
-# in a crowd is told more at a time.
+# The minimum time between two messages, of all watchers together; each takes some 0.2 ms of the loop. With many
+# watchers of a busy quorum, each message has more changes.
 PACE_S = 0.002
-# A watcher for whom nothing was is told its position in such an interval: so it need not go through all of that again,
-# and knows that somebody is there.
+# The interval of position messages if no record matches a filter: a watcher can resume from there, and sees that the
+# node is alive.
 POSITION_S = 10.0
-# A node that has been out of touch with the quorum for so long leaves its watchers to another: what it tells is true,
-# but may be old. (Who sets `allow_stale` has it so.)
+# A node without contact to the quorum for this time ends its streams, so that clients use another node: its data is
+# true, but may be old. `allow_stale` accepts that.
 STALE_S = 5.0
 TOUCH_S = 0.5
 
@@ -43,7 +43,7 @@ Context = Any
 
 
 class Limits(NamedTuple):
-    """allowed: names of those who may watch. watchers_max: streams at a time. write_s_max: how long one message may
+    """allowed: names of clients that may watch. watchers_max: concurrent streams. write_s_max: how long one message may
     wait for a client to read.
     """
 
@@ -53,7 +53,7 @@ class Limits(NamedTuple):
 
 
 class Stalled(Exception):
-    """A client does not read what it is sent."""
+    """A client does not read."""
 
 
 class Metadata:
@@ -95,10 +95,10 @@ class Metadata:
     async def _admit(self, context: Context) -> None:
         names = names_of(context.auth_context())
         if not may_watch(self._limits.allowed, names):
-            who = ", ".join(names) or "nobody by name"
+            who = ", ".join(names) or "unnamed"
             self._node.note("watch_refused", {"peer": context.peer(), "client": who})
             await self._abort(
-                context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {who}, which kraft.grpc.allow does not name"
+                context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {who}; kraft.grpc.allow does not list it"
             )
 
     async def _read(self, body: bytes, context: Context, keys: tuple[str, ...]) -> Asked:
@@ -108,13 +108,13 @@ class Metadata:
             await self._abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
         own = self._node.controller.env.cluster_id
         if asked.cluster_id not in {None, own}:
-            reason = f"cluster {asked.cluster_id!r} was asked for, and this node is of cluster {own!r}"
+            reason = f"the request is for cluster {asked.cluster_id!r}, but this node belongs to cluster {own!r}"
             await self._abort(context, grpc.StatusCode.FAILED_PRECONDITION, reason)
         return asked
 
     async def _stream(self, context: Context, asked: Asked, send: Any) -> None:
         if self.watchers >= self._limits.watchers_max:
-            reason = f"{self.watchers} streams are open, as many as kraft.grpc.watchers.max allows"
+            reason = f"{self.watchers} streams are open, the limit of kraft.grpc.watchers.max"
             await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
         self.watchers += 1
         try:
@@ -132,7 +132,7 @@ class Metadata:
         await self._send_changes(context, asked, position)
 
     async def _send_image(self, context: Context, asked: Asked) -> int:
-        """The image; returns the offset it is as of."""
+        """Send the image; returns its offset."""
         async with self._images.slot():
             while (view := await self._images.view()) is None:
                 await self._check_going(context, asked, None)
@@ -150,10 +150,10 @@ class Metadata:
         return end_offset
 
     async def _send_changes(self, context: Context, asked: Asked, position: int) -> NoReturn:
-        """Changes from `position` on, until one side ends it."""
+        """Send changes from `position` on, until one side ends the stream."""
         loop, wanted = self._loop, asked.filter
         told_s = loop.time()
-        # Whether what was told last is a part of something, and whether what was read last is.
+        # Whether the last message sent, and the last chunk read, is part of a batch or transaction that continues.
         is_open = is_within = False
         while True:
             await self._check_going(context, asked, position)
@@ -171,30 +171,30 @@ class Metadata:
                     await self._write(context, self._message("position", position, []))
                     told_s = loop.time()
             except Compacted as error:
-                reason = f"{error}: take the image, and watch from its next_offset"
+                reason = f"{error}: read the image, and watch from its next_offset"
                 code = grpc.StatusCode.OUT_OF_RANGE
                 await self._abort(context, code, reason, None, (START_OFFSET, str(error.start)))
             except InAborted as error:
-                reason = f"{error}, and came to nothing: forget what came since, and watch from offset {error.start}"
+                reason = f"{error} and was aborted: discard its changes, and watch from offset {error.start}"
                 await self._abort(context, grpc.StatusCode.ABORTED, reason, error.start)
             except Stalled as error:
-                # The message that waits goes before the status, so a client that reads on has it.
-                reason = f"{error}; it goes on from offset {position}"
+                # The waiting message is sent before the status, so a client that continues to read gets it.
+                reason = f"{error}; resume from offset {position}"
                 self._node.note("watcher_cut_off", {"peer": context.peer(), "next_offset": position})
                 await self._abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason, position)
 
     async def _check_going(self, context: Context, asked: Asked, position: int | None) -> None:
-        """Ends the stream of a node that leaves, or is left alone."""
+        """End the stream if the node stops or has no contact with the quorum."""
         if self._closing.done():
             reason = "the node is stopping"
         elif not asked.allow_stale and self._loop.time() - self._touched_s > STALE_S:
-            reason = "the node is out of touch with the quorum"
+            reason = "the node has no contact with the quorum"
         else:
             return
-        await self._abort(context, grpc.StatusCode.UNAVAILABLE, f"{reason}; another goes on", position)
+        await self._abort(context, grpc.StatusCode.UNAVAILABLE, f"{reason}; use another node", position)
 
     def _touch(self) -> None:
-        """See whether the node is in touch with the quorum, as it should be all the time."""
+        """Record when the node was last in contact with the quorum."""
         if all(check.passed for check in ready(self._node, self._node.now_ms()) if check.name == "joined"):
             self._touched_s = self._loop.time()
         self._touching = self._loop.call_later(TOUCH_S, self._touch)
@@ -209,17 +209,17 @@ class Metadata:
     async def _write(self, context: Context, body: bytes) -> None:
         """Raises Stalled."""
         try:
-            # Not `wait_for`, which until 3.12 can lose that the client went away.
+            # Not `wait_for`, which before Python 3.12 can lose a cancellation by the client.
             async with asyncio.timeout(self._limits.write_s_max):
                 await context.write(body)
         except TimeoutError:
-            raise Stalled(f"the client has not read for {self._limits.write_s_max:g} s and is cut off") from None
+            raise Stalled(f"the client has not read for {self._limits.write_s_max:g} s") from None
         await asyncio.sleep(PACE_S * self.watchers)
 
     # Waiting.
 
     async def _growth(self, seconds: float) -> None:
-        """Until more is committed, the port closes, or the time is over."""
+        """Wait until more is committed, the port closes, or the time is over."""
         if self._poll is None:
             self._end_offset = self._changes.end_offset
             self._grown.clear()

@@ -1,4 +1,4 @@
-"""From the configuration to a port that listens."""
+"""Opens the gRPC port from the configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
-    """The watch service at this address, before it has a node. Raises OSError, with one line that says what to do."""
+    """The watch service at this address, without a node yet. Raises OSError, with a text that says what to do."""
     limits = Limits(
         config.list(ALLOW),
         config.number("kraft.grpc.watchers.max"),
@@ -38,8 +38,8 @@ async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
 
 
 def _give_back() -> None:
-    """Return what loading gRPC took and let go of: from Python 3.13 on, 5 MiB that glibc would keep for ever."""
+    """Return the memory freed after loading gRPC to the system: since Python 3.13 glibc would keep 5 MiB of it."""
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):
-        return  # another C library, which has no such function
+        return  # another C library, without this function

@@ -1,4 +1,4 @@
-"""The gRPC port: its server, its bounds, and which method is answered by what."""
+"""The gRPC port: its server, its limits, and the function of each method."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
     from controller.node.node import Node
 
-# Watches of the health service, which cost next to nothing, beside those of metadata.
+# Watches of the health service, in addition to those of metadata; they are cheap.
 HEALTH_STREAMS_MAX = 64
 CLOSE_S = 0.3
 COLLECT_CALLS = 50
 
 OPTIONS = [
-    ("grpc.so_reuseport", 0),  # a port that is taken is to be told
+    ("grpc.so_reuseport", 0),  # so that a port in use is an error
     ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
     ("grpc.max_send_message_length", -1),
     ("grpc.max_metadata_size", 8 << 10),
     ("grpc.max_concurrent_streams", 128),
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", 60_000),
-    # A client that is gone without a word holds no stream for longer than this.
+    # The stream of a client that has disappeared is ended after this time.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
@@ -43,15 +43,15 @@ OPTIONS = [
 
 
 class GrpcPort:
-    """Serves once `listen` is done; before `serve` gives it a node, whatever needs one is answered with UNAVAILABLE.
+    """Serves after `listen`; until `serve` gives it a node, calls that need one get UNAVAILABLE.
 
-    port: that it got. All of it runs on the loop of the node.
+    port: the bound port. Everything runs on the node's event loop.
     """
 
     def __init__(self, limits: metadata.Limits, certificates: Paths | None, note: Callable[..., None]) -> None:
-        """certificates: None for no TLS; note: takes what is worth a line in the log.
+        """certificates: None for plain text; note: writes a log event.
 
-        Raises OSError where the certificate cannot be used.
+        Raises OSError if the certificate cannot be used.
         """
         self._loop = asyncio.get_running_loop()
         self._limits = limits
@@ -79,7 +79,7 @@ class GrpcPort:
         self._health = health.Health(checks, self._closing)
         calls_max = limits.watchers_max + HEALTH_STREAMS_MAX
         self._server = grpc.aio.server(
-            # A connection takes a file descriptor of the node, and some 20 KB; further ones are closed.
+            # A connection takes a file descriptor and some 20 KB; connections above the limit are closed.
             options=[*OPTIONS, ("grpc.max_allowed_incoming_connections", calls_max)],
             maximum_concurrent_rpcs=calls_max,
         )
@@ -98,7 +98,7 @@ class GrpcPort:
         )
 
     async def listen(self, host: str, port: int) -> None:
-        """Take connections. host: empty for all addresses; port: 0 for any. Raises OSError, with the address."""
+        """Accept connections. host: empty for all addresses; port: 0 for any. Raises OSError, with the address."""
         where = address_text(host or "::", port)
         try:
             if self._certificates is None:
@@ -107,18 +107,18 @@ class GrpcPort:
                 self.port = self._server.add_secure_port(where, self._certificates.credentials())
         except RuntimeError:
             where = address_text(host, port)
-            reason = "it is in use, or no address of this machine"
+            reason = "the port is in use, or the host is not an address of this machine"
             raise OSError(f"kraft.grpc.listener cannot listen on {where}: {reason}") from None
         await self._server.start()
 
     def serve(self, node: Node) -> None:
-        """Answer from this node, which is whole."""
+        """Serve this node, which has started."""
         self._node = node
         self._metadata = metadata.Metadata(node, self._limits, self._turns, self._closing)
         self._watchdog.watch(node.storage)
 
     async def close(self) -> None:
-        """Take no more calls, and tell those who watch where another goes on."""
+        """Accept no more calls, and end the streams with the offset to resume from."""
         self._watchdog.close()
         if not self._closing.done():
             self._closing.set_result(None)
@@ -134,11 +134,11 @@ class GrpcPort:
                 await context.abort(grpc.StatusCode.UNAVAILABLE, "the node is starting or stopping")
             try:
                 async with self._turns.slice():
-                    pass  # whoever calls, and how often: each call waits for its turn
+                    pass  # each call waits for a time slice, so calls cannot starve the quorum
                 return await getattr(self._metadata, method)(body, context)
             except grpc.aio.AbortError:
                 raise
-            except Exception as error:  # whatever it is, the quorum goes on, and the client hears of it
+            except Exception as error:  # a bug in a call must not stop the node; the client gets INTERNAL
                 self._note("watch_failed", {"method": method, "error": repr(error)})
                 await context.abort(grpc.StatusCode.INTERNAL, f"{method} failed: {error}")
             finally:
@@ -155,7 +155,7 @@ class GrpcPort:
             self._collect()
 
     def _collect(self) -> None:
-        """The node collects garbage every ten seconds, and calls leave much of it: each is a ring of objects."""
+        """Collect garbage after some calls: each leaves a reference cycle, and the node collects only every 10 s."""
         self._calls += 1
         if self._calls % COLLECT_CALLS == 0:
             gc.collect(1)
@@ -177,7 +177,7 @@ class GrpcPort:
 
 
 def _handler(name: str, methods: dict[str, tuple[Callable[..., Any], bool]]) -> grpc.GenericRpcHandler:
-    """Bytes in, bytes out: each method with whether it streams."""
+    """A handler of methods with raw bytes. methods: name -> function, and whether it streams."""
     return grpc.method_handlers_generic_handler(
         name,
         {

@@ -1,4 +1,4 @@
-"""Records as watchers see them: under the names of Kafka's JSON converters, and without the secrets that some hold."""
+"""Records as watchers get them: with the names of Kafka's JSON converters, and without secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.tools.payloads import type_name
 from records.json_form import to_json
 from records.registry import METADATA_RECORDS
 
-# Of a SCRAM credential these are enough to find the password by trying, or to pose as the user.
+# With these fields of a SCRAM credential one can guess the password offline, or impersonate the user.
 _SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
 
 
@@ -19,7 +19,7 @@ TYPE_NAMES = {code: type_name(name) for code, (name, _) in METADATA_RECORDS.item
 
 
 def tree_of(record: Any, version: int) -> tuple[dict[str, Any], list[str]]:
-    """The record's JSON tree, and the keys in it whose values are not told: they stand there as None."""
+    """The record's JSON tree, and the keys whose values are hidden: they are None in the tree."""
     tree = to_json(record, version)
     hidden = _secrets(type(record).__name__, tree)
     for key in hidden:
@@ -36,7 +36,7 @@ def _secrets(name: str, tree: dict[str, Any]) -> list[str]:
 
 
 def is_secret(code: int, key: str) -> bool:
-    """Whether DescribeConfigs would keep the value of this key to itself: of passwords, and of keys nobody knows."""
+    """Whether DescribeConfigs hides the value of this key: passwords and unknown keys."""
     kind = resource_type(code)
     if kind is ResourceType.BROKER:
         return node_type(key) in {None, Type.PASSWORD}

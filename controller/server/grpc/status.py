@@ -1,4 +1,4 @@
-"""The quorum as this node sees it, with a leader or without; keys are those of DescribeQuorum, and a few of our own."""
+"""The quorum in the view of this node, also without a leader; keys are those of DescribeQuorum, and some others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = 2
 
 
 def status_of(node: Node) -> dict[str, Any]:
-    """What `Status` answers (docs/watch.md). How far other replicas are, only the leader knows."""
+    """The response of `Status` (docs/watch.md). Only the leader knows the offsets of other replicas."""
     replica, state = node.replica, node.controller.state
     leader_id = replica.leader_id
     return {

@@ -1,7 +1,7 @@
-"""Turns: how much of the loop the watch service may have, whoever watches.
+"""Time slices: limit the share of the event loop that the watch service takes.
 
-It shares the loop with the quorum, since a thread would take the interpreter from it for 5 ms at a time. So all of its
-work is cut into slices of well under a millisecond, and behind each slice everybody else has a multiple of its time.
+The service shares the loop with the quorum: a thread would hold the interpreter lock for 5 ms at a time. All its work
+is cut into slices of well under a millisecond, and each slice is followed by a pause of a multiple of its time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REST_S_MIN = 0.001
 
 
 class Turns:
-    """Hands out slices, one at a time and in the order in which they were asked for."""
+    """Grants slices, one at a time and in the order of the requests."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -27,13 +27,13 @@ class Turns:
 
     @asynccontextmanager
     async def slice(self) -> AsyncIterator[None]:
-        """Around work that does not wait: it begins when the rest behind the slice before it is over."""
+        """Hold a slice for work that does not wait; it begins after the pause behind the slice before."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             rest_s = self._free_s - loop.time()
             if rest_s > 0:
                 await asyncio.sleep(rest_s)
-            # Of this thread alone: on a busy machine others take time too, which nobody has to rest for.
+            # CPU time of this thread only: time that other processes take needs no pause.
             begin_s = time.thread_time()
             try:
                 yield

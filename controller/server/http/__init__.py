@@ -1,1 +1,1 @@
-"""The HTTP port: probes, metrics, this node's own view, and a page. Imported only when `kraft.http.listener` is set."""
+"""The HTTP port: probes, metrics, the node's view, a status page. Imported only if `kraft.http.listener` is set."""

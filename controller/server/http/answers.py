@@ -1,4 +1,4 @@
-"""What a request on the HTTP port asks, and what is answered."""
+"""Requests on the HTTP port, and responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ JSON = "application/json"
 
 
 class Asked(NamedTuple):
-    """A request. path: without what stands after `?`; accept: the header, empty where there is none."""
+    """A request. path: without the query; accept: the header, empty if there is none."""
 
     method: str
     path: str
@@ -19,13 +19,13 @@ class Asked(NamedTuple):
 
     @property
     def is_head(self) -> bool:
-        """Whether the answer is wanted without its body."""
+        """Whether only the headers of the response are wanted."""
         return self.method == "HEAD"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. headers: beside those that every answer has."""
+    """A complete response. headers: in addition to those of every response."""
 
     status: int
     content_type: str
@@ -34,10 +34,10 @@ class Answer:
 
 
 def text(status: int, line: str, *headers: tuple[str, str]) -> Answer:
-    """An answer of one line."""
+    """A response with one line of text."""
     return Answer(status, TEXT, f"{line}\n".encode(), headers)
 
 
 def as_json(status: int, value: Any) -> Answer:
-    """An answer of JSON, indented for people."""
+    """A response with indented JSON."""
     return Answer(status, JSON, (json.dumps(value, indent=2) + "\n").encode())

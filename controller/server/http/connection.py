@@ -1,4 +1,4 @@
-"""One connection of the HTTP port: HTTP/1.1 by h11, of bounded size, time and number of requests (RFC 9112)."""
+"""One connection of the HTTP port: HTTP/1.1 with h11, limited in size, time and number of requests (RFC 9112)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 HEAD_BYTES_MAX = 8 << 10
 REQUESTS_MAX = 1000
-# A request must be there whole within so many seconds of its first byte; an answer must be taken, and the next request
-# begun, within so many more.
+# Timeouts, in seconds: from the first byte of a request to its end; from a response to the first byte of the next
+# request.
 HEAD_S_MAX = 10.0
 IDLE_S_MAX = 30.0
-# What a reader of events may leave in our memory before it is cut off.
+# The unread bytes of a reader of events above which its connection is closed.
 UNREAD_BYTES_MAX = 256 << 10
 
-# Nothing here is for other sites, or to be kept: each answer is of this moment.
+# Responses must not be used by other sites or cached: each shows the present state.
 HEADERS = (
     ("Cache-Control", "no-store"),
     ("X-Content-Type-Options", "nosniff"),
@@ -35,11 +35,11 @@ HEADERS = (
 
 
 class HttpConnection(asyncio.Protocol):
-    """Takes GET and HEAD requests, one at a time.
+    """Serves GET and HEAD requests, one at a time.
 
-    on_request: called with this connection and what is asked; `answer` or `stream` is to follow, at once or later.
-    on_made: whether it may stay. on_lost: called once, when the connection is gone. deadline_s: when it has taken too
-    long, on the loop's clock; infinite where it is we who have to do something.
+    on_request: called with this connection and the request; it calls `answer` or `stream`, at once or later. on_made:
+    returns whether the connection is accepted. on_lost: called once, when the connection is closed. deadline_s: the
+    timeout of the client, on the loop's clock; infinite while the node has to act.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class HttpConnection(asyncio.Protocol):
     # What the loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by class
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's class is not a subclass
         self.deadline_s = self._loop.time() + HEAD_S_MAX
         if not self._on_made(self):
             self._transport.abort()
@@ -74,7 +74,7 @@ class HttpConnection(asyncio.Protocol):
             self._take()
 
     def eof_received(self) -> bool:
-        """Who closes its side has no more to ask, and hears the answer that it still waits for."""
+        """A client that closes its side sends no more requests, but still gets the response that it waits for."""
         return self._asked is not None and not self.is_streaming
 
     def connection_lost(self, _error: Exception | None) -> None:
@@ -84,7 +84,7 @@ class HttpConnection(asyncio.Protocol):
     # What the port calls.
 
     def answer(self, answer: Answer) -> None:
-        """Answer the request that was handed over; nothing happens where the connection is gone."""
+        """Send the response to the current request; does nothing if the connection is closed."""
         if self._transport is None:
             return
         is_last = self._requests >= REQUESTS_MAX or self._http.their_state is h11.ERROR
@@ -104,7 +104,7 @@ class HttpConnection(asyncio.Protocol):
         self._go_on()
 
     def stream(self) -> bool:
-        """Answer with events from now on, by `send`; False where none are wanted: after a HEAD, or by nobody."""
+        """Answer with a stream of events, sent by `send`; False after a HEAD, or if the connection is closed."""
         if self._transport is None:
             return False
         assert self._asked is not None
@@ -122,7 +122,7 @@ class HttpConnection(asyncio.Protocol):
         return True
 
     def send(self, data: bytes) -> bool:
-        """Give a reader of events more; False where it was cut off, as it left too much unread."""
+        """Send more events; False if the connection was closed because the client left too much unread."""
         if self._transport is None:
             return False
         if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
@@ -132,7 +132,7 @@ class HttpConnection(asyncio.Protocol):
         return True
 
     def close(self) -> None:
-        """Close when what was answered is written."""
+        """Close after the responses are written."""
         if self._transport is not None:
             self._transport.close()
 
@@ -144,7 +144,7 @@ class HttpConnection(asyncio.Protocol):
     # In between.
 
     def _take(self) -> None:
-        """See whether there is a request, and hand it over; reading stops until it is answered."""
+        """Hand over the next request, if there is one; reading stops until it is answered."""
         try:
             event = self._http.next_event()
             if isinstance(event, h11.Request):
@@ -153,13 +153,13 @@ class HttpConnection(asyncio.Protocol):
                 if isinstance(event, h11.EndOfMessage):
                     self._hand_over(asked)
                 else:
-                    self._refuse(413, "a request here has no body")
+                    self._refuse(413, "requests must not have a body")
             elif isinstance(event, h11.ConnectionClosed):
                 self.close()
             else:
                 self.deadline_s = min(self.deadline_s, self._loop.time() + HEAD_S_MAX)
         except h11.RemoteProtocolError as error:
-            self._refuse(error.error_status_hint, f"this is no HTTP/1.1 request that is served: {error}")
+            self._refuse(error.error_status_hint, f"this HTTP/1.1 request is not supported: {error}")
 
     def _hand_over(self, asked: Asked) -> None:
         assert self._transport is not None
@@ -170,7 +170,7 @@ class HttpConnection(asyncio.Protocol):
         self._on_request(self, asked)
 
     def _refuse(self, status: int, line: str) -> None:
-        """Say what is wrong, and close: nobody can tell where the next request would begin."""
+        """Send the error and close: the start of the next request is unknown."""
         self._requests = REQUESTS_MAX
         if self._http.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             self.answer(text(status, line))
@@ -178,7 +178,7 @@ class HttpConnection(asyncio.Protocol):
             self.close()
 
     def _go_on(self) -> None:
-        """After an answer: the next request, which may be there already, or the end."""
+        """After a response: start the next request, which may have arrived already, or close."""
         assert self._transport is not None
         self.deadline_s = self._loop.time() + IDLE_S_MAX
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
@@ -200,7 +200,7 @@ def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple
 def _asked(request: h11.Request) -> Asked:
     accept = next((value for name, value in request.headers if name == b"accept"), b"")
     target = request.target
-    if target.startswith(b"http://"):  # as proxies are asked (RFC 9112, 3.2.2)
+    if target.startswith(b"http://"):  # the form used with proxies (RFC 9112, 3.2.2)
         target = b"/" + target[len(b"http://") :].partition(b"/")[2]
     path = target.partition(b"?")[0]
     return Asked(request.method.decode("ascii"), path.decode("latin-1"), accept.decode("latin-1"))

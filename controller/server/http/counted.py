@@ -1,7 +1,7 @@
-"""What passes between the cores and their driver, counted and timed: the figures that no core can know without a clock.
+"""Counts and times what passes between the cores and their driver: metrics that need a clock, which the cores lack.
 
-A node without an HTTP port pays nothing for it: the counting stands around the actions of effects only when it is asked
-for (`Node.observe`).
+A node without an HTTP port does not count: the counting wraps the actions of effects only if requested
+(`Node.observe`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Upper bounds of the histogram of commit latencies, in seconds.
 BUCKETS_S = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, math.inf)
-# Averages and maxima are over the last one to two of these, as Kafka's are (metrics.sample.window.ms, two samples).
+# Averages and maxima cover the last one to two of these windows, as in Kafka (metrics.sample.window.ms, two samples).
 WINDOW_S = 30.0
 ROLES_KEPT = 20
 ELECTING = {"Prospective", "Candidate"}
@@ -32,7 +32,7 @@ SETTLED = {"Leader", "Follower"}
 
 
 class Window:
-    """Sum, count and maximum of what came in the window under way and the one before it."""
+    """Sum, count and maximum of the values in the current window and the one before."""
 
     __slots__ = ("_begin_s", "_former", "_now")
 
@@ -58,7 +58,7 @@ class Window:
         return found if found > -math.inf else math.nan
 
     def rate(self, now_s: float) -> float:
-        """The sum for each second, of a time that is at least a window long."""
+        """The sum per second, over a time of at least one window."""
         self._turn(now_s)
         return (self._now[0] + self._former[0]) / (WINDOW_S + now_s - self._begin_s)
 
@@ -71,7 +71,7 @@ class Window:
 
 
 class Histogram:
-    """How many values there were up to each bound of BUCKETS_S, and not up to the one before; their count and sum."""
+    """The number of values in each bucket of BUCKETS_S, their count and sum."""
 
     __slots__ = ("counts", "sum")
 
@@ -88,17 +88,17 @@ class Histogram:
         self.sum += value
 
     def cumulated(self) -> list[tuple[float, int]]:
-        """Each bound, with how many values there were up to it."""
+        """Each bound, with the number of values up to it."""
         return list(zip(BUCKETS_S, accumulate(self.counts), strict=True))
 
 
 class Counted:
-    """Since the port was opened. Times in seconds of `clock_s`.
+    """What was counted since the port was opened. Times are in seconds of `clock_s`.
 
-    commits: from the append of a batch to its commit, of the leader. appended, fetched: records. elections: those that
-    this node stood in, or asked for. roles: the last changes of this node's role, the newest last. brokers: ids of all
-    that were ever seen registered, as far as there is room. under_replicated: what `Reading` found last, and in which
-    version of the partitions.
+    commits: on the leader, the times from the append of a batch to its commit. appended, fetched: records. elections:
+    those that this node started. roles: the last changes of this node's role, the newest last. brokers: ids of all
+    brokers seen registered, up to a limit. under_replicated: what `Reading` found last, and the version of the
+    partitions then.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Counted:
             raft_effects.HighWatermark: self._committed,
             raft_effects.Noted: self._noted,
         }
-        # end offset -> when the batch was handed to the quorum, and its records
+        # end offset -> the time when the batch was proposed, and the number of its records
         self._uncommitted: deque[tuple[int, float, int]] = deque()
 
     def around(self, kind: type, act: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -1,4 +1,4 @@
-"""Server-sent events: what the page shows, live, for a bounded number of readers who keep up (WHATWG HTML, 9.2)."""
+"""Server-sent events: the live content of the page, for a limited number of readers (WHATWG HTML, 9.2)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ READERS_MAX = 16
 KEPT = 100
 TEXT_CHARACTERS_MAX = 300
 INTERVAL_S = 1.0
-# To make a view takes the loop's time: of that it gets no more than one part in so many.
+# Making a view takes time of the event loop; it gets at most one part in this many.
 SHARE = 50
-# A browser that lost us tries again after so long.
+# A browser reconnects after this time.
 BEGIN = b"retry: 2000\n\n"
-# A comment; what is written to a reader that is gone shows that it is gone.
+# A comment line: writing it detects readers that have disappeared.
 STILL_HERE = b":\n\n"
 
 
 class Events:
-    """Keeps the last events of the log, and sends them and the view to all readers; does nothing while there is none.
+    """Keeps the last log events, and sends them and the view to all readers; makes no view while there is none.
 
-    make_view: gives None as long as there is nothing to see.
+    make_view: returns None before there is a node.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Events:
             self._new = [*self._new[-KEPT:], entry]
 
     def add(self, reader: HttpConnection) -> None:
-        """Let a connection read from now on: first all there is."""
+        """Add a reader; it gets the kept events and the view first."""
         self._readers.add(reader)
         view = self._make_view()
         reader.send(BEGIN + _message("log", list(self.kept)) + (b"" if view is None else _message("view", view)))
@@ -70,7 +70,7 @@ class Events:
             self._timer = self._loop.call_later(INTERVAL_S, self._send)
 
     def forget(self, reader: HttpConnection) -> None:
-        """The connection is gone."""
+        """Remove a reader whose connection is closed."""
         self._readers.discard(reader)
 
     def close(self) -> None:
@@ -96,12 +96,12 @@ class Events:
 
 
 def _message(event: str, value: Any) -> bytes:
-    # JSON without line breaks is one line of data.
+    # JSON without line breaks, so that it is one line of data.
     return f"event: {event}\ndata: {json.dumps(value, separators=(',', ':'))}\n\n".encode()
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has as it is; all else as text that is not too long."""
+    """The value if JSON has its type, else its text, truncated."""
     if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
     text = str(value)

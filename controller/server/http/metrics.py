@@ -1,4 +1,4 @@
-"""The text that Prometheus reads, from the rows of all metrics."""
+"""The text for Prometheus, from the table of metrics."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from controller.server.http.reading import Reading
     from controller.server.http.rows import Row
 
-# Whoever asks more often gets the same again.
+# More frequent requests get the same text again.
 KEPT_MS = 500
 OPEN_METRICS = "application/openmetrics-text"
 
 
 class Metrics:
-    """Collects when it is asked to. take: reads the node."""
+    """Collects all metrics on request. take: reads the node."""
 
     def __init__(self, take: Callable[[], Reading]) -> None:
         self._take = take
@@ -33,8 +33,8 @@ class Metrics:
         self._kept: dict[str, tuple[int, bytes]] = {}
 
     def text(self, accept: str, now_ms: int) -> tuple[str, bytes]:
-        """The content type, and all metrics in that form: OpenMetrics where the `Accept` header asks for it."""
-        # What else stands in the header has no say: there are two forms.
+        """The content type, and all metrics in that format: OpenMetrics if the `Accept` header asks for it."""
+        # The rest of the header is ignored: there are two formats.
         is_open = OPEN_METRICS in accept
         encode, content_type = choose_encoder(OPEN_METRICS if is_open else "")
         kept = self._kept.get(content_type)
@@ -45,7 +45,7 @@ class Metrics:
         return content_type, text
 
     def collect(self) -> Iterator[Metric]:
-        """What the encoders call."""
+        """All metrics; the encoders call this."""
         reading = self._take()
         for row in (*KAFKA, *OWN):
             yield self._family(row, reading)
@@ -53,7 +53,7 @@ class Metrics:
 
     def _family(self, row: Row, reading: Reading) -> Metric:
         name = row.name
-        # An encoder puts `_total` to the name of a counter.
+        # The encoder adds `_total` to the name of a counter.
         family = Metric(name.removesuffix("_total"), row.meaning, row.kind)
         value = row.read(reading)
         if isinstance(value, Durations):

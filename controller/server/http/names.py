@@ -1,8 +1,8 @@
-"""The name of a metric here, from its name in Kafka's JMX, by one rule: dashboards made for Kafka go on working.
+"""The exported name of a metric, from its name in Kafka's JMX.
 
-The rule is that of the configuration of Prometheus's JMX exporter which Strimzi ships: domain, type and name in lower
-case, joined by `_`; dots of the domain and hyphens of the name become `_`, those of the type go. A meter's `PerSec`
-becomes `_total`, since it is counted. A tag becomes a label.
+Names are those of Prometheus's JMX exporter with Strimzi's configuration, so dashboards for Kafka work: domain, type
+and name in lower case, joined by `_`; dots of the domain and hyphens of the name become `_`, hyphens of the type are
+removed. A meter's `PerSec` becomes `_total`, as it is exported as a counter. A tag becomes a label.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 @cache
 def exported_name(jmx: str) -> str:
-    """The name for `domain:type=T,name=N`, or for `domain:type=T,attribute=A` where a bean has several values."""
+    """The name for `domain:type=T,name=N`, or for `domain:type=T,attribute=A` if a bean has several values."""
     domain, _, keys = jmx.partition(":")
     tags = dict(part.split("=", 1) for part in keys.split(","))
     name = tags.get("name", tags.get("attribute", ""))

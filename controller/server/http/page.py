@@ -1,4 +1,4 @@
-"""The page: one file with all it needs, which may load nothing from elsewhere and run nothing but its own script."""
+"""The status page: one self-contained file; its policy forbids other hosts and any script but its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.server.http.answers import Answer
 
 
 def _hash_of(page: str, tag: str) -> str:
-    """What lets a browser know the page's own style or script, and refuse any other (CSP 3)."""
+    """The hash of the page's own style or script for the content security policy (CSP 3)."""
     found = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
     assert found is not None, tag
     return f"'sha256-{b64encode(sha256(found[1].encode()).digest()).decode()}'"

@@ -1,6 +1,6 @@
-"""The HTTP port: its listener, its connections, and which path is answered by what.
+"""The HTTP port: its listener, its connections, and the function of each path.
 
-It shares the loop with the quorum, so it is held down: answers leave at a bounded pace, whoever asks.
+It shares the event loop with the quorum, so it is rate-limited over all connections.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 METHODS = {"GET", "HEAD"}
 NEED_NO_NODE = {"/", "/livez"}
-# Between two answers, on all connections together.
+# The minimum time between two responses, over all connections.
 PACE_S = 0.005
 SWEEP_S = 1.0
 
 
 class HttpPort:
-    """Serves once `listen` is done; before `serve` gives it a node, whatever needs one is answered with 503.
+    """Serves after `listen`; until `serve` gives it a node, paths that need one get status 503.
 
-    port: the one that it got, 0 before.
+    port: the bound port; 0 before `listen`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> None:
@@ -71,30 +71,30 @@ class HttpPort:
         }
 
     async def listen(self) -> None:
-        """Take connections. Raises OSError, with the address in its text."""
+        """Accept connections. Raises OSError, with the address in its text."""
         address = self._config.text("kraft.http.listener") or ""
         found = parse_address(address)
         assert found is not None, address
         host, port = found
         try:
             self._server = await self._loop.create_server(self._make, host or None, port, reuse_address=True)
-        except (OSError, UnicodeError) as error:  # the latter of a name with an empty or overlong part
+        except (OSError, UnicodeError) as error:  # UnicodeError: a host name with an empty or overlong part
             number = error.errno if isinstance(error, OSError) else None
-            # A name that is not found has numbers of its own.
+            # getaddrinfo has error numbers of its own.
             is_of_system = number is not None and not isinstance(error, socket.gaierror)
             reason = os.strerror(number or 0) if is_of_system else getattr(error, "strerror", None) or str(error)
             raise OSError(number, f"kraft.http.listener cannot listen on {address}: {reason}") from None
         self.port = int(self._server.sockets[0].getsockname()[1])
 
     def serve(self, node: Node) -> None:
-        """Answer from this node, which is whole."""
+        """Serve this node, which has started."""
         self._node = node
         self._counted = Counted(node.replica, wall_ms)
         node.wrap_effects(self._counted.around)
         self._watchdog.watch(node.storage)
 
     def close(self) -> None:
-        """Take no more connections, and close those that are open when their answers are written."""
+        """Accept no more connections, and close the open ones after their responses are written."""
         if self._server is not None:
             self._server.close()
         self._sweep.cancel()
@@ -109,13 +109,13 @@ class HttpPort:
         return HttpConnection(self._loop, self._made, self._asked, self._lost)
 
     def _made(self, connection: HttpConnection) -> bool:
-        """Whether there is room for one more: who has asked nothing for longest makes room, so that nobody can keep a
-        probe out by holding connections.
+        """Whether one more connection is accepted. At the limit the one that is idle for longest is closed, so idle
+        connections cannot keep a probe out.
         """
         if len(self._connections) >= self._config.number("kraft.http.connections.max"):
             oldest = min(self._connections, key=lambda one: one.deadline_s)
             if oldest.deadline_s == math.inf:
-                return False  # all of them wait for an answer, or read events
+                return False  # all of them wait for a response, or read events
             self._connections.discard(oldest)
             oldest.abort()
         self._connections.add(connection)
@@ -135,7 +135,7 @@ class HttpPort:
     # Answers.
 
     def _asked(self, connection: HttpConnection, asked: Asked) -> None:
-        """Answer in turn: each has to wait until the one before it had its share of the loop."""
+        """Answer requests in order, at the limited rate."""
         self._next_s = max(self._next_s + PACE_S, self._loop.time())
         self._loop.call_at(self._next_s, self._reply, connection, asked)
 
@@ -149,17 +149,17 @@ class HttpPort:
             answer = self._answer(asked)
         finally:
             if answer is None:
-                connection.abort()  # the error goes to the loop's handler, which tells it
+                connection.abort()  # the loop's exception handler logs the error
         connection.answer(answer)
 
     def _answer(self, asked: Asked) -> Answer:
         if asked.method not in METHODS:
-            return text(405, f"{asked.method} was asked; GET and HEAD are served", ("Allow", "GET, HEAD"))
+            return text(405, f"{asked.method} is not supported; use GET or HEAD", ("Allow", "GET, HEAD"))
         if asked.path == "/events":
-            return text(503, f"{READERS_MAX} readers have events already", ("Retry-After", "10"))
+            return text(503, f"{READERS_MAX} readers of events are connected, the limit", ("Retry-After", "10"))
         answer = self._paths.get(asked.path)
         if answer is None:
-            return text(404, f"there is nothing at this path; these are served: {' '.join(self._paths)} /events")
+            return text(404, f"unknown path; known paths: {' '.join(self._paths)} /events")
         if self._node is None and asked.path not in NEED_NO_NODE:
             return as_json(503, {"status": "starting", "checks": []})
         return answer(asked)
@@ -168,7 +168,7 @@ class HttpPort:
         assert self._node is not None
         checks = started(self._node)
         self._is_started = self._is_started or all(check.passed for check in checks)
-        # A snapshot that comes later from the leader does not undo the start.
+        # Once started, a snapshot that comes later from the leader does not change that.
         return _verdict("started", [check._replace(passed=self._is_started) for check in checks])
 
     def _readyz(self, _asked: Asked) -> Answer:
@@ -188,7 +188,7 @@ class HttpPort:
         return Reading(self._node, self._counted, self._watchdog)
 
     def _view(self) -> dict[str, Any] | None:
-        """What the page shows; None before there is a node."""
+        """The content of the page; None before there is a node."""
         if self._node is None:
             return None
         reading = self._read()
@@ -197,7 +197,7 @@ class HttpPort:
 
 
 def wall_ms() -> int:
-    """The wall clock, for people to read."""
+    """The wall-clock time as text."""
     return int(time.time() * 1000)
 
 

@@ -1,6 +1,6 @@
-"""Probes: is this node alive, has it started, is it ready? Each with its reasons, for a person at night.
+"""Probes: whether this node is live, started and ready, each with its reasons.
 
-Liveness does not rest on the quorum: who restarts all nodes because a majority is away makes it worse.
+Liveness does not depend on the quorum: restarting all nodes because a majority is down makes an outage worse.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from controller.node.node import Node
     from raft.replica import Replica
 
-# A state is level with the quorum while it lacks no more than this of what is known to be committed: a standby of a
-# busy quorum is always some records behind.
+# A node has caught up while it lacks no more than this number of committed records: a standby of a busy quorum is
+# always some records behind.
 BEHIND_MAX = 1000
 
 
 class Check(NamedTuple):
-    """One thing that was looked at. reason: what was found, either way."""
+    """One check. reason: what was found, whether it passed or failed."""
 
     name: str
     passed: bool
@@ -27,19 +27,19 @@ class Check(NamedTuple):
 
 
 def started(node: Node) -> list[Check]:
-    """Whether the node has in its state what its own directory holds as committed; once true it stays true."""
+    """Whether the state has loaded the newest snapshot of the node's own directory; once true it stays true."""
     recovered = node.replica.recovered
     newest = max((snapshot.id.end_offset for snapshot in recovered.snapshots), default=0)
     has = node.controller.state.stable_end_offset
     if has >= newest:
-        return [Check("replayed", True, f"the state is as of offset {has}")]
+        return [Check("replayed", True, f"the state has offset {has}")]
     return [Check("replayed", False, f"the snapshot that ends at offset {newest} is being loaded")]
 
 
 def ready(node: Node, now_ms: int) -> list[Check]:
-    """Whether this node does its part: formatted, in touch with the quorum, level with it."""
+    """Whether this node serves: formatted, in contact with the quorum, caught up."""
     if node.is_ending or node.controller.is_shut_down:
-        return [Check("staying", False, "the node is on its way out")]
+        return [Check("staying", False, "the node is stopping")]
     env = node.controller.env
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
     return [formatted, _joined(node, now_ms), _caught_up(node)]
@@ -54,18 +54,18 @@ def _joined(node: Node, now_ms: int) -> Check:
         left_ms = role.state.quorum_deadline_ms - now_ms
         is_alone = len(replica.voters) == 1
         if left_ms <= 0 and not is_alone:
-            return Check("joined", False, f"leads epoch {role.epoch}, and hears from no majority of the voters")
+            return Check("joined", False, f"leads epoch {role.epoch}, but without fetches from a majority of voters")
         return Check("joined", True, f"leads epoch {role.epoch}")
     if not isinstance(role, Follower):
         return Check("joined", False, f"{role_name(replica)} in epoch {role.epoch}; no leader is known")
     where = f"follows node {role.leader_id} in epoch {role.epoch}"
     if not role.state.has_fetched:
-        return Check("joined", False, f"{where}, and has not fetched from it yet")
+        return Check("joined", False, f"{where}, but has not fetched from it yet")
     silent_ms = now_ms - (role.state.fetch_deadline_ms - replica.config.fetch_timeout_ms)
     if silent_ms >= replica.config.fetch_timeout_ms:
         return Check("joined", False, f"{where}, which has not answered for {silent_ms} ms")
     if replica.high_watermark is None:
-        return Check("joined", False, f"{where}, and does not know the high watermark yet")
+        return Check("joined", False, f"{where}, but does not know the high watermark yet")
     return Check("joined", True, f"{where}; it answered {silent_ms} ms ago")
 
 
@@ -83,11 +83,11 @@ def _caught_up(node: Node) -> Check:
     lacks = (replica.high_watermark or 0) - state.end_offset
     if lacks > BEHIND_MAX:
         return Check("caught up", False, f"the state lacks {lacks} committed records")
-    return Check("caught up", True, f"the state is as of offset {state.end_offset}")
+    return Check("caught up", True, f"the state has offset {state.end_offset}")
 
 
 def role_name(replica: Replica) -> str:
-    """The role under the name that Kafka's `current-state` has for it (`KafkaRaftMetrics`)."""
+    """The role by its name in Kafka's metric `current-state` (`KafkaRaftMetrics`)."""
     role = replica.role
     name = type(role).__name__.lower()
     if name == "resigned":

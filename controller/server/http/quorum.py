@@ -1,4 +1,4 @@
-"""The own view that a node has of the quorum and of the cluster, as plain values for JSON; with no leader too."""
+"""A node's view of the quorum and of the cluster, as plain values for JSON; also without a leader."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 HIDDEN = "[hidden]"
-# Of a list that may be long, so many are shown; how many there are in all is told beside them.
+# Long lists are truncated to this length; their full length is in another field.
 SHOWN_MAX = 100
 STATES = {10: "fenced", 20: "in controlled shutdown", 30: "active"}
 
 
 def quorum_view(reading: Reading) -> dict[str, Any]:
-    """What is answered at `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now."""
+    """The response of `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now."""
     replica = reading.replica
     return {
         "node": _node(reading),
@@ -64,7 +64,7 @@ def quorum_view(reading: Reading) -> dict[str, Any]:
 
 
 def cluster_view(reading: Reading) -> dict[str, Any]:
-    """What the page shows of brokers and partitions beside the quorum."""
+    """The part of the page on brokers and partitions."""
     if reading.is_loading:
         return {"loading": True}
     partitions = reading.state.partitions
@@ -82,7 +82,7 @@ def cluster_view(reading: Reading) -> dict[str, Any]:
 
 
 def config_view(config: NodeConfig) -> dict[str, str]:
-    """The keys that the configuration file sets. What is secret, or unknown and so perhaps secret, is not shown."""
+    """The keys that the configuration file sets. Secret values, and unknown keys, which may be secret, are hidden."""
     shown = {}
     for name in sorted(config.originals):
         key = server.KEYS.get(name) or own.KEYS.get(name)
@@ -105,7 +105,7 @@ def _node(reading: Reading) -> dict[str, Any]:
 
 
 def _voters(reading: Reading) -> list[dict[str, Any]]:
-    """All voters; how far each is, is known to the leader alone, but for this node itself."""
+    """All voters. Only the leader knows the offsets of the others."""
     replica = reading.replica
     role = replica.role
     progress = role.state.voters if isinstance(role, Leader) else {}
@@ -133,7 +133,7 @@ def _observers(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _progress(reading: Reading, progress: Progress | None) -> dict[str, Any]:
-    """How far a replica is; None: this one."""
+    """The progress of a replica; None: this one."""
     replica = reading.replica
     leads = isinstance(replica.role, Leader)
     if progress is None:

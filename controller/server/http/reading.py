@@ -1,4 +1,4 @@
-"""One look at a node, for all who show it: what is read once, is read once."""
+"""One reading of a node, for metrics, views and probes: values that are expensive are computed once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ACTIVE = 30
 
 
 class Reading:
-    """The node as it is now. Used within one turn of the loop, and not kept.
+    """The node at one moment. Used within one iteration of the event loop, and not kept.
 
-    The state of the active controller has what it wrote and nobody has committed yet; that is so for milliseconds.
+    The state of the active controller includes records that are not committed yet, for some milliseconds.
     """
 
     def __init__(self, node: Node, counted: Counted, watchdog: Watchdog) -> None:
@@ -45,12 +45,12 @@ class Reading:
 
     @cached_property
     def brokers(self) -> list[Broker]:
-        """All that are registered, by ascending id."""
+        """The registered brokers, by ascending id."""
         return [self.state.brokers[broker_id] for broker_id in sorted(self.state.brokers)]
 
     @property
     def is_loading(self) -> bool:
-        """Whether the state is that of a snapshot of which a part is still to come: its partitions are not in order."""
+        """Whether a snapshot is partly loaded, so that its partitions are not sorted yet."""
         return self.state.partitions.is_unsettled
 
     @cached_property
@@ -58,19 +58,19 @@ class Reading:
         return self.state.partitions.counts()
 
     def silent_ms(self, broker: Broker) -> int | None:
-        """How long ago an active controller heard of the broker; None elsewhere, or where it never did."""
+        """The time since the broker's last heartbeat, on the active controller; None elsewhere, or before the first."""
         sessions = self.env.sessions
         contact_ms = None if sessions is None else sessions.contact_ms(broker.broker_id, broker.epoch)
         return None if contact_ms is None else self.now_ms - contact_ms
 
     def registration_state(self, broker: Broker) -> int:
-        """As Kafka's metric BrokerRegistrationState has it."""
+        """The value of Kafka's metric BrokerRegistrationState."""
         if broker.fenced:
             return FENCED
         return IN_CONTROLLED_SHUTDOWN if broker.in_controlled_shutdown else ACTIVE
 
     def behind(self) -> int:
-        """What the state lacks of what this node knows to be committed, in records."""
+        """The number of records known to be committed that are not in the state yet."""
         role = self.replica.role
         known = self.replica.high_watermark or 0
         if isinstance(role, Follower):
@@ -78,7 +78,7 @@ class Reading:
         return max(known - self.state.end_offset, 0)
 
     def led(self) -> dict[int, int]:
-        """Broker id -> how many partitions it leads; -1 for those that nobody leads."""
+        """Broker id -> the number of partitions it leads; -1 for partitions without a leader."""
         columns = self.state.partitions.columns
         end = columns.end
         leaders, counts = np.unique(columns.leader[:end][columns.topic[:end] != NO_TOPIC], return_counts=True)
@@ -86,7 +86,7 @@ class Reading:
 
     @property
     def under_replicated(self) -> Rows:
-        """The partitions whose ISR lacks a replica; looked for anew when partitions changed."""
+        """The under-replicated partitions; computed again after partitions have changed."""
         version = self.state.partitions.version
         known = self.counted.under_replicated
         if known is None or known[0] != version:

@@ -1,4 +1,4 @@
-"""Every metric: its name in Kafka's JMX, or ours where Kafka has none, what it is, and where it is read."""
+"""The table of all metrics: name in Kafka's JMX, or our own name, kind, how it is read, and meaning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAUGE = "gauge"
 COUNTER = "counter"
 SUMMARY = "summary"
 HISTOGRAM = "histogram"
-# So many ids of brokers are remembered, so that those that are registered no more are shown as such.
+# The greatest number of broker ids kept, so that brokers that are no longer registered are exported as such.
 BROKERS_MAX = 10_000
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 
@@ -35,7 +35,7 @@ class Labelled(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One metric. jmx: its bean and name in Kafka; empty for one of our own, whose `own` is its name."""
+    """One metric. jmx: its bean and name in Kafka, empty for our own metrics; own: the name of our own metrics."""
 
     jmx: str
     own: str
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is exported."""
+        """The exported name."""
         return self.own or exported_name(self.jmx)
 
 
@@ -58,7 +58,7 @@ def _raft(name: str, read: Callable[[Reading], float | list[Labelled]], meaning:
 
 
 def _named(label: str, value: str) -> list[Labelled]:
-    """A text, which Prometheus has as the label of a 1."""
+    """A text value: for Prometheus a label of the value 1."""
     return [Labelled(((label, value),), 1)]
 
 
@@ -102,7 +102,7 @@ def _voter_change(reading: Reading) -> list[Labelled]:
 
 
 def _lags(reading: Reading) -> list[Labelled]:
-    """Of each voter, on the leader; unknown ones as far as the log's start."""
+    """The lag of each voter, on the leader; an unknown voter counts as being at the log start offset."""
     replica = reading.replica
     if not isinstance(replica.role, Leader):
         return []

@@ -1,4 +1,4 @@
-"""Does the process get on: does its loop turn, does what the disk was asked for get done?"""
+"""Watches whether the event loop runs and the disk completes writes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
 
     from raft.storage.storage import Storage
 
-# A disk that has done nothing for so long is not coming back.
+# A disk that has completed nothing for this time counts as failed.
 DISK_S_MAX = 30.0
 INTERVAL_S = 1.0
 KEPT = 60
 
 
 class Watchdog:
-    """Looks every second.
+    """Measures every second.
 
-    began_s: when it began to, on the loop's clock. late_s: by how much each of the last looks came too late, the newest
-    last.
+    began_s: when it started, on the loop's clock. late_s: the delay of each of the last measurements, the newest last.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -37,7 +36,7 @@ class Watchdog:
         self._due_s = self.began_s + INTERVAL_S
         self._timer = loop.call_at(self._due_s, self._look)
         self.late_s: deque[float] = deque(maxlen=KEPT)
-        # (moment, processor time of this thread until then)
+        # (time, CPU time of this thread until then)
         self._worked: deque[tuple[float, float]] = deque([(loop.time(), thread_time())], maxlen=KEPT)
 
     def live(self) -> list[Check]:
@@ -45,20 +44,20 @@ class Watchdog:
         return [self.loop(), self.disk()]
 
     def watch(self, storage: Storage) -> None:
-        """From now on there is a disk to look after."""
+        """Start watching the disk."""
         self._storage = storage
 
     def close(self) -> None:
         self._timer.cancel()
 
     def idle_ratio(self) -> float:
-        """The share of the last minute in which this thread used no processor, 0 to 1."""
+        """The share of the last minute in which this thread used no CPU, 0 to 1."""
         then_s, before_s = self._worked[0]
         passed_s = self._loop.time() - then_s
         return 1.0 if passed_s <= 0 else min(max(1 - (thread_time() - before_s) / passed_s, 0.0), 1.0)
 
     def disk_bytes(self, name: str) -> float:
-        """A figure of /proc/self/io; NaN where the system has none."""
+        """A value of /proc/self/io; NaN if the system does not have it."""
         try:
             lines = Path("/proc/self/io").read_text().splitlines()
         except OSError:
@@ -66,16 +65,16 @@ class Watchdog:
         return next((float(line.split()[1]) for line in lines if line.startswith(f"{name}:")), math.nan)
 
     def loop(self) -> Check:
-        """An answer is proof that the loop turns; what is told is how evenly."""
+        """Whether the loop runs, which answering proves; the reason has its longest delay."""
         held_up_s = max(self.late_s, default=0.0)
-        return Check("loop", True, f"it turns; in the last minute it was held up for at most {held_up_s * 1000:.0f} ms")
+        return Check("loop", True, f"it runs; its longest delay in the last minute was {held_up_s * 1000:.0f} ms")
 
     def disk(self) -> Check:
-        """Whether the oldest order to the disk is not too old."""
+        """Whether the oldest pending write is not too old."""
         if self._stuck_since_s is None:
-            return Check("disk", True, "all that it was asked for is done, or in work since a moment ago")
+            return Check("disk", True, "no write is pending for long")
         waits_s = self._loop.time() - self._stuck_since_s
-        return Check("disk", waits_s < DISK_S_MAX, f"it has done nothing for {waits_s:.0f} s, with work that waits")
+        return Check("disk", waits_s < DISK_S_MAX, f"a write has been pending for {waits_s:.0f} s")
 
     def _look(self) -> None:
         now_s = self._loop.time()

@@ -48,7 +48,7 @@ def refusal(properties: Path) -> str:
         ({}, "No readable meta.properties files found"),
     ],
 )
-def test_a_node_that_cannot_start_says_why_in_one_line(
+def test_a_node_that_cannot_start_prints_the_reason_in_one_line(
     tmp_path: Path, changes: dict[str, str | None], text: str
 ) -> None:
     properties = write_properties(tmp_path, free_port(), **changes)
@@ -56,7 +56,7 @@ def test_a_node_that_cannot_start_says_why_in_one_line(
     assert text in refusal(properties)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none") == f"kraftctl start: {tmp_path}/none: No such file or directory"
 
 
@@ -66,7 +66,7 @@ def test_an_override_without_a_value_is_refused(tmp_path: Path) -> None:
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
-    assert (done.returncode, done.stderr) == (1, "kraftctl start: --override node.id: KEY=VALUE is wanted\n")
+    assert (done.returncode, done.stderr) == (1, "kraftctl start: --override node.id: KEY=VALUE is expected\n")
 
 
 def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_directory_of_another_node_is_refused(tmp_path: Path) -> None:
     assert "Stored node id 1 doesn't match previous node id 2" in refusal(other)
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -103,7 +103,7 @@ def test_an_unknown_key_is_warned_about(tmp_path: Path) -> None:
     assert "num.partitons" in said
 
 
-def test_sigterm_ends_a_node_within_five_seconds_and_it_goes_on_later(tmp_path: Path) -> None:
+def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port) as first:
         first.send_signal(signal.SIGTERM)
@@ -117,7 +117,7 @@ def test_sigterm_ends_a_node_within_five_seconds_and_it_goes_on_later(tmp_path: 
         assert again.poll() is None
 
 
-def test_a_node_that_hangs_in_its_start_can_be_ended(tmp_path: Path) -> None:
+def test_a_node_that_waits_for_a_majority_can_be_stopped(tmp_path: Path) -> None:
     """Without its majority a node waits for ever, and leaves when it is told to."""
     ports = [free_port() for _ in range(3)]
     voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in enumerate(ports, start=1))

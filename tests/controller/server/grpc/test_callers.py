@@ -15,7 +15,7 @@ CONTEXT = {
 }
 
 
-def test_the_names_of_a_certificate_stand_with_their_kinds() -> None:
+def test_each_name_of_a_certificate_has_its_kind() -> None:
     assert names_of(CONTEXT) == ["CN=watcher", "DNS=watch.example.org", "URI=spiffe://example.org/watcher"]
     assert names_of({}) == []
 
@@ -37,5 +37,5 @@ def test_one_of_the_names_must_be_allowed_under_its_kind(allowed: tuple[str, ...
     assert may_watch(allowed, names_of(CONTEXT)) is may
 
 
-def test_nobody_has_no_names() -> None:
+def test_a_client_without_tls_has_no_names() -> None:
     assert may_watch(("CN=watcher",), []) is False

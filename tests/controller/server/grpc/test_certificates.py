@@ -34,8 +34,8 @@ def test_a_certificate_its_key_and_the_authority_are_read() -> None:
     ("chain", "key", "client_ca", "text"),
     [
         ("missing.pem", "node.key", None, "missing.pem: No such file or directory"),
-        ("node.pem", "renewed.key", None, "is no certificate with its key in"),
-        ("README.md", "node.key", None, "README.md is no certificate with its key in"),
+        ("node.pem", "renewed.key", None, "does not match the key in"),
+        ("README.md", "node.key", None, "README.md does not match the key in"),
         ("node.pem", "node.key", "README.md", "README.md holds no certificate"),
         ("node.pem", "node.key", "node.key", "node.key holds no certificate"),
         ("node.pem", "node.key", "missing.pem", "missing.pem: No such file or directory"),
@@ -51,7 +51,7 @@ def test_files_that_cannot_be_used_are_refused_by_name(chain: str, key: str, cli
     assert "PRIVATE" not in str(refused.value)
 
 
-def test_files_are_read_anew_when_they_have_changed_and_only_then(tmp_path: Path) -> None:
+def test_files_are_reloaded_only_when_they_have_changed(tmp_path: Path) -> None:
     notes: list[tuple[str, Any]] = []
     certificates = Certificates(put(tmp_path, "node"), lambda name, fields: notes.append((name, fields)))
 
@@ -63,7 +63,7 @@ def test_files_are_read_anew_when_they_have_changed_and_only_then(tmp_path: Path
     assert notes == [("certificate_renewed", {"file": str(tmp_path / "chain.pem")})]
 
 
-def test_half_a_renewal_is_not_used_and_told_once(tmp_path: Path) -> None:
+def test_files_that_do_not_match_are_logged_once_and_not_used(tmp_path: Path) -> None:
     notes: list[str] = []
     certificates = Certificates(put(tmp_path, "node"), lambda name, _fields: notes.append(name))
 
@@ -76,7 +76,7 @@ def test_half_a_renewal_is_not_used_and_told_once(tmp_path: Path) -> None:
     assert notes == ["certificate_refused", "certificate_renewed"]
 
 
-def test_files_that_are_gone_leave_what_was_read_in_use(tmp_path: Path) -> None:
+def test_the_certificate_stays_in_use_when_its_files_are_removed(tmp_path: Path) -> None:
     notes: list[str] = []
     certificates = Certificates(put(tmp_path, "node"), lambda name, _fields: notes.append(name))
 

@@ -99,7 +99,7 @@ def wholes(chunks: list[Chunk]) -> list[list[str]]:
     return [names for names in found if names]
 
 
-def test_a_change_is_told_with_where_it_stands_and_what_it_says() -> None:
+def test_a_change_has_its_offset_epoch_type_and_data() -> None:
     (chunk,) = read(Written(["a"]))
 
     assert msgpack.unpackb(chunk.changes[0].packed) == {
@@ -112,7 +112,7 @@ def test_a_change_is_told_with_where_it_stands_and_what_it_says() -> None:
     }
 
 
-def test_what_changes_nothing_is_passed_over_and_counted() -> None:
+def test_records_without_a_change_are_skipped_but_have_offsets() -> None:
     chunks = read(Written(CONTROL, ["noop"], ["a", "noop", "b"], ["noop"], CONTROL))
 
     assert told(chunks) == [(2, "a"), (4, "b")]
@@ -120,14 +120,14 @@ def test_what_changes_nothing_is_passed_over_and_counted() -> None:
 
 
 @pytest.mark.parametrize("position", range(8))
-def test_a_reader_goes_on_from_any_offset(position: int) -> None:
+def test_a_reader_can_start_at_any_offset(position: int) -> None:
     written = Written(["a"], ["b", "c"], CONTROL, ["d", "e", "f"])
 
     expected = [(0, "a"), (1, "b"), (2, "c"), (4, "d"), (5, "e"), (6, "f")]
     assert told(read(written, position)) == [one for one in expected if one[0] >= position]
 
 
-def test_what_is_not_stable_is_waited_for() -> None:
+def test_records_above_the_stable_offset_are_not_read() -> None:
     written = Written(["a"])
     written.write(["b"], is_stable=False)
 
@@ -138,20 +138,20 @@ def test_what_is_not_stable_is_waited_for() -> None:
     assert (before, after) == ([(0, "a")], [(0, "a"), (1, "b")])
 
 
-def test_a_transaction_is_one_whole() -> None:
+def test_a_transaction_is_delivered_as_one() -> None:
     chunks = read(Written(["a"], ["begin", "b"], ["c"], ["d", "end"], ["e"]))
 
     assert told(chunks) == [(0, "a"), (2, "b"), (3, "c"), (4, "d"), (6, "e")]
     assert any({"b", "c", "d"} <= set(names) for names in wholes(chunks))
 
 
-def test_a_transaction_that_was_aborted_was_not() -> None:
+def test_an_aborted_transaction_is_not_delivered() -> None:
     chunks = read(Written(["a"], ["begin"], ["b"], ["c", "abort"], ["d"], ["begin"], ["abort"], ["e"]))
 
     assert told(chunks) == [(0, "a"), (5, "d"), (8, "e")]
 
 
-def test_an_open_transaction_is_waited_for() -> None:
+def test_an_open_transaction_is_not_read_before_its_end() -> None:
     written = Written(["a"])
     written.write(["begin"], ["b"], is_stable=False)
 
@@ -162,7 +162,7 @@ def test_an_open_transaction_is_waited_for() -> None:
     assert (told(while_open), told(after)) == ([(0, "a")], [(4, "c")])
 
 
-def test_a_reader_put_into_an_aborted_transaction_is_told() -> None:
+def test_a_start_inside_an_aborted_transaction_is_an_error() -> None:
     written = Written(["begin"], ["a"], ["abort"], ["b"])
 
     with pytest.raises(InAborted) as refused:
@@ -171,7 +171,7 @@ def test_a_reader_put_into_an_aborted_transaction_is_told() -> None:
     assert refused.value.start == 3
 
 
-def test_a_large_batch_comes_in_pieces_that_say_that_more_follows() -> None:
+def test_all_but_the_last_chunk_of_a_large_batch_have_more() -> None:
     names = [f"topic-{number}" for number in range(CHUNK_RECORDS_MAX * 2 + 10)]
 
     chunks = read(Written(["a"], names, ["b"]))
@@ -181,7 +181,7 @@ def test_a_large_batch_comes_in_pieces_that_say_that_more_follows() -> None:
 
 
 @pytest.mark.parametrize("per_batch", [1, 40, 3 * CHUNK_RECORDS_MAX])
-def test_a_large_transaction_says_up_to_its_end_that_more_follows(per_batch: int) -> None:
+def test_all_but_the_last_chunk_of_a_large_transaction_have_more(per_batch: int) -> None:
     names = [f"topic-{number}" for number in range(3 * CHUNK_RECORDS_MAX)]
     inner = [names[at : at + per_batch] for at in range(0, len(names), per_batch)]
 
@@ -191,7 +191,7 @@ def test_a_large_transaction_says_up_to_its_end_that_more_follows(per_batch: int
     assert told(chunks)[1:-1] == list(enumerate(names, start=2))
 
 
-def test_what_the_log_no_longer_has_is_refused_with_where_it_begins() -> None:
+def test_an_offset_below_the_log_start_is_refused_with_the_log_start() -> None:
     written = Written(*[[f"t{number}"] for number in range(40)])
     written.log.advance_start(99, 20)
 
@@ -203,7 +203,7 @@ def test_what_the_log_no_longer_has_is_refused_with_where_it_begins() -> None:
     assert told(read(written, start))[0][0] == start
 
 
-def test_watchers_of_one_place_share_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watchers_at_the_same_offset_share_the_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
     written = Written(*[[f"t{number}"] for number in range(50)])
     made: list[int] = []
     original = changes_module.change_of
@@ -231,7 +231,7 @@ def test_watchers_of_one_place_share_what_was_read(monkeypatch: pytest.MonkeyPat
     ),
     st.data(),
 )
-def test_each_place_that_was_told_goes_on_with_the_rest(steps: list[Any], data: st.DataObject) -> None:
+def test_reading_from_each_delivered_offset_gives_the_rest(steps: list[Any], data: st.DataObject) -> None:
     legal: list[Any] = []
     is_open = False
     for step in steps:

@@ -28,26 +28,29 @@ PARTITION = {"partitionId": 0, "topicId": "aaaa", "replicas": [1, 2], "isr": Non
         ({"types": ["PARTITION_RECORD"], "where": {"partitionId": [0]}}, True),
     ],
 )
-def test_a_record_passes_that_is_of_a_type_and_has_each_field_with_one_of_the_values(asked: Any, passes: bool) -> None:
+def test_a_record_matches_by_its_type_and_one_of_the_values_of_each_field(asked: Any, passes: bool) -> None:
     assert Filter(asked).passes("PARTITION_RECORD", PARTITION) is passes
 
 
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        ("TOPIC_RECORD", "a map with the keys types and where would be accepted"),
-        ({"type": ["TOPIC_RECORD"]}, "a map with the keys types and where would be accepted"),
-        ({"types": "TOPIC_RECORD"}, "a list of record types would be accepted"),
-        ({"types": []}, "a list of record types would be accepted"),
-        ({"types": ["TopicRecord"]}, "filter.types has 'TopicRecord'; these are known: ABORT_TRANSACTION_RECORD, "),
-        ({"where": []}, "a map of at most 16 fields to lists of values would be accepted"),
-        ({"where": {"topicId": "aaaa"}}, "filter.where.'topicId' is 'aaaa'; a list of 1 to 1000 strings or numbers"),
-        ({"where": {"topicId": [["aaaa"]]}}, "strings or numbers would be accepted"),
-        ({"where": {"topicId": [0] * (VALUES_MAX + 1)}}, "strings or numbers would be accepted"),
+        ("TOPIC_RECORD", "a map with the keys types and where"),
+        ({"type": ["TOPIC_RECORD"]}, "a map with the keys types and where"),
+        ({"types": "TOPIC_RECORD"}, "a list of record types"),
+        ({"types": []}, "a list of record types"),
+        ({"types": ["TopicRecord"]}, "filter.types has 'TopicRecord'; known types: ABORT_TRANSACTION_RECORD, "),
+        ({"where": []}, "a map of at most 16 fields to lists of values"),
+        (
+            {"where": {"topicId": "aaaa"}},
+            "filter.where.'topicId' is 'aaaa'; it must be a list of 1 to 1000 strings or numbers",
+        ),
+        ({"where": {"topicId": [["aaaa"]]}}, "strings or numbers"),
+        ({"where": {"topicId": [0] * (VALUES_MAX + 1)}}, "strings or numbers"),
         ({"where": {str(at): [0] for at in range(FIELDS_MAX + 1)}}, "at most 16 fields"),
     ],
 )
-def test_what_is_no_filter_is_refused_with_what_would_be_one(asked: Any, text: str) -> None:
+def test_a_malformed_filter_is_refused_with_what_is_accepted(asked: Any, text: str) -> None:
     with pytest.raises(BadFilter) as refused:
         Filter(asked)
 

@@ -28,5 +28,5 @@ def test_the_name_of_a_service_is_read(body: bytes, service: str) -> None:
         b"\x0a\xc9\x01" + b"x" * (NAME_BYTES_MAX + 1),
     ],
 )  # fmt: skip
-def test_other_bytes_are_no_request(body: bytes) -> None:
+def test_malformed_bytes_are_refused(body: bytes) -> None:
     assert service_of(body) is None

@@ -77,15 +77,15 @@ def watch(written: Written, request: dict[str, Any], messages: int = 10**9) -> S
     return asyncio.run(_watched(written, request, lambda stream: len(stream.messages) >= messages))
 
 
-def test_a_stream_is_ended_with_the_offset_to_go_on_from_when_the_port_closes() -> None:
+def test_a_stream_ends_with_its_resume_offset_when_the_port_closes() -> None:
     stream = watch(Written(["a"], ["b"]), {"from_offset": 0}, messages=1)
 
     code, text, trailers = stream.ended or (None, "", {})
-    assert (code, text) == (grpc.StatusCode.UNAVAILABLE, "the node is stopping; another goes on")
+    assert (code, text) == (grpc.StatusCode.UNAVAILABLE, "the node is stopping; use another node")
     assert trailers == {"kraft-resume-offset": str(stream.messages[-1]["next_offset"])}
 
 
-def test_what_the_log_no_longer_has_ends_the_stream_with_where_it_begins() -> None:
+def test_an_offset_below_the_log_start_ends_the_stream_with_the_log_start() -> None:
     written = Written(*[[f"t{number}"] for number in range(40)])
     written.log.advance_start(99, 20)
 
@@ -95,7 +95,7 @@ def test_what_the_log_no_longer_has_ends_the_stream_with_where_it_begins() -> No
     start = written.log.first_offset
     assert code is grpc.StatusCode.OUT_OF_RANGE
     assert text == (
-        f"offset 0 was asked for, and the log of this node begins at offset {start}: take the image, and watch from its"
+        f"offset 0 was asked for, and the log of this node begins at offset {start}: read the image, and watch from its"
         " next_offset"
     )
     assert trailers == {"kraft-log-start-offset": str(start)}
@@ -108,7 +108,7 @@ def test_an_offset_within_an_aborted_transaction_ends_the_stream() -> None:
     assert (code, trailers) == (grpc.StatusCode.ABORTED, {"kraft-resume-offset": "3"})
 
 
-def test_a_node_out_of_touch_leaves_its_watchers_to_another(
+def test_a_node_without_contact_to_the_quorum_ends_its_streams(
     in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metadata, "STALE_S", 0.05)
@@ -119,11 +119,11 @@ def test_a_node_out_of_touch_leaves_its_watchers_to_another(
     code, text, _ = stream.ended or (None, "", {})
     assert (code, text) == (
         grpc.StatusCode.UNAVAILABLE,
-        "the node is out of touch with the quorum; another goes on",
+        "the node has no contact with the quorum; use another node",
     )
 
 
-def test_a_node_without_a_state_leaves_who_wants_the_image_to_another(
+def test_a_node_without_a_state_ends_requests_for_the_image(
     in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metadata, "STALE_S", 0.05)
@@ -134,12 +134,14 @@ def test_a_node_without_a_state_leaves_who_wants_the_image_to_another(
     code, text, trailers = stream.ended or (None, "", {})
     assert (code, text, trailers) == (
         grpc.StatusCode.UNAVAILABLE,
-        "the node is out of touch with the quorum; another goes on",
+        "the node has no contact with the quorum; use another node",
         {},
     )
 
 
-def test_who_allows_it_watches_a_node_out_of_touch(in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_allow_stale_permits_a_node_without_contact_to_the_quorum(
+    in_touch: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(metadata, "STALE_S", 0.02)
     monkeypatch.setattr(metadata, "POSITION_S", 0.05)
     in_touch["joined"] = False
@@ -149,7 +151,7 @@ def test_who_allows_it_watches_a_node_out_of_touch(in_touch: dict[str, bool], mo
     assert [message["kind"] for message in stream.messages] == ["changes", "position", "position"]
 
 
-def test_a_watcher_for_whom_nothing_is_hears_of_its_position(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_watcher_without_matching_records_gets_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "POSITION_S", 0.02)
 
     stream = watch(Written(["a"], ["b"]), {"from_offset": 0, "filter": {"types": ["CONFIG_RECORD"]}}, messages=1)
@@ -163,7 +165,7 @@ def test_a_watcher_for_whom_nothing_is_hears_of_its_position(monkeypatch: pytest
     }
 
 
-def test_a_position_within_a_batch_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_position_inside_a_batch_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "POSITION_S", 0.0)
     names = [f"t{number}" for number in range(CHUNK_RECORDS_MAX * 2)]
 
@@ -172,7 +174,7 @@ def test_a_position_within_a_batch_is_not_told(monkeypatch: pytest.MonkeyPatch) 
     assert {message["next_offset"] for message in stream.messages} == {len(names)}
 
 
-def test_a_part_of_a_batch_that_was_told_is_closed_when_nothing_of_the_rest_is_wanted() -> None:
+def test_a_sent_part_of_a_batch_is_closed_if_the_rest_does_not_match() -> None:
     names = ["wanted", *(f"t{number}" for number in range(CHUNK_RECORDS_MAX * 2))]
 
     stream = watch(Written(names), {"from_offset": 0, "filter": {"where": {"name": ["wanted"]}}}, messages=2)

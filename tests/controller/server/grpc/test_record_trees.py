@@ -15,7 +15,7 @@ def test_types_have_the_names_that_kafkas_own_tool_prints() -> None:
     assert (TYPE_NAMES[2], TYPE_NAMES[21]) == ("TOPIC_RECORD", "ZK_MIGRATION_STATE_RECORD")
 
 
-def test_a_credential_is_told_without_what_passwords_could_be_found_with() -> None:
+def test_a_scram_credential_is_sent_without_salt_and_keys() -> None:
     record = UserScramCredentialRecord(
         name="alice", mechanism=1, salt=b"salt", stored_key=b"stored", server_key=b"server", iterations=4096
     )
@@ -46,7 +46,7 @@ def test_a_credential_is_told_without_what_passwords_could_be_found_with() -> No
         (99, "retention.ms", True),
     ],
 )
-def test_a_value_is_told_where_describe_configs_would_tell_it(kind: int, key: str, is_hidden: bool) -> None:
+def test_a_value_is_hidden_as_by_describe_configs(kind: int, key: str, is_hidden: bool) -> None:
     record = ConfigRecord(resource_type=kind, resource_name="x", name=key, value="1")
 
     tree, hidden = tree_of(record, 0)
@@ -55,7 +55,7 @@ def test_a_value_is_told_where_describe_configs_would_tell_it(kind: int, key: st
     assert hidden == (["value"] if is_hidden else [])
 
 
-def test_a_value_that_is_taken_away_hides_nothing() -> None:
+def test_a_removed_value_is_not_hidden() -> None:
     record = ConfigRecord(resource_type=BROKER, resource_name="1", name="ssl.key.password", value=None)
 
     assert tree_of(record, 0)[1] == []

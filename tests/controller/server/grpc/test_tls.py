@@ -52,7 +52,7 @@ def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(process, root, port, grpc_port)
 
 
-def test_who_is_named_may_watch(node: Served) -> None:
+def test_a_client_in_the_allow_list_may_watch(node: Served) -> None:
     node.put("A0")
 
     with Client([node.target], tls=files("watcher")) as client:
@@ -60,7 +60,7 @@ def test_who_is_named_may_watch(node: Served) -> None:
         assert client.status()["nodeId"] == 1
 
 
-def test_who_is_not_named_may_not_and_is_told_by_which_name(node: Served) -> None:
+def test_a_client_outside_the_allow_list_is_refused_with_its_names(node: Served) -> None:
     with Client([node.target], tls=files("stranger")) as client:
         refusals = []
         for ask in (client.status, lambda: next(client.watch(0)), lambda: next(client.snapshot())):
@@ -69,20 +69,20 @@ def test_who_is_not_named_may_not_and_is_told_by_which_name(node: Served) -> Non
             refusals.append(refused.value)
 
     assert {one.code for one in refusals} == {grpc.StatusCode.PERMISSION_DENIED}
-    assert "the client is CN=stranger, DNS=stranger.example.org, which kraft.grpc.allow does not name" in str(refusals)
+    assert "the client is CN=stranger, DNS=stranger.example.org; kraft.grpc.allow does not list it" in str(refusals)
     told = [event for event in node.events() if event["event"] == "watch_refused"]
     assert told[-1]["client"] == "CN=stranger, DNS=stranger.example.org"
 
 
 @pytest.mark.parametrize("name", ["foreign", None])
-def test_who_shows_no_certificate_of_the_authority_is_not_heard(node: Served, name: str | None) -> None:
+def test_a_client_without_a_certificate_of_the_authority_cannot_connect(node: Served, name: str | None) -> None:
     with Client([node.target], tls=files(name)) as client, pytest.raises(WatchFailed) as refused:
         client.status(timeout_s=2)
 
     assert refused.value.code is grpc.StatusCode.UNAVAILABLE
 
 
-def test_who_speaks_no_tls_is_not_heard(node: Served) -> None:
+def test_a_client_without_tls_cannot_connect(node: Served) -> None:
     with Client([node.target]) as client, pytest.raises(WatchFailed) as refused:
         client.status(timeout_s=2)
 
@@ -106,7 +106,7 @@ def subject(node: Served) -> str:
     return str(dict(pair for entry in shown["subject"] for pair in entry)["commonName"])
 
 
-def test_a_renewed_certificate_is_shown_to_new_clients_while_others_go_on(node: Served) -> None:
+def test_new_connections_use_a_renewed_certificate_while_open_ones_continue(node: Served) -> None:
     node.put("B0")
     with Client([node.target], tls=files("watcher")) as client:
         updates = client.watch(0)
@@ -120,7 +120,7 @@ def test_a_renewed_certificate_is_shown_to_new_clients_while_others_go_on(node: 
     assert "certificate_renewed" in {event["event"] for event in node.events()}
 
 
-def test_a_renewal_that_cannot_be_used_is_told_and_the_one_before_stays(node: Served) -> None:
+def test_an_invalid_renewal_is_logged_and_the_previous_certificate_stays(node: Served) -> None:
     used = subject(node)
     (node.root / "grpc.pem").write_text("half a certif")
 
@@ -136,7 +136,7 @@ def test_a_renewal_that_cannot_be_used_is_told_and_the_one_before_stays(node: Se
     assert "PRIVATE" not in json.dumps(node.events())
 
 
-def test_a_certificate_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_unreadable_certificate_refuses_the_start_in_one_line(tmp_path: Path) -> None:
     properties = write_properties(
         tmp_path,
         free_port(),

@@ -71,7 +71,7 @@ async def exchange(port: HttpPort, data: bytes, *, ends: bool = True) -> bytes:
             await writer.wait_closed()
 
 
-def test_liveness_is_told_before_there_is_a_node_and_readiness_is_not() -> None:
+def test_before_there_is_a_node_liveness_is_served_and_readiness_is_not() -> None:
     async def talk(port: HttpPort) -> None:
         live = await exchange(port, LIVE)
         ready = await exchange(port, LIVE.replace(b"livez", b"readyz"))
@@ -93,7 +93,7 @@ def test_requests_on_one_connection_are_answered_in_order() -> None:
     run(talk)
 
 
-def test_a_head_gets_what_a_get_gets_without_its_body() -> None:
+def test_a_head_gets_the_headers_of_a_get_without_the_body() -> None:
     async def talk(port: HttpPort) -> None:
         got = await exchange(port, LIVE.replace(b"/livez", b"/"))
         head = await exchange(port, LIVE.replace(b"GET /livez", b"HEAD /"))
@@ -128,14 +128,14 @@ def test_a_target_may_have_a_query_and_a_host(target: bytes) -> None:
         (LIVE.replace(b"/livez", b"/%2e%2e/etc/passwd"), b"404"),
     ],
 )
-def test_what_is_not_served_is_refused_by_its_status(request_bytes: bytes, status: bytes) -> None:
+def test_an_unsupported_request_is_refused_with_its_status(request_bytes: bytes, status: bytes) -> None:
     async def talk(port: HttpPort) -> None:
         assert (await exchange(port, request_bytes)).split(b" ")[1] == status
 
     run(talk)
 
 
-def test_a_connection_too_many_takes_the_place_of_the_one_that_is_idle_for_longest() -> None:
+def test_a_connection_above_the_limit_replaces_the_one_idle_for_longest() -> None:
     async def talk(port: HttpPort) -> None:
         held = []
         for _ in range(CONNECTIONS_MAX):
@@ -155,7 +155,7 @@ def test_a_connection_too_many_takes_the_place_of_the_one_that_is_idle_for_longe
     run(talk)
 
 
-def test_a_connection_is_refused_where_all_others_are_at_work() -> None:
+def test_a_connection_above_the_limit_is_refused_if_all_others_are_busy() -> None:
     async def talk(port: HttpPort) -> None:
         readers = [await asyncio.open_connection("127.0.0.1", port.port) for _ in range(CONNECTIONS_MAX)]
         for reader, writer in readers:
@@ -170,7 +170,7 @@ def test_a_connection_is_refused_where_all_others_are_at_work() -> None:
     run(talk)
 
 
-def test_who_never_ends_a_request_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_with_an_unfinished_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "HEAD_S_MAX", 0.05)
 
     async def talk(port: HttpPort) -> None:
@@ -179,7 +179,7 @@ def test_who_never_ends_a_request_is_let_go(monkeypatch: pytest.MonkeyPatch) -> 
     run(talk)
 
 
-def test_who_asks_without_end_is_answered_at_a_bounded_pace() -> None:
+def test_responses_are_sent_at_a_limited_rate() -> None:
     async def talk(port: HttpPort) -> None:
         loop = asyncio.get_running_loop()
         count = 40
@@ -194,7 +194,7 @@ def test_who_asks_without_end_is_answered_at_a_bounded_pace() -> None:
     run(talk)
 
 
-def test_a_reader_of_events_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_reader_of_events_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("controller.server.http.events.INTERVAL_S", 0.001)
     monkeypatch.setattr("controller.server.http.events.SHARE", 1)
 
@@ -215,7 +215,7 @@ def test_a_reader_of_events_that_does_not_read_is_cut_off(monkeypatch: pytest.Mo
     run(talk)
 
 
-def test_readers_of_events_are_bounded_and_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readers_of_events_are_limited_and_removed_when_they_disconnect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("controller.server.http.port.READERS_MAX", 1)
     monkeypatch.setattr("controller.server.http.events.READERS_MAX", 1)
     ask = LIVE.replace(b"/livez", b"/events")
@@ -239,7 +239,7 @@ def test_readers_of_events_are_bounded_and_leave_no_trace(monkeypatch: pytest.Mo
 
 
 @given(st.lists(st.one_of(st.binary(max_size=300), st.sampled_from([LIVE, LIVE[:20], b"\r\n", b"GET "])), max_size=6))
-def test_no_bytes_harm_the_port(parts: list[bytes]) -> None:
+def test_arbitrary_bytes_do_not_stop_the_port(parts: list[bytes]) -> None:
     async def talk(port: HttpPort) -> None:
         await exchange(port, b"".join(parts))
 

@@ -34,7 +34,7 @@ def counting(replica: Any) -> tuple[Counted, Clock, Any]:
     return counted, clock, let_pass
 
 
-def test_the_latency_of_a_commit_is_that_of_the_batch_and_for_each_record_in_the_average() -> None:
+def test_commit_latency_is_per_batch_and_its_average_per_record() -> None:
     counted, clock, let_pass = counting(active().replica)
 
     let_pass(controller_effects.Append(2, 10, 13, b""))
@@ -51,7 +51,7 @@ def test_the_latency_of_a_commit_is_that_of_the_batch_and_for_each_record_in_the
     assert round(counted.commit_ms_per_record.highest(clock.now_s), 6) == 6
 
 
-def test_what_a_leader_lost_is_no_commit() -> None:
+def test_batches_of_a_deposed_leader_do_not_count_as_commits() -> None:
     counted, clock, let_pass = counting(active().replica)
 
     let_pass(controller_effects.Append(2, 10, 13, b""))
@@ -73,7 +73,7 @@ def test_records_are_appended_by_a_leader_and_fetched_by_a_follower() -> None:
     assert (followed.appended, followed.fetched) == (0, 4)
 
 
-def test_an_election_lasts_from_the_first_question_to_a_leader() -> None:
+def test_an_election_lasts_from_its_start_to_a_known_leader() -> None:
     counted, clock, let_pass = counting(follower().replica)
 
     for was, now in [

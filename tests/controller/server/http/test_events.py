@@ -22,7 +22,7 @@ def kept_of(*lines: tuple[str, dict[str, object]], level: str = "INFO") -> Event
     return asyncio.run(make())
 
 
-def test_what_is_logged_is_kept_with_its_level_and_logger() -> None:
+def test_a_logged_event_is_kept_with_its_level_and_logger() -> None:
     events = kept_of(("role_changed", {"was": "Follower", "now": "Prospective", "leader_id": None}))
 
     assert list(events.kept) == [
@@ -36,7 +36,7 @@ def test_what_is_logged_is_kept_with_its_level_and_logger() -> None:
     ]
 
 
-def test_what_is_not_logged_is_not_shown_either() -> None:
+def test_an_event_below_the_log_level_is_not_kept() -> None:
     assert not kept_of(("role_changed", {}), level="ERROR").kept
 
 

@@ -55,10 +55,10 @@ def test_a_follower_that_has_not_fetched_yet_is_not_ready() -> None:
     assert not verdict(follower())["joined"].passed
 
 
-def test_a_follower_whose_leader_says_no_high_watermark_is_not_ready() -> None:
+def test_a_follower_without_a_high_watermark_is_not_ready() -> None:
     joined = verdict(fetched(follower(), high_watermark=-1))["joined"]
 
-    assert joined == Check("joined", False, "follows node 2 in epoch 1, and does not know the high watermark yet")
+    assert joined == Check("joined", False, "follows node 2 in epoch 1, but does not know the high watermark yet")
 
 
 def test_a_follower_is_not_ready_while_its_log_lacks_much_of_what_the_leader_has_committed() -> None:
@@ -107,7 +107,7 @@ def test_a_leader_is_ready_when_its_controller_is_active() -> None:
         (lambda: Bench(election=voted(1, None, None)), "unattached"),
     ],
 )
-def test_who_knows_no_leader_is_not_ready(make: Callable[[], Any], role: str) -> None:
+def test_a_node_without_a_known_leader_is_not_ready(make: Callable[[], Any], role: str) -> None:
     joined = verdict(make())["joined"]
 
     assert not joined.passed
@@ -115,13 +115,13 @@ def test_who_knows_no_leader_is_not_ready(make: Callable[[], Any], role: str) ->
     assert joined.reason.endswith("; no leader is known")
 
 
-def test_who_is_on_its_way_out_is_not_ready() -> None:
+def test_a_stopping_node_is_not_ready() -> None:
     from controller.interface import inputs
 
     rig = Rig().lead()
     rig.step(inputs.ShutDown())
 
-    assert verdict(active(), rig) == {"staying": Check("staying", False, "the node is on its way out")}
+    assert verdict(active(), rig) == {"staying": Check("staying", False, "the node is stopping")}
 
 
 def test_a_node_has_started_when_its_newest_snapshot_is_in_its_state() -> None:
@@ -134,10 +134,10 @@ def test_a_node_has_started_when_its_newest_snapshot_is_in_its_state() -> None:
     after = started(node_of(bench, rig))
 
     assert before == [Check("replayed", False, "the snapshot that ends at offset 10 is being loaded")]
-    assert after == [Check("replayed", True, "the state is as of offset 10")]
+    assert after == [Check("replayed", True, "the state has offset 10")]
 
 
-def test_roles_have_the_names_that_they_have_in_kafka() -> None:
+def test_roles_have_kafkas_names() -> None:
     resigned = active()
     resigned.tell(ShutDown())
     observer = follower(9, voters=dynamic_voters(1, 2, 3))

@@ -12,7 +12,7 @@ from tests.controller.server.http.bundle import reading_of
 from tests.raft.building import active, batch, fetch_response, follower, unattached
 
 
-def test_a_leader_tells_how_far_each_voter_is() -> None:
+def test_a_leader_shows_the_offset_of_each_voter() -> None:
     bench = active(epoch=2)
     bench.now += 70
 
@@ -31,7 +31,7 @@ def test_a_leader_tells_how_far_each_voter_is() -> None:
     assert (view["quorum"]["epoch"], view["quorum"]["high_watermark"]) == (2, end)
 
 
-def test_a_follower_tells_what_itself_lacks_and_not_what_it_cannot_know() -> None:
+def test_a_follower_shows_its_own_lag_and_not_that_of_others() -> None:
     bench = follower()
     bench.answer(bench.last_send(), fetch_response(1, 2, records=batch(0, 1, 5), high_watermark=9))
 
@@ -45,7 +45,7 @@ def test_a_follower_tells_what_itself_lacks_and_not_what_it_cannot_know() -> Non
     assert view["quorum"]["observers"] == []
 
 
-def test_without_a_leader_there_is_a_view_too() -> None:
+def test_there_is_a_view_without_a_leader() -> None:
     view = quorum_view(reading_of(unattached(epoch=7), Rig()))
 
     assert (view["quorum"]["epoch"], view["quorum"]["leader_id"], view["quorum"]["high_watermark"]) == (7, None, None)
@@ -54,7 +54,7 @@ def test_without_a_leader_there_is_a_view_too() -> None:
     json.dumps(view, allow_nan=False)
 
 
-def test_the_cluster_has_its_brokers_and_what_is_wrong_with_its_partitions() -> None:
+def test_the_view_has_brokers_and_unhealthy_partitions() -> None:
     rig = Rig().lead().brokers(1, 2, 3)
     rig.create("a", (1, 2), (2, 3))
     rig.create("b", (3,))
@@ -76,7 +76,7 @@ def test_the_cluster_has_its_brokers_and_what_is_wrong_with_its_partitions() -> 
     json.dumps(view, allow_nan=False)
 
 
-def test_a_long_list_is_cut_and_its_length_told() -> None:
+def test_a_long_list_is_truncated_and_its_length_shown() -> None:
     rig = Rig().lead().brokers(1)
     rig.create("a", *[(1,)] * (SHOWN_MAX + 50))
     rig.fence(1)
@@ -86,7 +86,7 @@ def test_a_long_list_is_cut_and_its_length_told() -> None:
     assert (offline["count"], len(offline["shown"])) == (SHOWN_MAX + 50, SHOWN_MAX)
 
 
-def test_secrets_and_what_may_be_one_are_never_shown() -> None:
+def test_secrets_and_unknown_keys_are_not_shown() -> None:
     config = NodeConfig(
         {
             **NODE,

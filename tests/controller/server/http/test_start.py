@@ -39,7 +39,7 @@ def get(port: int, path: str, accept: str = "") -> tuple[str, str]:
         return answer.headers["Content-Type"], answer.read().decode()
 
 
-def test_a_node_shows_itself_in_every_form(tmp_path: Path) -> None:
+def test_a_node_serves_each_path(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, free_port(), kraft_http_listener=f"127.0.0.1:{port}"):
         eventually(lambda: get(port, "/readyz"), "the node is ready")
@@ -64,7 +64,7 @@ def test_a_node_shows_itself_in_every_form(tmp_path: Path) -> None:
     assert any(family.name == "process_resident_memory_bytes" for family in families(text))
 
 
-def test_a_port_that_is_taken_is_told_in_one_line_before_the_log_is_touched(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line_before_the_log_is_opened(tmp_path: Path) -> None:
     taken = free_port()
     first = tmp_path / "first"
     first.mkdir()
@@ -84,7 +84,7 @@ def test_a_port_that_is_taken_is_told_in_one_line_before_the_log_is_touched(tmp_
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "a" * 70])
-def test_a_host_that_there_is_not_is_told_in_one_line(tmp_path: Path, host: str) -> None:
+def test_an_unknown_host_is_reported_in_one_line(tmp_path: Path, host: str) -> None:
     properties = write_properties(tmp_path, free_port(), kraft_http_listener=f"{host}:9644")
     format_directory(properties)
 
@@ -95,7 +95,7 @@ def test_a_host_that_there_is_not_is_told_in_one_line(tmp_path: Path, host: str)
     assert "Unknown error" not in refused.stderr
 
 
-def test_a_node_without_the_port_imports_nothing_of_it() -> None:
+def test_a_node_without_the_port_does_not_import_it() -> None:
     code = "import sys, controller.server.start; print(' '.join(sys.modules))"
 
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -33,7 +33,7 @@ class Stuck:
             self.jobs.popleft()()
 
 
-def test_a_disk_with_work_that_does_nothing_is_not_alive_and_one_that_gets_on_is(
+def test_a_disk_that_completes_no_write_is_not_live_and_a_slow_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watchdog_module, "INTERVAL_S", 0.01)
@@ -68,7 +68,7 @@ def test_a_disk_with_work_that_does_nothing_is_not_alive_and_one_that_gets_on_is
     storage.close()
 
 
-def test_the_idle_ratio_is_a_share_and_a_busy_thread_has_less_of_it() -> None:
+def test_a_busy_thread_has_a_lower_idle_ratio() -> None:
     async def look() -> tuple[float, float]:
         watchdog = Watchdog(asyncio.get_running_loop())
         await asyncio.sleep(0.2)
