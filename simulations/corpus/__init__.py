@@ -1,7 +1,7 @@
-"""The corpus: plans that once broke something, of the code as it was or of a mutant; here, one JSON file each.
+"""The corpus: plans that once broke a property, of a former version of the code or of a mutant; one JSON file each.
 
-Each is lived through again by every landing, and must be well; with its mutant in the code the same property must break
-as when it was found. Plans are data and draw no luck for their faults, so they mean the same when the swarm is changed.
+The gate runs each plan: no property may break, and with its mutant in the code the same property must break as when it
+was found. Plans are data and draw nothing for their faults, so they keep their meaning when the swarm changes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Entry(NamedTuple):
 
 
 def entries(directory: Path = DIRECTORY) -> Iterator[Entry]:
-    """All of them, by name. Raises ValueError where a file is none."""
+    """All entries, by name. Raises ValueError where a file is not one."""
     for path in sorted(directory.glob("*.json")):
         yield read(path)
 
 
 def find(name: str, directory: Path = DIRECTORY) -> Entry:
-    """The entry of a name. Raises ValueError where there is none."""
+    """The entry with this name. Raises ValueError where there is none."""
     path = directory / f"{name}.json"
     if not path.is_file():
         raise ValueError(f"the corpus has no {name!r}; it has {', '.join(each.name for each in entries(directory))}")
@@ -48,7 +48,7 @@ def find(name: str, directory: Path = DIRECTORY) -> Entry:
 
 
 def read(path: Path) -> Entry:
-    """One of them. Raises ValueError where the file is none."""
+    """The entry in a file. Raises ValueError where it is not one."""
     try:
         tree = json.loads(path.read_text())
         shrunk = tree.get("shrunk", {})
@@ -58,11 +58,11 @@ def read(path: Path) -> Entry:
             shrunk.get("cpu_s", 0.0),
         )  # fmt: skip
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no entry of the corpus: {error!r}") from None
+        raise ValueError(f"{path} is not an entry of the corpus: {error!r}") from None
 
 
 def write(entry: Entry, directory: Path = DIRECTORY) -> Path:
-    """Keep one; returns where."""
+    """Store an entry; returns its path."""
     path = directory / f"{entry.name}.json"
     head = {"property": entry.property_id, "found": entry.found}
     if entry.level != "raft":

@@ -1,5 +1,5 @@
-"""The smallest schedules that we can think of, for mutants of which it is clear what they take: each step is a fault,
-or a decision of luck that is not the plain one (a message that is late, a timer that ends with another).
+"""The smallest schedules known, by hand, for mutants whose break is understood: each step is a fault or a decision of
+noise that is not the default (a late message, a timer that expires together with another).
 """
 
 from __future__ import annotations

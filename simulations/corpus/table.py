@@ -1,4 +1,4 @@
-"""The corpus as a table in Markdown: of each entry what bug it shows, where that comes from, and when it last did."""
+"""The corpus as a Markdown table: the bug of each entry, its origin, and the commit at which it was last seen."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ README = DIRECTORY / "README.md"
 HEAD = """\
 # The corpus
 
-Plans that once broke something, each as small as it could be made. With its bug in the code an entry breaks the
-property; without, it is well. `python -m simulations corpus` lives all through, `run --entry NAME` one of them with its
-bug, `corpus --verify` all of them with theirs, as each landing does; `corpus --table` also writes this table: whoever
-adds an entry runs it.
+Plans that once broke a property, each as small as the shrinker could make it. With its bug in the code an entry breaks
+the property; without it, nothing. `python -m simulations corpus` runs all, `run --entry NAME` runs
+one with its bug, `corpus --verify` all with their bugs, as the gate does. `corpus --table` writes this table: run it
+after adding an entry.
 
-Faults: before and after shrinking. Luck: decisions about packets and disks that are not the plain ones (`noise.py`).
-Commit: the newest at which the entry was seen to break with its bug.
+Faults: before and after shrinking. Noise: decisions about packets and disks that are not the default
+(`world/noise.py`). Commit: the newest at which the entry was seen to break with its bug.
 
-| entry | level | bug | origin | property | faults | luck | commit |
+| entry | level | bug | origin | property | faults | noise | commit |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -35,7 +35,7 @@ ROW = re.compile(r"\| (\S+) \| .* \| (\d+|all) \| ([0-9a-f]{7,12}) \|")
 
 
 class Seen(NamedTuple):
-    """How an entry was last seen to break. decisions: of luck, -1 where all noise is left; commit: where."""
+    """How an entry was last seen to break. decisions: of noise, -1 where all noise remains; commit: of the code."""
 
     decisions: int
     commit: str
@@ -49,19 +49,19 @@ def render(entries: Iterable[Entry], mutants: Mapping[str, Mutant], seen: Mappin
         before = f"{faults_of(entry.original)} → " if entry.original else ""
         how = seen.get(entry.name, Seen(0, "never" if mutant else "–"))
         bug = (mutant.name, mutant.origin) if mutant else ("was in the code", entry.found)
-        rng = "all" if how.decisions < 0 else how.decisions
+        decisions = "all" if how.decisions < 0 else how.decisions
         faults = f"{before}{faults_of(entry.plan)}"
-        cells = (entry.name, entry.level, *bug, entry.property_id, faults, rng, how.commit)
+        cells = (entry.name, entry.level, *bug, entry.property_id, faults, decisions, how.commit)
         rows.append(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |\n")
     return HEAD + "".join(rows)
 
 
 def read_seen(text: str) -> dict[str, Seen]:
-    """What a table says of when its entries broke, by name."""
+    """Entry name -> how it was last seen to break, from the text of the table."""
     found = [each for each in map(ROW.fullmatch, text.splitlines()) if each]
     return {each[1]: Seen(-1 if each[2] == "all" else int(each[2]), each[3]) for each in found}
 
 
 def faults_of(plan: str) -> int:
-    """How many faults a plan has, that is given as text."""
+    """The number of faults of a plan that is given as text."""
     return len(json.loads(plan).get("faults", []))

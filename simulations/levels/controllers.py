@@ -1,4 +1,4 @@
-"""The level of whole clusters, as `levels` asks for it: controllers, brokers and admin clients over the real quorum."""
+"""The controller level: controllers, brokers and admin clients over the real quorum."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 
 
 def draw(seed: int) -> ClusterPlan:
-    """The plan of a seed: one with an aim, or by luck."""
+    """The plan of a seed: a targeted plan, or one of the swarm."""
     return targeted_plans.draw(seed) or swarm.draw(seed)
 
 
 def read(text: str) -> ClusterPlan:
-    """A plan from its JSON; raises ValueError."""
+    """The plan in a text. Raises ValueError where it is not one."""
     plan: ClusterPlan = from_json(text, ClusterPlan)
     return plan
 
@@ -44,7 +44,7 @@ def play(
     *,
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
-    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
     run = ClusterRun(plan, written)
     run.watch.on_detail = on_detail
     if counts:

@@ -1,4 +1,4 @@
-"""The level of whole nodes, as `levels` asks for it: clusters whose every message is bytes on a simulated socket."""
+"""The node level: clusters whose messages are bytes on simulated sockets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 
 
 def read(text: str) -> SocketPlan:
-    """A plan from its JSON; raises ValueError."""
+    """The plan in a text. Raises ValueError where it is not one."""
     plan: SocketPlan = from_json(text, SocketPlan)
     return plan
 
@@ -37,7 +37,7 @@ def play(
     *,
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
-    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
     run = SocketRun(plan, written)
     run.watch.on_detail = on_detail
     if counts:

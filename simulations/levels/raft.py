@@ -1,4 +1,4 @@
-"""The level of raft alone, as `levels` asks for it."""
+"""The raft level: the core and its storage, with registers for a state machine."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FAULTS = tuple(KINDS)
 
 
 def draw(seed: int) -> Plan:
-    """The plan of a seed: one with an aim, or of the swarm."""
+    """The plan of a seed: a targeted plan, or one of the swarm."""
     return targeted_plans.draw(seed) or swarm.draw(seed)
 
 
 def read(text: str) -> Plan:
-    """The plan that a text says; raises ValueError where it is none, or names what is not there."""
+    """The plan in a text. Raises ValueError where it is not one, or names an unknown fault or state."""
     plan: Plan = from_json(text)
     for fault in plan.faults:
         if fault.kind not in KINDS:
@@ -49,7 +49,7 @@ def play(
     *,
     counts: bool = False,
 ) -> tuple[Outcome, list[Entry]]:
-    """Live a plan through. Returns what came of it, and the newest entries of its trace, oldest first."""
+    """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
     run = Run(plan, written)
     run.watch.on_detail = on_detail
     if counts:

@@ -1,7 +1,7 @@
-"""The level of raft alone with long lives: each world at Kafka's own time-outs, for half a minute and more.
+"""The raft-long level: the raft level at Kafka's own timeouts, each world for half a minute and more.
 
-Less happens in a second of these than in one of the swarm of `raft_level`, whose time-outs are short; what takes long
-comes here: pauses of many time-outs, drift, retention, leaders that last.
+Less happens in a simulated second than at the raft level, whose timeouts are short. This level is for what takes long:
+pauses of many timeouts, drift, retention, stable leaders.
 """
 
 from __future__ import annotations

@@ -1,20 +1,18 @@
-"""The levels of simulation: what is simulated together. Each is one module, imported when it is asked for.
+"""The levels of simulation, which differ in what is simulated together. Each is a module, imported on demand.
 
 raft: the raft core over its real storage, with registers for a state machine. raft-long: the same at Kafka's own
-time-outs, and for longer. controller: the whole controller in place
-of the registers, with model brokers and admin clients around it. node: the same, with listeners, frames and channels on
-simulated sockets. A level's module has
+timeouts, and for longer. controller: the whole controller instead of the registers, with model brokers and admin
+clients. node: the same, with listeners, frames and channels on simulated sockets. The module of a level has
 
     draw(seed) -> plan                              the plan of a seed
-    read(text) -> plan                              a plan from its JSON; raises ValueError
-    show(plan) -> text                              and back
-    play(plan, written=None, told=None, counts=False) -> Outcome, entries
-                                                    live it through; written: is told all bytes of the trace; told: of
-                                                    what is in no trace, as for a page (`closeup`); counts: what it
-                                                    comes to, for `Outcome.seen`
-    plainer(plan) -> plans                          that are plainer in one thing, for the shrinker
-    FIELDS                                          by name of a message, the names of what its gist says
-    FAULTS                                          the kinds of faults, and what else is counted of what goes wrong
+    read(text) -> plan                              the plan in a JSON text; raises ValueError
+    show(plan) -> text                              the reverse
+    play(plan, written=None, on_detail=None, counts=False) -> Outcome, entries
+                                                    run a plan; written gets the bytes of the trace, on_detail what
+                                                    a trace leaves out (`closeup`); counts fills `Outcome.seen`
+    simpler(plan) -> plans                          plans that are simpler in one respect, for the shrinker
+    FIELDS                                          name of a message -> names of the fields in its gist
+    FAULTS                                          the kinds of faults, and what else is counted as one
 
 Nothing that may carry a mutant is imported before `load`.
 """
@@ -40,7 +38,7 @@ MODULES = {
 
 
 class Level(Protocol):
-    """What a level's module has."""
+    """The module of a level."""
 
     FIELDS: Mapping[str, tuple[str, ...]]
     FAULTS: Collection[str]
@@ -64,7 +62,7 @@ class Level(Protocol):
 
 
 def load(name: str, mutant_id: str = "") -> Level:
-    """The level of a name, with a mutant put in where one is named. Raises ValueError where there is no such."""
+    """The level with this name, after putting in a mutant if one is named. Raises ValueError where it is unknown."""
     if name not in MODULES:
         raise ValueError(f"no level {name!r}; known are {', '.join(MODULES)}")
     if mutant_id:

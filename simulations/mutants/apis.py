@@ -29,11 +29,11 @@ MUTANTS = (
         Edit("controller.handlers.versions", "    if state.features.last_change() >= 0:", "    if False:"),
     ),
     row(
-        "Q65", "what is only to be looked at is done", "topics", "KIP-4", ("C05",),
+        "Q65", "a validate-only request is carried out", "topics", "KIP-4", ("C05",),
         Edit("controller.handlers.topics", "() if request.validate_only else records", "records"),
     ),
     row(
-        "Q68", "who leads uncleanly is not told to recover", "elections", "KIP-704", ("C14",),
+        "Q68", "an uncleanly elected leader is not told to recover", "elections", "KIP-704", ("C14",),
         Edit("controller.rules.bulk_rules", "        recovers = self.is_unclean & self.is_recovered\n", "        recovers = self.is_unclean & False\n"),
     ),
     row(
@@ -46,27 +46,27 @@ MUTANTS = (
         Edit("controller.rules.bulk_elections", "        is_online = (owner[number] == replica) | has_none(replica)\n", "        is_online = has_none(replica) | True\n"),
     ),
     row(
-        "Q71", "where a replica is, is not kept", "directories", "KIP-858", ("L10",),
+        "Q71", "the directory of a replica is not stored", "directories", "KIP-858", ("L10",),
         Edit("controller.handlers.directories", "                    records += [] if change is None else [change]\n                    if", "                    if"),
     ),
     row(
-        "Q73", "a broker that is forgotten stays in sync", "brokers", "KIP-631", ("C06", "C07"),
+        "Q73", "an unregistered broker stays in the ISR", "brokers", "KIP-631", ("C06", "C07"),
         Edit("controller.handlers.brokers", "    records = leader_and_isr_changes(state, env, rows, removed=broker_id)\n    records.append((Unregister", "    records: list[Item] = []\n    records.append((Unregister"),
     ),
     row(
-        "Q74", "a broker of another cluster is told something else", "brokers", "KIP-631", ("C18",),
+        "Q74", "a broker of another cluster gets another error", "brokers", "KIP-631", ("C18",),
         Edit("controller.handlers.brokers", "    if request.cluster_id != env.cluster_id:", "    if False:"),
     ),
     row(
-        "Q75", "who is not there is refused with another error", "brokers", "KIP-185", ("C18",),
+        "Q75", "an unknown broker is refused with another error", "brokers", "KIP-185", ("C18",),
         Edit("controller.handlers.brokers", "        raise ApiError(Error.BROKER_ID_NOT_REGISTERED, f\"Broker ID {broker_id}", "        raise ApiError(Error.INVALID_REQUEST, f\"Broker ID {broker_id}"),
     ),
     row(
-        "Q76", "a level that another rests on is not asked for", "features", "KIP-1022", ("C19",),
+        "Q76", "the level that another level depends on is not required", "features", "KIP-1022", ("C19",),
         Edit("controller.handlers.features", "            check_needs(name, level, proposed)\n", "            pass\n"),
     ),
     row(
-        "Q77", "who changes an ISR is told of the leader epoch of before", "isr", "KIP-497", ("C08",),
+        "Q77", "the answer to an ISR change has the former leader epoch", "isr", "KIP-497", ("C08",),
         Edit("controller.handlers.isr", "            leader_epoch=partition.leader_epoch,\n", "            leader_epoch=asked.leader_epoch,\n"),
     ),
     row(
@@ -74,23 +74,23 @@ MUTANTS = (
         Edit("controller.handlers.topics", "    topic_id = random_topic_id(env.random)\n", "    topic_id = random_topic_id(type(env.random)(topic.name))\n"),
     ),
     row(
-        "Q79", "what is refused is left out of the answer", "configs", "KIP-339", ("C22",),
+        "Q79", "refused items are missing in the answer", "configs", "KIP-339", ("C22",),
         Edit("controller.handlers.configs", "        for resource, error in answers\n    )\n", "        for resource, error in answers\n        if error is None\n    )\n"),
     ),
     row(
-        "Q80", "who waits is not told when leadership ends", "answers", "KAFKA-10677", ("L05",),
+        "Q80", "waiting requests get no answer when leadership ends", "answers", "KAFKA-10677", ("L05",),
         Edit("controller.core.active", "    for context, request in controller.waiting.clear():\n", "    for context, request in controller.waiting.clear() and ():\n"),
     ),
     row(
-        "Q81", "who is no voter can have no snapshot", "brokers", "KIP-630", ("L09",),
+        "Q81", "observers cannot fetch a snapshot", "brokers", "KIP-630", ("L09",),
         Edit("raft.fetch_snapshot", "    if stored is None or wanted == BOOTSTRAP:", "    if stored is None or wanted == BOOTSTRAP or request.replica_id not in replica.voters.ids:"),
     ),
     row(
-        "Q82", "who makes a topic is told of a partition less", "topics", "KIP-525", ("C21",),
+        "Q82", "the answer to CreateTopics has one partition too few", "topics", "KIP-525", ("C21",),
         Edit("controller.handlers.topics", "        num_partitions=len(assignments),\n", "        num_partitions=len(assignments) - 1,\n"),
     ),
     row(
-        "Q83", "what a leader writes brings no snapshot nearer", "snapshots", "KIP-630", ("C23",),
+        "Q83", "an active controller's writes do not count for its next snapshot", "snapshots", "KIP-630", ("C23",),
         Edit("controller.core.serving", "            controller.snapshots.appended(appended)\n", "            pass\n"),
     ),
 )  # fmt: skip

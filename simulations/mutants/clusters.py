@@ -19,7 +19,7 @@ MUTANTS = (
         Edit("controller.core.active", "        if not broker.fenced:\n            sessions.heard(broker_id, broker.epoch, env.now_ms)\n", ""),
     ),
     row(
-        "Q45", "who led last leads again though it is fenced", "elections", "KAFKA-19522", ("C06",),
+        "Q45", "the last leader is elected again though it is fenced", "elections", "KAFKA-19522", ("C06",),
         Edit("controller.rules.bulk_rules", "                accepted & (replica == self.last_known)\n", "                (replica == self.last_known)\n"),
         Edit("controller.rules.partition_change", "        return self.rules.is_acceptable(self.partition.last_known_elr[0])", "        return True"),
     ),
@@ -28,7 +28,7 @@ MUTANTS = (
         Edit("controller.handlers.brokers", "    return leader_and_isr_changes(state, env, rows, lost_data=broker_id)", "    return []"),
     ),
     row(
-        "Q47", "who wants to stop waits for an end that moves on", "brokers", "KAFKA-14292", ("L08",),
+        "Q47", "a controlled shutdown waits for an end that moves on", "brokers", "KAFKA-14292", ("L08",),
         Edit("controller.interface.sessions", "        if session.shutdown_offset < 0:\n", "        if True:\n"),
     ),
     row(
@@ -49,7 +49,7 @@ MUTANTS = (
         Edit("controller.state.records_of", "    controllers,\n    topics,\n", "    topics,\n"),
     ),
     row(
-        "Q52", "who is eligible stays so when fewer are needed in sync", "isr", "KAFKA-16540", ("C07", "C01"),
+        "Q52", "the ELR stays when min ISR is reduced", "isr", "KAFKA-16540", ("C07", "C01"),
         Edit("controller.handlers.config_changes", "    if not state.elr_enabled:\n", "    if True:\n"),
     ),
     row(
@@ -61,7 +61,7 @@ MUTANTS = (
         Edit("controller.core.active", "    controller.waiting.on_committed(controller.state.stable_end_offset)", "    controller.waiting.on_committed(end_offset)"),
     ),
     row(
-        "Q55", "a standby tells of what a transaction has done that may be aborted", "answers", "KAFKA-14538", ("C03", "C05"),
+        "Q55", "a standby shows changes of an open transaction", "answers", "KAFKA-14538", ("C03", "C05"),
         Edit("controller.core.serving", " or controller.state.transaction_start >= 0\n", "\n"),
     ),
     row(
@@ -73,7 +73,7 @@ MUTANTS = (
         Edit("controller.rules.bulk_rules", "        if preferred:\n", "        if False:\n"),
     ),
     row(
-        "Q58", "a leader that is gone stays, where others are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
+        "Q58", "a dead leader stays though other replicas are in sync", "elections", "KAFKA-13173", ("C06", "C07"),
         Edit("controller.rules.bulk_rules", "        for broker_id in gone:\n", "        for broker_id in ():\n"),
     ),
 )  # fmt: skip

@@ -26,11 +26,11 @@ MUTANTS = (
         Edit("controller.core.serving", "min(result.rests_on, last_offset)", "-1"),
     ),
     row(
-        "Q02b", "who reads is not asked whether it leads still", "answers", "KIP-595", ("C05",),
+        "Q02b", "a read is answered without confirming leadership", "answers", "KIP-595", ("C05",),
         Edit("controller.core.serving", "last_offset), confirm=result.confirm)", "last_offset), confirm=False)"),
     ),
     row(
-        "Q04", "what was not committed is not taken back", "failover", "KAFKA-13100", ("C04", "C01", "ASSERT"),
+        "Q04", "uncommitted changes are not undone", "failover", "KAFKA-13100", ("C04", "C01", "ASSERT"),
         Edit("controller.core.active", "    state.revert()\n", "    pass\n"),
         ci=True,
     ),
@@ -94,19 +94,19 @@ MUTANTS = (
         Edit("controller.handlers.isr", "    if broker_id != partition.leader:", "    if False:"),
     ),
     row(
-        "Q20b", "who was fenced is let back into sync", "isr", "KIP-903", ("C06", "C07"),
+        "Q20b", "a fenced replica gets back into the ISR", "isr", "KIP-903", ("C06", "C07"),
         Edit("controller.handlers.isr", "if broker is None or not broker.is_active or epoch", "if broker is None or epoch"),
     ),
     row(
-        "Q20c", "a former incarnation is let into sync", "isr", "KIP-903", ("C16",),
+        "Q20c", "a former incarnation gets into the ISR", "isr", "KIP-903", ("C16",),
         Edit("controller.handlers.isr", " or epoch not in (ANY_EPOCH, broker.epoch):", ":"),
     ),
     row(
-        "Q23", "the last one in sync is taken out", "isr", "KIP-966", ("C07", "L10"),
+        "Q23", "the last replica is removed from the ISR", "isr", "KIP-966", ("C07", "L10"),
         Edit("controller.rules.bulk_rules", "            writes_isr &= isr_size > 0", "            pass"),
     ),
     row(
-        "Q23b", "who leaves the ISR below min ISR is not kept eligible", "isr", "KIP-966", ("C07", "C14"),
+        "Q23b", "a replica that leaves the ISR below min ISR is not kept in the ELR", "isr", "KIP-966", ("C07", "C14"),
         Edit(
             "controller.rules.bulk_rules", "_compact([np.where(is_below, column, NOBODY) for column in candidates])", "[]",
         ),

@@ -1,4 +1,6 @@
-"""Mutants of what is on disk: what is told before it is durable, what a start takes for true, snapshots and their files."""
+"""Mutants of what is on disk: what is told before it is durable, what a start takes for true, snapshots and their
+files.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ MUTANTS = (
         (Edit("raft.storage.disk_queue", _FLUSH, ""),),
     ),
     Mutant(
-        "D03b", "a flush tells of what came while it ran", "persistence", "own", ("S22", "S07", "S18"),
+        "D03b", "a flush also counts what was written while it ran", "persistence", "own", ("S22", "S07", "S18"),
         (Edit(
             "raft.storage.disk_queue", _FLUSH,
             _FLUSH + "        while self._waiting:\n            last = self._waiting.popleft()\n",
@@ -59,7 +61,7 @@ MUTANTS = (
         (Edit("raft.storage.files", '    files.sync_directory(path.rpartition("/")[0])\n', ""),),
     ),
     Mutant(
-        "D04d", "an election is told to be saved before it is", "persistence", "own", ("S03", "S02", "S18"),
+        "D04d", "an election is reported as saved before it is", "persistence", "own", ("S03", "S02", "S18"),
         (Edit(
             "raft.storage.storage",
             '            replace_file(self.files, f"{self.directory}/{QUORUM_STATE}", text)\n            self._on_input(Saved(number))\n',

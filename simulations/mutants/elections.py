@@ -40,7 +40,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R07", "a vote does not look at the candidate's log", "votes", "classic", ("S13", "S05"),
+        "R07", "a vote ignores the candidate's log", "votes", "classic", ("S13", "S05"),
         (Edit(
             "raft.log_view", "        return (epoch, end_offset) >= (self.last_epoch, self.end)", "        return True",
         ),),
@@ -68,7 +68,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R10", "counts answers to requests of before", "votes", "classic", ("S01", "S21"),
+        "R10", "counts answers to earlier requests", "votes", "classic", ("S01", "S21"),
         (
             Edit(
                 "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
@@ -88,7 +88,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R12", "half of the voters elect", "votes", "classic", ("S21", "S01"),
+        "R12", "half of the voters are enough to elect", "votes", "classic", ("S21", "S01"),
         (Edit(
             "raft.tally", "        return len(self.granting) >= self.majority",
             "        return len(self.granting) >= (len(self.ids) + 1) // 2",
@@ -123,7 +123,7 @@ MUTANTS = (
         (Edit("raft.follower_state", "        self.fetch_deadline_ms = now_ms + timeout_ms\n        self.has", "        self.has"),),
     ),
     Mutant(
-        "R33", "a follower never gives its leader up", "progress", "classic", ("L01", "L02", "L07"),
+        "R33", "a follower never gives up its leader", "progress", "classic", ("L01", "L02", "L07"),
         (Edit("raft.poll", "    if replica.is_voter and now_ms >= state.fetch_deadline_ms:", "    if replica.is_voter and now_ms < 0:"),),
     ),
     Mutant(
@@ -134,25 +134,25 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R35b", "a pre-vote is given beside a leader that lives", "progress", "KIP-996", ("L04",),
+        "R35b", "a pre-vote is granted while the leader is alive", "progress", "KIP-996", ("L04",),
         (Edit(
             "raft.vote", "(isinstance(role, Follower) and role.state.has_fetched):",
             "(isinstance(role, Follower) and role.leader_id == key.id):",
         ),),
     ),
     Mutant(
-        "R36", "stands without asking first", "progress", "KIP-996", ("S21", "L04"),
+        "R36", "becomes a candidate without a pre-vote", "progress", "KIP-996", ("S21", "L04"),
         (Edit("raft.poll", "    if tally.is_won and now_ms >= held_until_ms:", "    if now_ms >= held_until_ms:"),),
     ),
     Mutant(
-        "R37", "no luck in election timeouts", "progress", "classic", ("L01",),
+        "R37", "election timeouts are not random", "progress", "classic", ("L01",),
         (
             Edit("raft.replica", "        return timeout + self.rng.randrange(timeout)", "        return timeout"),
             Edit("raft.transitions", "    return timeout + replica.rng.randrange(timeout)", "    return timeout"),
         ),
     ),
     Mutant(
-        "X02", "a leader that lost its quorum says so to nobody and forgets that it led", "votes", "own",
+        "X02", "a leader that resigns sends no EndQuorumEpoch and forgets that it led", "votes", "own",
         ("S14", "S15", "ASSERT", "S01", "S02"),
         (Edit(
             "raft.poll", "        to_unattached(replica, role.epoch + 1, None, now_ms)\n",
@@ -160,7 +160,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X03", "a Vote is taken whoever it is meant for", "identity", "KAFKA-17426", ("S20",),
+        "X03", "a Vote for another voter is taken", "identity", "KAFKA-17426", ("S20",),
         (Edit(
             "raft.checks", "    return voter_id < 0 or ReplicaKey(voter_id, directory_id).matches(replica.key)",
             "    return True",
@@ -171,7 +171,7 @@ MUTANTS = (
         (Edit("raft.checks", "    return cluster_id is None or cluster_id == replica.config.cluster_id", "    return True"),),
     ),
     Mutant(
-        "M08", "an emptied directory votes on as before", "identity", "KAFKA-17426", ("S20", "S02", "S05", "S01"),
+        "M08", "a voter with an emptied directory keeps voting", "identity", "KAFKA-17426", ("S20", "S02", "S05", "S01"),
         (Edit(
             "raft.voters", "        return voter is not None and voter.key.matches(key)", "        return voter is not None",
         ),),
@@ -185,7 +185,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X06", "nobody is told that a leader was elected", "progress", "KIP-595", ("L13", "L01", "L07", "L02"),
+        "X06", "a new leader sends no BeginQuorumEpoch", "progress", "KIP-595", ("L13", "L01", "L07", "L02"),
         (Edit("raft.poll", "    send_begin_requests(replica, role, now_ms)\n", ""),),
     ),
     Mutant(
@@ -195,7 +195,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "X08", "who has another key is asked again at once", "progress", "own", ("L11",),
+        "X08", "a node with another voter key is asked again at once", "progress", "own", ("L11",),
         (Edit("raft.discovery", "        return False  # it would answer the same again", "        return True  # it would answer the same again"),),
     ),
     Mutant(
@@ -234,7 +234,7 @@ MUTANTS = (
         (Edit("raft.append", "records, base_offset=base_offset, leader_epoch=epoch,", "records, base_offset=base_offset + 1, leader_epoch=epoch,"),),
     ),
     Mutant(
-        "X14", "who shuts down waits though it has nobody to tell", "progress", "KIP-595", ("L16",),
+        "X14", "a shutdown waits though there is no node to notify", "progress", "KIP-595", ("L16",),
         (Edit(
             "raft.poll", "    is_handing_over = isinstance(role, Leader) or (isinstance(role, Resigned) and bool(role.unacked))",
             "    is_handing_over = not isinstance(role, Unattached)",

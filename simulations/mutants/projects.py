@@ -1,4 +1,6 @@
-"""Bugs that Kafka and other projects once had in their logs and elections, put into ours, where no other row is the same."""
+"""Bugs that Kafka and other projects once had in their logs and elections, put into ours, where no other row is the
+same.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ MUTANTS = (
         (Edit("raft.append", "    base_offset = replica.log.end\n    records", "    base_offset = replica.log.committed\n    records"),),
     ),
     Mutant(
-        "H04", "who has no news is asked again at once", "progress", "KAFKA-17751", ("L11",),
+        "H04", "a leader without news is asked again at once", "progress", "KAFKA-17751", ("L11",),
         (Edit("raft.discovery", "        return replica.role is not role  #", "        return True  #"),),
     ),
     Mutant(
@@ -27,11 +29,11 @@ MUTANTS = (
         (Edit("raft.storage.walk", "            if crc32c(view[at + CRC_FROM : stop]) != head.crc:", "            if False:"),),
     ),
     Mutant(
-        "H07", "voters are told of their leader once, and not again", "progress", "KAFKA-16536", ("L13", "L01", "L07"),
+        "H07", "BeginQuorumEpoch is sent once and not repeated", "progress", "KAFKA-16536", ("L13", "L01", "L07"),
         (Edit("raft.epoch", "    role.state.begin_deadline_ms = now_ms + interval_ms", "    role.state.begin_deadline_ms = 1 << 62"),),
     ),
     Mutant(
-        "H08", "followers do not tell their state machines what is committed", "watermark", "KAFKA-10632", ("L07", "S18"),
+        "H08", "followers do not notify their state machines of commits", "watermark", "KAFKA-10632", ("L07", "S18"),
         (Edit("raft.replica", "        if offset > self.notified_offset:\n", "        if offset > self.notified_offset and isinstance(self.role, Leader):\n"),),
     ),
     Mutant(
@@ -50,7 +52,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "H11", "who resigns does not tell its state machine", "watermark", "KAFKA-17333", ("S24", "ASSERT", "S06", "L01"),
+        "H11", "a leader that resigns does not notify its state machine", "watermark", "KAFKA-17333", ("S24", "ASSERT", "S06", "L01"),
         (Edit("raft.replica", "                return\n            leader_id = None\n", "                return\n            return\n"),),
     ),
     Mutant(
@@ -58,7 +60,7 @@ MUTANTS = (
         (Edit("raft.fetch_request", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),),
     ),
     Mutant(
-        "H14", "votes, and what leaders tell, are taken from other clusters", "identity", "KAFKA-12440", ("S20",),
+        "H14", "votes and leader announcements of other clusters are taken", "identity", "KAFKA-12440", ("S20",),
         (
             Edit("raft.vote", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),
             Edit("raft.epoch", "    if not is_our_cluster(replica, request.cluster_id):", "    if False:"),
@@ -71,11 +73,11 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "H16", "a voter that knows no leader looks for none", "progress", "KAFKA-17030", ("L07", "L01", "S24"),
+        "H16", "a voter that knows no leader does not look for one", "progress", "KAFKA-17030", ("L07", "L01", "S24"),
         (Edit("raft.poll", "    send_fetch(replica, role, now_ms)\n    return role.election_deadline_ms", "    return role.election_deadline_ms"),),
     ),
     Mutant(
-        "H17", "a state machine that begins is not told who leads", "progress", "KAFKA-16286", ("S24", "L01", "L02"),
+        "H17", "a new state machine is not notified of the leader", "progress", "KAFKA-16286", ("S24", "L01", "L02"),
         (Edit("raft.replica", "        self._notified_leader: tuple[int, int | None] = (0, None)", "        self._notified_leader = (0, None) if recovered.election is None else (recovered.election.epoch, recovered.election.leader_id)"),),
     ),
 )  # fmt: skip

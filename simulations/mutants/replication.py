@@ -24,7 +24,7 @@ MUTANTS = (
         (Edit("raft.commit", "    held = ends[len(ends) // 2]", "    held = ends[min(len(ends) // 2 + 1, len(ends) - 1)]"),),
     ),
     Mutant(
-        "R18", "who was not heard of counts as one that has everything", "watermark", "own", ("S07",),
+        "R18", "a voter that has not fetched counts as one that has everything", "watermark", "own", ("S07",),
         (Edit(
             "raft.commit", "    ends = sorted((end_offsets.get(voter_id, UNKNOWN) for voter_id in voters.ids), reverse=True)",
             "    ends = sorted((e for e in end_offsets.values() if e >= 0), reverse=True)",
@@ -57,7 +57,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R23", "answers of before are taken, whoever they are of", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
+        "R23", "earlier answers are taken from any node", "replication", "RaftOS #25", ("S04", "S06", "ASSERT", "S12", "S01"),
         (
             Edit(
                 "raft.peers", "entry.number != number or now_ms >= entry.until_ms",
@@ -113,7 +113,7 @@ MUTANTS = (
         (Edit("raft.fetch_response", "    replica.truncate(target)\n    return True", "    return True"),),
     ),
     Mutant(
-        "R27b", "a fetch that diverges is served all the same", "truncation", "KIP-595",
+        "R27b", "a diverging fetch is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
             "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
@@ -121,7 +121,7 @@ MUTANTS = (
         ),),
     ),
     Mutant(
-        "R27c", "a fetch from behind the leader's end is served all the same", "truncation", "KIP-595",
+        "R27c", "a fetch from beyond the leader's end is served", "truncation", "KIP-595",
         ("S22", "S04", "ASSERT", "L07", "S06"),
         (Edit(
             "raft.log_view", "        return end if end.epoch != epoch or end.end_offset < offset else None",
@@ -138,11 +138,11 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "R34", "who waits is forgotten when leadership ends", "progress", "KAFKA-15100", ("L05",),
+        "R34", "waiting fetches get no answer when leadership ends", "progress", "KAFKA-15100", ("L05",),
         (Edit("raft.transitions", "        fail_parked(replica, old.state)\n", ""),),
     ),
     Mutant(
-        "R34b", "who waits is not told of a new high watermark", "progress", "KIP-1166", ("L05", "L07", "L02"),
+        "R34b", "waiting fetches get no answer when the high watermark advances", "progress", "KIP-1166", ("L05", "L07", "L02"),
         (Edit("raft.fetch_request", "    for connection in list(state.parked):\n", "    for connection in ():\n"),),
     ),
     Mutant(

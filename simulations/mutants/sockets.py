@@ -27,11 +27,11 @@ MUTANTS = (
         ci=True,
     ),
     _row(
-        "N03", "nobody gives up who is told no versions", "channels", ("W05",),
+        "N03", "a channel waits for ever for ApiVersions", "channels", ("W05",),
         Edit(CHANNEL, "        self._set_timer(VERSIONS_MS_MAX, self._miss_versions)\n", ""),
     ),
     _row(
-        "N04", "the versions of a connection are believed of the next", "channels", ("W01",),
+        "N04", "the versions of one connection are used on the next", "channels", ("W01",),
         Edit(CHANNEL, "        self._link = None\n        self.versions = None\n", "        self._link = None\n"),
     ),
     _row(
@@ -39,7 +39,7 @@ MUTANTS = (
         Edit(VERSIONS, "    version = min(ours[1], range_[1])\n", "    version = ours[1]\n"),
     ),
     _row(
-        "N06", "a lost connection is not told to who waits for an answer", "channels", ("W05",),
+        "N06", "a lost connection is not reported to the waiting request", "channels", ("W05",),
         Edit(
             CHANNEL, "        self._asking_versions = None\n        self._fail(Error.BROKER_NOT_AVAILABLE)\n",
             "        self._asking_versions = None\n",
@@ -55,7 +55,7 @@ MUTANTS = (
         Edit(FRAMER, "            if len(self._rest) < self._need:", "            if len(self._rest) <= self._need:"),
     ),
     _row(
-        "N10", "bytes behind a message are nobody's concern", "frames", ("W02",),
+        "N10", "bytes after a message are ignored", "frames", ("W02",),
         Edit(REQUESTS, "    if end != len(frame):\n", "    if False:\n"),
     ),
     _row(
@@ -64,7 +64,7 @@ MUTANTS = (
              "    is_served = served[0] <= version <= served[1] + 1\n"),
     ),
     _row(
-        "N12", "answers leave as they are given", "answers", ("W03",),
+        "N12", "answers are sent in the order in which they are made", "answers", ("W03",),
         Edit(
             CONNECTION,
             "        while slots and slots[0].answer is not None:\n"
@@ -90,11 +90,11 @@ MUTANTS = (
         Edit(CONNECTION, "            or len(self._slots) >= WAITING_MAX\n", ""),
     ),
     _row(
-        "N18", "who speaks nonsense may go on", "bounds", ("W06", "W02"),
+        "N18", "a connection with invalid bytes stays open", "bounds", ("W06", "W02"),
         Edit(SERVER, "            connection.refuse(str(error))\n            return\n", "            return\n"),
     ),
     _row(
-        "N19", "who is silent may stay", "bounds", ("W06",),
+        "N19", "a silent connection stays open", "bounds", ("W06",),
         Edit(SERVER, "            if connection.last_active < oldest:\n", "            if False:\n"),
     ),
     _row(
@@ -105,7 +105,7 @@ MUTANTS = (
         ),
     ),
     _row(
-        "N21", "who does not lead answers an envelope as if it did", "envelopes", ("W07",),
+        "N21", "a standby answers an envelope as if it were active", "envelopes", ("W07",),
         Edit("controller.node.envelope", "    if has_error(response, wrong):\n", "    if False:\n"),
     ),
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Plans: everything that one run is given, as plain data; how plans are drawn from a seed, and made simpler."""
+"""Plans: the complete input of a run, as plain data; how they are drawn from a seed, and simplified."""

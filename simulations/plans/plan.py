@@ -1,8 +1,8 @@
-"""Plans: everything that one run is given, as plain data, in JSON and back.
+"""Plans: the complete input of a run as plain data, and its JSON form.
 
-A run is a function of its plan alone. What is not in the list of faults comes from streams of luck with the plan's
-seed for their root, and is noise: how long a packet takes, which unsynced sector survives. So faults can be left out
-one by one, and the rest stays what it was.
+A run is a function of its plan alone. Everything random that is not in the list of faults is noise, and comes from
+random streams whose root is the plan's seed: the latency of a packet, the unsynced sectors that survive. So a fault can
+be left out, and the rest stays as it is.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Fault:
 
 @dataclass(slots=True)
 class Calm:
-    """What comes after the faults: a core of the voters is well, and must make progress.
+    """The recovery phase after the faults: a core of the voters is healthy, and must make progress.
 
     core: their ids; others: what the rest do: join, off (dead), apart (cut off), flap (cut off and back, again and
-    again). quiet: nobody writes while the quorum must stay as it is, so that no log falls behind. skipped: the world
-    ends before it, as for who looks for a break amid the faults.
+    again). quiet: no writes while the quorum must keep its leader, so that no log falls behind. skipped: the
+    world ends before this phase.
     """
 
     core: list[int] = field(default_factory=list)
@@ -49,10 +49,10 @@ class Calm:
 
 @dataclass(slots=True)
 class Load:
-    """What clients do: writes of `records` records of `size` bytes more, about every `every_ms`, 0 for never; in
-    `asks` of 100 cases a question whether the leader leads still, in place of a write. slow_ms: how long a state
-    machine takes at most to hand its batch to raft. strangers_ms: about how often somebody from outside asks a node
-    something, right or wrong, 0 for never.
+    """What clients do: writes of `records` records of `size` bytes more, about every `every_ms`, 0 for never; in `asks`
+    of 100 cases a confirmation of leadership instead of a write. slow_ms: how long a state machine takes at most to
+    hand its batch to raft. strangers_ms: about how often a rogue client sends a node a valid or invalid request, 0 for
+    never.
     """
 
     every_ms: int = 100
@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def software(self) -> set[str]:
-        """The releases that nodes begin with."""
+        """The releases with which the nodes start."""
         from simulations.world.releases import NEWEST  # not before a mutant is in place: it imports the messages
 
         return {self.releases.get(node_id, NEWEST) for node_id in self.ids}
@@ -112,7 +112,7 @@ class Plan:
 
 
 def to_json(plan: Plan) -> str:
-    """The plan as text, without what has its default; one fault a line."""
+    """The plan as text, without fields that have their default; one fault a line."""
     tree = {"version": VERSION, **_short(plan)}
     faults = tree.pop("faults", [])
     lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in tree.items()]
@@ -123,7 +123,7 @@ def to_json(plan: Plan) -> str:
 
 
 def from_json(text: str, kind: type = Plan) -> Any:
-    """The plan that a text says, of this class; raises ValueError where it is none."""
+    """The plan of this class that a text describes. Raises ValueError where it does not describe one."""
     try:
         tree = json.loads(text)
     except json.JSONDecodeError as error:
@@ -144,7 +144,7 @@ def from_json(text: str, kind: type = Plan) -> Any:
 
 
 def _short(value: Any) -> dict[str, Any]:
-    """The fields that differ from what they would be by themselves."""
+    """The fields that differ from their defaults."""
     plain = type(value)(**{"seed": value.seed} if isinstance(value, Plan) else {"kind": value.kind})
     own, default = asdict(value), asdict(plain)
     short = {name: own[name] for name in own if own[name] != default[name] or name in {"seed", "kind"}}

@@ -1,4 +1,4 @@
-"""Plans that are plainer in one thing, for the shrinker: what helps a reader most comes first."""
+"""Plans that are simpler in one respect, for the shrinker; the changes that help a reader most come first."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from simulations.plans.plan import Plan
 
-# Fields that have a way of their own; any other becomes what it is by itself.
+# Fields with rules of their own; any other field is set to its default.
 _OWN = frozenset({"seed", "voters", "observers", "chaos_ms", "noise_ms", "noise_of", "load", "calm", "faults"})
 
-# A wait longer than the time-out of who waits would be a quorum that cannot be.
+# Timeouts and waits: a wait longer than the waiting side's timeout would be an invalid configuration.
 _PACES = {key for pace in PACES for key in pace.config}
 
 
 def simpler(plan: Plan) -> Iterator[Plan]:
-    """Plans of any level with fewer nodes, with less that is configured, and with rounder times."""
+    """Plans of any level with fewer nodes, fewer settings, and rounder times."""
     yield from _fewer_nodes(plan)
     yield from _simpler_fields(plan)
     yield from _simpler_faults(plan)
@@ -59,7 +59,7 @@ def _simpler_fields(plan: Plan) -> Iterator[Plan]:
 
 
 def _together(settings: dict[Any, Any]) -> list[set[Any]]:
-    """Settings one by one; but time-outs and waits are measured by each other, and go together."""
+    """Settings one by one; timeouts and waits depend on each other, and are reset together."""
     paces = {key for key in settings if key in _PACES}
     return [{key} for key in settings if key not in paces] + ([paces] if paces else [])
 
@@ -81,7 +81,7 @@ def _simpler_faults(plan: Plan) -> Iterator[Plan]:
 
 
 def _needs(plan: Plan, ids: Iterable[int]) -> bool:
-    """Whether a fault speaks of these nodes by number."""
+    """Whether a fault names one of these nodes by its id."""
     wanted = set(ids)
     return any(fault.node in wanted or _mentions(fault.args, wanted) for fault in plan.faults)
 

@@ -1,5 +1,5 @@
-"""Schedules of one or two faults and no noise, drawn anew: where luck of many decisions has broken a property, one
-message that is held up, or one node that is gone at the right moment, often does as well.
+"""Schedules of one or two faults without noise: where noise with many decisions has broken a property, one delayed
+message or one node that dies at the right moment often breaks it too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from simulations.plans.plan import Plan
 
 CHAOS_MS = 700
-"""By then a quick quorum has had an election, a fault, and what comes of it."""
+"""Long enough for an election, a fault and its consequences at the quick pace."""
 
 WRITES_MS = 20
 POINTS_SHARE = 0.5
 
-# What a person would try first: a message that is held up comes first of all.
+# Kinds with their weights; a delayed message is the most useful.
 KINDS = (
     ("hold", 30), ("isolate", 20), ("kill", 10), ("pause", 8), ("part", 8), ("power", 6), ("reset", 4), ("hang", 3),
     ("drop", 4),
@@ -30,7 +30,7 @@ KINDS = (
 
 
 def tiny(plan: Plan) -> Iterator[Plan]:
-    """Such plans without end, of two faults and of one in turn; the quorum is that of `plan`, at a quick pace."""
+    """Endless plans with two faults and one fault in turn, on the quorum of `plan` at the quick pace."""
     rng = Random(f"tiny {plan.seed}")
     every_ms = plan.load.every_ms if 0 < plan.load.every_ms <= WRITES_MS else WRITES_MS
     base = replace(

@@ -1,7 +1,7 @@
-"""Plans drawn by luck, as swarms: each has a few kinds of faults and a few sizes of its own, and one in ten has no
+"""Random plans, drawn as swarms: each has a few kinds of faults and a few sizes of its own, and one in ten has no
 fault.
 
-A mean of everything finds little; a plan that does one sort of thing again and again, beside one other, finds much.
+A plan that does a few kinds of things again and again finds more than a plan with a little of everything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-# Points of a node at which to strike: around what is saved, sent and told, and within what is written.
+# Points of a node at which a fault may strike: around saves, messages and notifications, and within writes.
 POINTS = (
     "before:SaveElection", "after:SaveElection", "input:Saved", "before:Append", "after:Append", "input:Flushed",
     "before:HighWatermark", "after:HighWatermark", "before:Reply", "after:Reply", "before:ReplyRecords",
@@ -32,10 +32,10 @@ POINTS = (
     "disk:rename:prefix", "disk:sync:prefix",
 )  # fmt: skip
 
-# Kinds that are drawn by themselves: see `_draw_newer`.
+# Kinds that are drawn separately: see `_draw_newer`.
 APART = ("odd_answers",)
 
-# Those that decide elections and commits, and so come more often.
+# Points that decide elections and commits, and are drawn more often.
 _SHARP = (
     "after:SaveElection", "input:Saved", "after:Append", "input:Flushed", "after:HighWatermark", "after:Reply",
     "before:Reply", "after:ReplyRecords", "after:Send", "disk:sync:log", "disk:sync:election", "disk:sync:names",
@@ -71,7 +71,7 @@ _BRISK = Pace(
 _KAFKAS = Pace({}, (6_000, 20_000), (0, 40, 100, 250, 1000))
 PACES = (QUICK, QUICK, QUICK, _BRISK, _BRISK, _KAFKAS)
 
-# Long lives at Kafka's own time-outs.
+# Long runs at Kafka's own timeouts.
 LONG = (Pace({}, (20_000, 45_000), (0, 250, 250, 1000)),)
 
 _STRIKES = ("kill", "power", "power", "pause", "isolate", "hang", "reset", "everybody")
@@ -79,7 +79,7 @@ _ROLES = ("Leader", "Leader", "Follower", "Candidate", "Prospective", "Unattache
 
 
 def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
-    """The plan of a seed. paces: what its pace is chosen from."""
+    """The plan of a seed. paces: the paces to choose from."""
     rng = stream(seed, "plan")
     plan = Plan(seed)
     plan.voters = weighted(rng, ((3, 62), (5, 14), (1, 8), (2, 8), (4, 8)))
@@ -95,7 +95,7 @@ def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
 
 
 def timeouts_ms(plan: Plan) -> list[int]:
-    """What durations are drawn around: the protocol's time-outs, and how long a leader may go on alone."""
+    """The times around which durations are drawn: the protocol's timeouts, and how long a leader may stay alone."""
     config = plan.config
     fetch_ms = config.get("fetch_timeout_ms", 2000)
     return [
@@ -141,7 +141,7 @@ def _draw_sizes(rng: Random, plan: Plan, paces: Sequence[Pace]) -> None:
 
 
 def _draw_newer(rng: Random, plan: Plan, scale: Scale) -> None:
-    """What came later has luck of its own, so that plans are else what they were."""
+    """Draw what was added later from a stream of its own, so that the rest of a plan stays as it was."""
     if rng.random() < 0.7:
         plan.load.strangers_ms = pick(rng, (20, 50, 200))
         if rng.random() < 0.5:
@@ -197,7 +197,7 @@ def draw_faults(rng: Random, scale: Scale) -> list[Fault]:
 
 
 def draw_fault(rng: Random, scale: Scale, weights: Sequence[tuple[str, int]], share: float) -> Fault:
-    """One of these kinds, by weight. share: of those that wait for a point or a state."""
+    """A fault of one of these kinds, by weight. share: of the faults that wait for a point or a state."""
     name = weighted(rng, weights)
     if name in {"kill", "power", "pause"} and rng.random() < 0.3:
         name = pick(rng, _STRIKES)

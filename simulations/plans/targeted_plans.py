@@ -1,10 +1,10 @@
-"""Plans of one aim each, which every tenth seed of raft's level has in place of a swarm.
+"""Targeted plans, which every tenth seed of the raft level has instead of a plan of the swarm.
 
-A swarm seldom does several rare things in a row at the right moment: power that goes while two files are new, a process
-that dies as it begins its log anew, an emptied voter that is asked for its vote. An aim sets a quorum up so that such a
-thing is about to happen all the time, and leaves to luck when, to whom and how.
+A swarm seldom makes several uncommon events happen in a row at the right moment: a power loss while two files are new,
+a process that dies while it resets its log, a voter with an empty disk that is asked for its vote. A targeted plan sets
+up a quorum in which such a sequence is always about to happen, and draws time, node and details at random.
 
-One more aim gives every seed with an aim another plan, and the kills that are kept for them have to be found again.
+Adding a targeted plan changes the plans of all seeds that have one, and their stored kills have to be found again.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from random import Random
 
 EVERY = 10
-"""Of so many seeds one has an aim; the aims take turns."""
+"""One of so many seeds has a targeted plan; they take turns."""
 
 CHAOS_MS = 3_000
 
-# So that what is behind a snapshot is dropped at once.
+# The log before a snapshot is deleted at once.
 _CLEANED = {"retention_bytes_max": 500, "clean_interval_ms": 60}
 
 
 def turn(seed: int, every: int, targeted_plans: Mapping[str, object]) -> str:
-    """The name of a seed's aim; empty where it has none."""
+    """The name of the targeted plan of a seed; empty where it has none."""
     return "" if seed % every else list(targeted_plans)[seed // every % len(targeted_plans)]
 
 
 def draw(seed: int) -> Plan | None:
-    """The plan of a seed; None where it has none of these."""
+    """The targeted plan of a seed; None where it has none."""
     name = turn(seed, EVERY, TARGETED_PLANS)
     return of(name, seed) if name else None
 
 
 def of(name: str, seed: int) -> Plan:
-    """The plan of an aim."""
+    """The targeted plan with this name."""
     rng = stream(seed, "aim", name)
     plan = Plan(seed, chaos_ms=CHAOS_MS, config=dict(QUICK.config))
     plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
@@ -60,7 +60,7 @@ def of(name: str, seed: int) -> Plan:
 
 
 def _ends(rng: Random, points: Sequence[str]) -> Fault:
-    """A follower that comes to one of these points dies there, and is soon back."""
+    """A follower that reaches one of these points dies there and soon restarts."""
     return Fault(
         pick(rng, ("kill", "power", "power")), {"whom": "struck", "down_ms": pick(rng, (1, 10, 20, 100))},
         on=pick(rng, points), nth=pick(rng, (1, 1, 2, 3, 6)), role="Follower",
@@ -80,7 +80,7 @@ def _new_segments(rng: Random, plan: Plan) -> None:
 
 
 def _begun_anew(rng: Random, plan: Plan) -> None:
-    """A follower has fallen so far behind that it takes a snapshot, and dies as it begins its log anew."""
+    """A follower has fallen so far behind that it takes a snapshot, and dies while it resets its log."""
     plan.config |= _CLEANED
     plan.snapshot_every, plan.snapshot_padding = 4, pick(rng, (40, 400))
     plan.config["fetch_snapshot_bytes_max"] = pick(rng, (150, 1 << 20))
@@ -93,7 +93,7 @@ def _begun_anew(rng: Random, plan: Plan) -> None:
 
 
 def _snapshots_lost(rng: Random, plan: Plan) -> None:
-    """Logs begin late, and snapshots are gone."""
+    """Logs start after a snapshot, and snapshots get lost."""
     plan.config |= _CLEANED
     plan.snapshot_every, plan.snapshot_padding = 4, 400
     plan.faults += often(rng, plan.chaos_ms, 250, lambda: Fault(
@@ -102,7 +102,7 @@ def _snapshots_lost(rng: Random, plan: Plan) -> None:
 
 
 def _cut_back(rng: Random, plan: Plan) -> None:
-    """Leaders write on alone, in small segments, and die as followers while all of that is cut off again."""
+    """Isolated leaders append to small segments, and die as followers while these appends are truncated."""
     plan.journal = rng.random() < 0.2
     plan.segment_bytes = 300
     plan.pace = [1_000, 8_000, 0.0, 0]
@@ -118,13 +118,13 @@ def _emptied(rng: Random, plan: Plan) -> None:
     plan.kraft_version = 1
     plan.load = Load(every_ms=pick(rng, (0, 100, 200)))
     emptied = pick(rng, plan.voter_ids)
-    # Again and again until it may be: all others must have what it has. It is done once in a world.
+    # Repeated until it is safe (all others must have its data); it strikes once in a world.
     plan.faults += often(rng, plan.chaos_ms // 2, 200, lambda: Fault("wipe", {"whom": emptied, "down_ms": 10}))
     plan.faults += often(rng, plan.chaos_ms, 900, lambda: isolated(rng, "leader", 500, 900))
 
 
 def _resigning(rng: Random, plan: Plan) -> None:
-    """Leaders resign while fetches wait for what is written seldom, and some answers come late."""
+    """Leaders resign while fetches wait for rare writes, and some answers arrive late."""
     plan.late_answers = rng.random() < 0.5
     plan.config["high_watermark_delay_ms"] = 5
     plan.latency = pick(rng, ([200, 800, 0.02, 1_000_000], [200, 600, 0.0, 0]))
@@ -133,7 +133,7 @@ def _resigning(rng: Random, plan: Plan) -> None:
 
 
 def _deposed(rng: Random, plan: Plan) -> None:
-    """A leader that stood still is asked whether it leads, when others lead on, and gets a Fetch from before."""
+    """A suspended leader is asked to confirm its leadership after another was elected, and gets a delayed Fetch."""
     plan.config["request_timeout_ms"] = 1_000
     plan.load = Load(every_ms=5, asks=60)
     for at_ms in range(between(rng, 300, 600), plan.chaos_ms, 900):
@@ -150,7 +150,7 @@ def _deposed(rng: Random, plan: Plan) -> None:
 
 
 def _in_lockstep(rng: Random, plan: Plan) -> None:
-    """Nothing differs from node to node but the luck that they draw themselves; most or all know no pre-votes."""
+    """Nodes differ only in the random numbers that they draw themselves; most or all do not know pre-votes."""
     plan.voters = pick(rng, (2, 2, 4, 4, 3))
     plan.noise_ms = [0, 0]
     plan.releases = dict.fromkeys(plan.ids if rng.random() < 0.7 else plan.ids[1:], "3.9")
@@ -162,7 +162,7 @@ def _in_lockstep(rng: Random, plan: Plan) -> None:
 
 
 def _rotten(rng: Random, plan: Plan) -> None:
-    """Bits rot in the logs of a minority, and whoever holds them starts again."""
+    """Bits rot in the logs of a minority, whose nodes then restart."""
     plan.voters = pick(rng, (3, 3, 5))
     plan.cache_bytes = 3_000
     plan.load = Load(every_ms=10)
@@ -178,7 +178,7 @@ def _rotten(rng: Random, plan: Plan) -> None:
 
 
 def _failing_disks(rng: Random, plan: Plan) -> None:
-    """Operations of disks fail now and then, syncs most of all, and machines lose power behind them."""
+    """Disk operations fail now and then, mostly syncs, and machines lose power afterwards."""
     plan.segment_bytes = pick(rng, (1 << 30, 3_000))
     plan.load = Load(every_ms=10, size=100)
     for at_ms in range(between(rng, 100, 400), plan.chaos_ms - 100, 400):

@@ -1,7 +1,7 @@
-"""What a trace leaves out, for who wants to look closely at one run: disks, clients, records.
+"""Details that a trace leaves out, for the page of one run: disks, clients, records.
 
-`Told` is called with entries like a trace's: what nodes do to their disks as it happens, and, when the run is over,
-each committed batch and each operation of a client. Nothing of it is in traces, which many seeds have to pay for.
+`OnDetail` is called with entries like those of a trace: operations on disks as they happen, and after the run each
+committed batch and each operation of a client. Traces do not contain them, because every seed would pay for them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 OnDetail = Callable[[Entry], None]
 
-# Configurations of a history's part that are looked at for where its operations took effect.
+# Limit of the search for the moments at which operations took effect, in configurations.
 BUDGET = 50_000
 
 TEXT_MAX = 160
 
 
 def committed_batches(history: History) -> Iterator[tuple[int, int, bytes]]:
-    """Of each batch of the committed log: where it ends, its epoch, and its bytes."""
+    """(end offset, epoch, bytes) of each batch of the committed log."""
     log = history.log
     for number in log.numbers:
         data = log.chains.batches[number][1]
@@ -41,7 +41,7 @@ def committed_batches(history: History) -> Iterator[tuple[int, int, bytes]]:
 
 
 def report_writes(history: History, on_detail: OnDetail) -> None:
-    """The committed batches of a log of writes to registers."""
+    """Report the committed batches of a log of writes to registers."""
     for end_offset, epoch, data in committed_batches(history):
         texts = tuple(f"register {register} = write {number}" for _, register, number in writes_of(data))
         on_detail((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
@@ -50,15 +50,15 @@ def report_writes(history: History, on_detail: OnDetail) -> None:
 def report_records(
     history: History, decoded: Callable[[bytes], tuple[tuple[int, Any], ...]], on_detail: OnDetail
 ) -> None:
-    """The committed batches of a metadata log."""
+    """Report the committed batches of a metadata log."""
     for end_offset, epoch, data in committed_batches(history):
         texts = tuple(f"{offset}: {short(record)}" for offset, record in decoded(data))
         on_detail((0, RECORDS, 0, end_offset, epoch, texts or ("a control batch",)))
 
 
 def report_operations(recorder: Recorder, model: Model, on_detail: OnDetail) -> None:
-    """What each client asked and was told, from when to when, and at which moment it can have taken effect; where no
-    order explains the history, those that stand outside have none.
+    """Report each operation of a client: request, answer, call and return time, and a moment at which it can have taken
+    effect; None for the moment where no order explains the operation.
     """
     moments = recorder.moments
     places = points(model, recorder.operations, BUDGET)
@@ -72,7 +72,7 @@ def report_operations(recorder: Recorder, model: Model, on_detail: OnDetail) -> 
 
 
 def short(value: Any) -> str:
-    """As a person reads it, without bytes that say nothing, and not too long."""
+    """A readable form of at most TEXT_MAX characters; bytes are shortened."""
     text = _words(value)
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "…"
 

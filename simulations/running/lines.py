@@ -1,8 +1,8 @@
 """Which lines of production code run in simulation.
 
-What counts is what a node runs between its sockets, its clocks and its disk. Left out, each for its reason, is what the
-table LEFT_OUT names; declarations of messages and records, and rows of tables, have no line that could be missed.
-Standard line coverage otherwise: a statement counts once it has begun; what only the type checker reads does not count.
+It counts the modules that a node runs between its sockets, its clocks and its disk. LEFT_OUT names the others, each
+with a reason. Otherwise it is standard line coverage: a statement counts as run once it has begun; code for the type
+checker does not count.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOT_RUN = r"if TYPE_CHECKING:|class \w+\(Protocol\):|\.\.\.$"
 
 
 class Reached(NamedTuple):
-    """Of one module: how many statements it has, and the lines of those that never ran."""
+    """A module, the number of its statements, and the lines of those that never ran."""
 
     module: str
     statements: int
@@ -56,7 +56,7 @@ class Reached(NamedTuple):
 
 
 def production() -> dict[str, str]:
-    """By name, the file of each module that counts."""
+    """Name -> file, of each module that counts."""
     found = {f"records.{name}": _file(f"records.{name}") for name in RECORDS}
     for package in PACKAGES:
         spec = importlib.util.find_spec(imported_name(package))
@@ -72,21 +72,21 @@ def production() -> dict[str, str]:
 
 
 def is_counted(name: str) -> bool:
-    """Whether a module is among those that simulation is to run."""
+    """Whether the lines of a module count."""
     if name.startswith("controller.config."):
         return name.removeprefix("controller.config.") in COUNTED
     return not any(name == each or name.startswith(f"{each}.") for each in LEFT_OUT)
 
 
 def _file(name: str) -> str:
-    """Without importing what is looked for: that is to happen while lines are watched."""
+    """The file of a module, without importing it: the import must happen while lines are recorded."""
     spec = importlib.util.find_spec(imported_name(name))
     assert spec is not None, name
     return str(spec.origin)
 
 
 def lines_run(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
-    """Live some seeds through, in a process of its own; by file, the lines that ran."""
+    """Run some seeds, in a process of its own. Returns file -> lines that ran."""
     from coverage import Coverage
 
     watched = Coverage(data_file=None, concurrency="greenlet", include=list(production().values()), config_file=False)
@@ -104,7 +104,7 @@ def lines_run(level: str, seeds: Iterable[int]) -> dict[str, list[int]]:
 
 
 def reached(ran: Mapping[str, set[int]]) -> list[Reached]:
-    """What came of it, by module. ran: by file, the lines that did."""
+    """The result, by module. ran: file -> lines that ran."""
     from coverage.parser import PythonParser
 
     found = []

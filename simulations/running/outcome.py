@@ -1,4 +1,4 @@
-"""What came of a run, as a row that goes from process to process."""
+"""The outcome of a run, as a row that is sent between processes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Outcome:
-    """property_id: of what broke, empty where nothing did; text: how; at_us: when, in the world's time.
+    """property_id: the property that broke, empty where none did; text: how; at_us: when, in simulated time.
 
-    trace_hash: of all that happened. fired: how often each kind of fault found something to strike; notes: how often
-    each event of the core was told of; seen: where that was asked, how often what `coverage.seen` names was. refused:
-    the first step that the specification does not allow, whatever else broke. decisions: of luck that were not the
-    plain ones, where the plan bounds its noise (`noise.Noise`), else -1. elected_ms, committed_ms, caught_up_ms: after
-    the calm began; -1 where it did not come to that. needs: where that was asked, the kinds of faults without
-    which nothing breaks.
+    fired: how often each kind of fault struck; notes: how often the core reported each event; seen: counts of what
+    `coverage.seen` names, if asked for. refused: the first step that the specification does not allow, whatever else
+    broke. decisions: number of draws of noise that are not the default, where the plan bounds its noise
+    (`noise.Noise`), else -1. elected_ms, committed_ms, caught_up_ms: since the recovery phase began; -1 where it did
+    not happen. needs: if asked for, the kinds of faults without which no property breaks.
     """
 
     seed: int

@@ -1,9 +1,8 @@
-"""Making a plan that breaks a property as small as can be: whoever reads it should see at once what it takes.
+"""Shrinking: making a plan that breaks a property as small as possible, so that a reader sees what the break needs.
 
-What comes after the break is cut off. Then whole groups of faults are left out, then single ones (delta debugging,
-Zeller 2002); then noise is confined to as short a time as can be; then what is left is made plainer: fewer nodes, less
-that is configured, rounder times. Where much is left, tiny schedules are drawn anew. A smaller plan counts only if the
-same property breaks.
+It cuts off what comes after the break. Then it leaves out groups of faults, then single ones (delta debugging, Zeller
+2002), limits noise to as short a time as possible, and simplifies the rest: fewer nodes, fewer settings, rounder times.
+Where much remains, it tries small schedules instead. A smaller plan counts only if the same property breaks.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ if TYPE_CHECKING:
     from simulations.running.outcome import Outcome
 
 RUNS_MAX = 400
-"""How often a plan is tried at most."""
+"""Limit of the number of plans that are tried."""
 
 MUCH = 2
-"""Faults and decisions of luck above which tiny schedules are tried in their place."""
+"""Faults and decisions of noise above which small schedules are tried instead."""
 
 TINY_MAX = 200
-"""How many of them; and what they and what comes of them may take, of all runs and of all CPU."""
+"""Limit of small schedules. TINY_SHARE: the share of runs and CPU time for them and what follows from them."""
 
 TINY_SHARE = 0.4
 
 CPU_S_MAX = 50.0
-"""What shrinking takes at most, in seconds of CPU, but for the run that is under way by then."""
+"""Limit of shrinking in CPU seconds; a run that is under way is completed."""
 
 
 class Shrinker:
-    """play: lives a plan through; property_id: what must break; plainer: what of a plan may be plainer, plan by plan;
-    tiny: schedules to be tried in the place of a plan, as of `tiny`.
+    """play: runs a plan; property_id: the property that must break; simpler: plans that are simpler in one respect;
+    tiny: small schedules to try instead of a plan.
 
-    runs: how many plans were tried. outcome: of the smallest plan so far, None before `shrink`.
+    runs: number of plans tried. outcome: of the smallest plan so far, None before `shrink`.
     """
 
     def __init__(
@@ -67,14 +66,14 @@ class Shrinker:
         if not self._holds(plan):
             return plan
         assert self.outcome is not None, "it broke"
-        # Then the calm, the longer part of most runs, has nothing to tell.
+        # Then the recovery phase, the longer part of most runs, can be skipped.
         self._is_amid_faults = self.outcome.at_us <= plan.chaos_ms * MS
         plan = self._fewer(self._cut(plan), "faults")
         plan = self._smaller(plan)
         return self._smaller(self._anew(plan)) if self._is_much(plan) else plan
 
     def _smaller(self, plan: Any) -> Any:
-        """Cut, quiet and plain, again and again, until nothing more comes of it."""
+        """Cut, reduce noise and simplify until nothing changes any more."""
         before = None
         while plan != before and not self._is_spent():
             before = plan
@@ -87,7 +86,7 @@ class Shrinker:
         return self._is_amid_faults and len(plan.faults) + max(self.outcome.decisions, 0) > MUCH
 
     def _anew(self, plan: Any) -> Any:
-        """A tiny schedule that breaks the same, where one is found soon."""
+        """A small schedule that breaks the same property, if one is found within the limits; else the plan."""
         self._runs_max = self.runs + TINY_MAX + int(self._runs_max * TINY_SHARE)
         self._cpu_s_end = time.process_time() + self._cpu_s_left
         for _, other in zip(range(TINY_MAX), self._tiny(plan), strict=False):
@@ -111,7 +110,7 @@ class Shrinker:
         return True
 
     def _cut(self, plan: Any) -> Any:
-        """Nothing is left that comes after the break, and noise has an end."""
+        """The plan without what comes after the break, and with an end of noise."""
         assert self.outcome is not None, "what is cut has broken"
         end_ms = self.outcome.at_us // MS + 1
         shorter = replace(plan, noise_ms=plan.noise_ms or [0, end_ms])
@@ -121,7 +120,7 @@ class Shrinker:
         return shorter if shorter != plan and self._holds(shorter) else plan
 
     def _fewer(self, plan: Any, name: str, least: int = 0) -> Any:
-        """As few faults, or other things of this name, as can be."""
+        """The plan with as few items in this field as possible, but at least `least`."""
         held = getattr(plan, name)
         size = len(held) - least
         while size > 0:
@@ -137,7 +136,7 @@ class Shrinker:
         return plan
 
     def _quieter(self, plan: Any) -> Any:
-        """Noise for as short a time and of as little as can be; best none."""
+        """The plan with as little noise as possible, in time and in links and disks."""
         if not plan.noise_ms or plan.noise_ms == [0, 0]:
             return plan
         silent = replace(plan, noise_ms=[0, 0], noise_of=[])
@@ -158,7 +157,7 @@ class Shrinker:
         return self._fewer(replace(plan, noise_of=plan.noise_of or names(plan.ids)), "noise_of", least=1)
 
     def _plain(self, plan: Any) -> Any:
-        """As plain as can be: whatever holds is gone on from."""
+        """The plan simplified as far as possible."""
         again = True
         while again and not self._is_spent():
             again = False
@@ -170,7 +169,7 @@ class Shrinker:
 
 
 def needed(plan: Any, is_well: Callable[[Any], bool]) -> list[str]:
-    """The kinds of faults that a plan which is not well cannot do without; one after the other is left out."""
+    """The kinds of faults that a plan needs to break a property, found by leaving out one after the other."""
     if not is_well(replace(plan, faults=[])):
         return []
     kinds = sorted({fault.kind for fault in plan.faults})

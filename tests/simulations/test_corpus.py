@@ -30,7 +30,7 @@ def test_an_entry_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_an_invalid_file_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"property": "S01"}')
 
-    with pytest.raises(ValueError, match=r"a\.json is no entry of the corpus: KeyError"):
+    with pytest.raises(ValueError, match=r"a\.json is not an entry of the corpus: KeyError"):
         list(entries(tmp_path))
 
 
