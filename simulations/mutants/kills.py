@@ -158,7 +158,7 @@ def write_alone(kept: dict[str, dict[str, int]], path: Path = ALONE) -> None:
 
 SURVIVORS = Path(__file__).parents[1] / "SURVIVORS.md"
 
-EXCUSED = ("same", "guarded", "voters", "told", "timing")
+EXCUSED = ("same", "guarded", "voters", "report", "timing")
 """Verdicts for mutants that no simulation of this quorum can be expected to catch; `SURVIVORS.md` explains each. The
 verdict `unseen` is for a bug that simulation misses, and counts.
 """
