@@ -103,7 +103,7 @@ class Log:
 
 
 class Life:
-    """A cluster that lives. Partitions are columns; luck is a numpy generator from a seed."""
+    """A simulated cluster. Partitions are columns; rng is a numpy generator made from a seed."""
 
     def __init__(self, log: Log, size: Size, seed: int) -> None:
         self.log = log

@@ -1,1 +1,1 @@
-"""What is on the wire and on disk, as values; see DESIGN.md."""
+"""The messages and records of Kafka's protocol and metadata log, as values; see DESIGN.md."""

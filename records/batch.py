@@ -212,7 +212,7 @@ def read_records(data: bytes, position: int, end: int, batch: Batch, count: int)
 
 
 def some_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
-    """The next `count` records of the batch, and the position after the last: for who may not take long at a time.
+    """The next `count` records of the batch, and the position after the last: for callers that must not block for long.
 
     data, position, end: as `uncompressed` gives them, then what this gave. Raises CorruptBatch.
     """

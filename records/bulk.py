@@ -1,7 +1,7 @@
 """Many partition records at once, as columns: encoding rows of one shape into the body of a record batch.
 
 With `bulk_scan`, the one place of this package that uses numpy. Byte for byte what `frame.encode_record` and
-`batch.build_batch` give, at a small part of the time; DESIGN.md tells what a column looks like.
+`batch.build_batch` give, in a fraction of the time; DESIGN.md describes the columns.
 """
 
 from __future__ import annotations

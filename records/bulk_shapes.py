@@ -180,9 +180,9 @@ def _column(values: NDArray[np.uint8], position: int, code: str, count: int | No
 
 
 def shape_of(value: bytes) -> Shape | None:
-    """The shape of a record's value; None where it is no partition record, or has what a shape cannot tell.
+    """The shape of a record's value; None where it is no partition record, or no shape can describe it.
 
-    That is: unknown tags, a tagged null, lists of 127 elements and more, and whatever is malformed.
+    Not described: unknown tags, a tagged null, lists of 127 elements and more, and malformed values.
     """
     if len(value) < KEY_END or value[0] != 1 or value[1] not in RECORDS:
         return None
@@ -219,7 +219,7 @@ def shape_of(value: bytes) -> Shape | None:
 def _place(
     field: Field, value: bytes, position: int, structure: list[int], fields: list[tuple[str, int, str, int | None]]
 ) -> int:
-    """Note where a field lies; returns the position after it. Raises ValueError where a shape cannot tell it."""
+    """Note where a field lies; returns the position after it. Raises ValueError where no shape can describe it."""
     size: int = field.element.size
     code = "uuid" if size == 16 else f"i{size}"
     if not field.is_array:

@@ -2,7 +2,7 @@
 
 A run of fixed-size values, with the length byte that follows it, is read by one `struct` call. Every length is compared
 with the bytes that are left before anything is taken for it. The careful variant reads field by field and keeps the
-path and the offset of the field at hand, so that a fault can be told; it accepts exactly what the fast one accepts.
+path and the offset of the field at hand, so that an error can name them; it accepts exactly what the fast one accepts.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ FIELDS: dict[str, str] = {
     "is_fenced": "whether it is fenced",
     "is_internal": "whether Kafka made the topic for itself",
     "is_kraft_controller": "whether the controller is one of KRaft",
-    "is_sensitive": "whether its value is secret, and so not told",
+    "is_sensitive": "whether its value is secret, and so not sent",
     "isr": "in-sync replicas",
     "isr_nodes": "in-sync replicas",
     "iterations": "how often the password is hashed",

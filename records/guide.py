@@ -175,7 +175,7 @@ def _one(cls: type, version: int, note: str = "") -> str:
 
 
 def api_guide(api_key: int, version: int | None = None) -> str:
-    """Request and response of an API: in one version, or in all that Kafka 4.x speaks (else all that there were).
+    """Request and response of an API: in one version, or in all that Kafka 4.x serves (or served once).
 
     Raises ValueError where the API has no such version.
     """
@@ -192,7 +192,7 @@ def api_guide(api_key: int, version: int | None = None) -> str:
             note = f"{side} header version: {header_version(cls, number)}"
             out.append(_one(cls, number, note))
     if schema.served is None:
-        out.insert(1, "No node of Kafka 4.x speaks this API.")
+        out.insert(1, "No node of Kafka 4.x serves this API.")
     return "\n\n".join(out)
 
 
@@ -235,7 +235,7 @@ def error_table() -> str:
 
 
 def api_table() -> str:
-    """All API keys, with the versions that Kafka 4.x speaks and the first flexible one."""
+    """All API keys, with the versions that Kafka 4.x serves and the first flexible one."""
     rows = []
     for api_key, (name, _) in APIS.items():
         schema = schema_of(request_class(api_key))

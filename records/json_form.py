@@ -100,7 +100,7 @@ def from_json(cls: type[T], version: int, tree: Any) -> T:
 
 
 class _Reader:
-    """Reads trees of one message and version; the two are told with each fault."""
+    """Reads trees of one message and version; both are named in each error."""
 
     def __init__(self, message: str, version: int) -> None:
         self.message = message

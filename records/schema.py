@@ -119,7 +119,7 @@ class Schema:
     """What a message class says about its bytes.
 
     kind: `request`, `response`, `metadata`, `data`, `header`, or `struct` for a struct inside another. versions: all
-    that the codec knows, inclusive. served: those that Kafka 4.x still speaks; None where it speaks none. flexible:
+    that the codec knows, inclusive. served: those that Kafka 4.x still serves; None where it serves none. flexible:
     the first flexible version, LATEST + 1 where there is none. decoders and encoders: functions by version, generated
     when first used (`records.codec`).
     """
@@ -322,7 +322,7 @@ def make_constructor(cls: type) -> None:
     )  # fmt: skip
     exec(source, names)  # noqa: S102 - source made above, of the names of fields
     constructor: Any = names["__init__"]
-    constructor.__qualname__ = f"{cls.__qualname__}.__init__"  # so that a missing argument is told with the class
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"  # for errors about missing arguments
     cls.__init__ = constructor  # type: ignore[misc]
 
 

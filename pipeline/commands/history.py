@@ -19,9 +19,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("out", metavar="DIR", help="where to write them: DIR/cluster-1, DIR/cluster-2 …")
     parser.add_argument("--clusters", type=int, default=3, help="how many clusters (default 3)")
-    parser.add_argument("--records", type=int, default=100_000, help="in all, about (default 100000)")
-    parser.add_argument("--partitions", type=int, default=10_000, help="in all, at the end (default 10000)")
-    parser.add_argument("--brokers", type=int, default=12, help="of each cluster (default 12)")
+    parser.add_argument("--records", type=int, default=100_000, help="approximate total of records (default 100000)")
+    parser.add_argument("--partitions", type=int, default=10_000, help="total of partitions at the end (default 10000)")
+    parser.add_argument("--brokers", type=int, default=12, help="brokers of each cluster (default 12)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same bytes (default 0)")
 
 

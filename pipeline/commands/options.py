@@ -28,23 +28,21 @@ def add_source(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--quorum", metavar="HOST:PORT,…", help="read a live quorum instead, as an observer")
     parser.add_argument(
-        "--watch", metavar="HOST:PORT,…", help="read a live quorum by its watch services (docs/watch.md)"
+        "--watch", metavar="HOST:PORT,…", help="read a live quorum through its watch services (docs/watch.md)"
     )
     parser.add_argument(
-        "--watch-tls", metavar="CA[,CHAIN,KEY]", help="PEM files: who signed their certificates, and ours to show"
+        "--watch-tls", metavar="CA[,CHAIN,KEY]", help="PEM files: the CA of the services; our certificate chain and key"
     )
-    parser.add_argument("--cluster-id", metavar="ID", help="the one cluster that is meant")
+    parser.add_argument("--cluster-id", metavar="ID", help="read only this cluster")
 
 
 def add_spark(parser: ArgumentParser) -> None:
     """Where the tables are, and what computes them."""
     parser.add_argument(
-        "--warehouse", default=WAREHOUSE, metavar="DIR", help=f"where the tables are kept (default ./{WAREHOUSE})"
+        "--warehouse", default=WAREHOUSE, metavar="DIR", help=f"the directory of the tables (default ./{WAREHOUSE})"
     )
     parser.add_argument("--master", default="local[*]", help="the Spark master (default local[*])")
-    parser.add_argument(
-        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark (repeatable)"
-    )
+    parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="a Spark setting (repeatable)")
 
 
 def wants_source(arguments: Namespace) -> bool:

@@ -18,10 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The options of this command."""
     add_source(parser)
     add_spark(parser)
-    parser.add_argument(
-        "--interval", default="30s", help="the least time between two runs: 500ms, 30s, 5m (default 30s)"
-    )
-    parser.add_argument("--once", action="store_true", help="take in what is there now, and end")
+    parser.add_argument("--interval", default="30s", help="minimum time between two runs: 500ms, 30s, 5m (default 30s)")
+    parser.add_argument("--once", action="store_true", help="ingest the records that exist now, and exit")
     parser.add_argument(
         "--range-bytes", type=int, metavar="N", help="bytes of logs that one task reads (default 32 MiB)"
     )
@@ -61,5 +59,5 @@ def interval_of(text: str) -> str:
     """An interval as Spark takes it; raises OptionError."""
     found = re.fullmatch(r"(\d{1,6})(ms|s|m|h)", text)
     if found is None:
-        raise OptionError(f"--interval is {text!r}; a number with ms, s, m or h is wanted")
+        raise OptionError(f"--interval is {text!r}; expected a number with ms, s, m or h")
     return f"{found[1]} { ({'ms': 'milliseconds', 's': 'seconds', 'm': 'minutes', 'h': 'hours'}[found[2]]) }"

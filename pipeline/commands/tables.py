@@ -33,10 +33,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_spark(parser)
     parser.add_argument("--show", metavar="TABLE", choices=sorted(BY_NAME), help="print rows of a table, as JSON lines")
     parser.add_argument("--limit", type=int, default=20, help="how many rows --show prints (default 20)")
-    parser.add_argument("--schema", action="store_true", help="print the tables and their columns, and do nothing else")
+    parser.add_argument("--schema", action="store_true", help="print the tables and their columns, and exit")
     parser.add_argument(
         "--image-at", metavar="OFFSET|TIME",
-        help="write the table image_at as of this offset or time (2026-11-21T10:00:00), to --out, or to be shown",
+        help="write the table image_at as of this offset or time (2026-11-21T10:00:00), to --out or for --show",
     )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="where --image-at writes Parquet")
 
@@ -55,7 +55,7 @@ def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
     options = source_options(arguments) if wants_source(arguments) else None
     manifest = warehouse.manifest()
     if options is None and not manifest.run:
-        raise OptionError(f"{warehouse.directory} is no warehouse yet: name a log to read, or a quorum")
+        raise OptionError(f"{warehouse.directory} is not a warehouse yet: give a log directory, --quorum or --watch")
     if options is not None:
         tell_skipped(options)
     session = session_for(arguments)

@@ -60,12 +60,12 @@ class Cluster:
         ids = [broker.id for broker in self.brokers]
         if len(set(ids)) != len(ids):
             twice = next(one for one, other in pairwise(ids) if one == other)
-            raise BadCluster(f"broker {twice} stands twice among the brokers")
+            raise BadCluster(f"broker {twice} is listed twice")
         key = self.topic.astype(np.int64) << 32 | self.partition_id
         unique, first = np.unique(key, return_index=True)
         if len(unique) != len(key):
             twice = int(np.setdiff1d(np.arange(len(key)), first)[0])
-            raise BadCluster(f"partition {self.name(twice)} stands twice among the partitions")
+            raise BadCluster(f"partition {self.name(twice)} is listed twice")
         ordered = np.sort(self.replicas, axis=1)
         doubled = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_REPLICA)).any(axis=1)
         if doubled.any():

@@ -26,23 +26,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         "source", nargs="?", metavar="PATH",
         help="a node's directory, a folder of the nodes of one cluster, or a copy of the metadata log",
     )  # fmt: skip
-    parser.add_argument("--warehouse", metavar="DIR", help="plan from the tables instead, as of the last run")
+    parser.add_argument("--warehouse", metavar="DIR", help="plan from the tables instead, as of their last run")
     parser.add_argument(
-        "--cluster-id", metavar="ID", help="of a directory that does not say it; which of several in a warehouse"
+        "--cluster-id", metavar="ID", help="the cluster of a directory without meta.properties, or of a warehouse"
     )
-    parser.add_argument("--drain", type=_ids, default=(), metavar="ID,…", help="brokers that are to hold nothing")
-    parser.add_argument("--topics", metavar="NAME,…", help="plan for these topics alone")
-    parser.add_argument("--disable-rack-aware", action="store_true", help="take no notice of racks")
+    parser.add_argument("--drain", type=_ids, default=(), metavar="ID,…", help="brokers that lose all their replicas")
+    parser.add_argument("--topics", metavar="NAME,…", help="plan only for these topics")
+    parser.add_argument("--disable-rack-aware", action="store_true", help="ignore racks")
     parser.add_argument(
         "--tolerance", type=_part, default=0.0, metavar="PART",
-        help="how far off its share a broker may be, as a part of it: 0.1 moves less, 0 makes them even (default)",
+        help="allowed deviation of a broker from its share, as a fraction: 0.1 moves less, 0 is even (default)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of the luck that chooses among equals (default 0)")
-    parser.add_argument("--out", metavar="FILE", help="where to write the plan (default: the output)")
-    parser.add_argument("--rollback", metavar="FILE", help="where to write the same partitions as they are now")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random choice among equal moves (default 0)")
+    parser.add_argument("--out", metavar="FILE", help="where to write the plan (default: standard output)")
+    parser.add_argument("--rollback", metavar="FILE", help="where to write their current assignment")
     parser.add_argument(
         "--partitions-per-file", type=_count, default=0, metavar="N",
-        help="cut the plan into files of so many partitions, FILE.1, FILE.2 …, to be executed one after another",
+        help="split the plan into FILE.1, FILE.2 … of N partitions each, to be executed one after the other",
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> int:
 
 def _image(arguments: Namespace) -> Image:
     if (arguments.source is None) == (arguments.warehouse is None):
-        raise BadCluster("name either a directory to plan from, or a --warehouse")
+        raise BadCluster("give either a directory to plan from, or --warehouse")
     if arguments.source is not None:
         return image_of(arguments.source, arguments.cluster_id, _progress)
     from pipeline.planner.warehouse import image_of_tables

@@ -1,8 +1,8 @@
 """Moves from who has too many to who has too few, very many at once: straight, or by way of a third broker.
 
 While the cheapest way to mend any imbalance copies one replica, every way that does so is a step of an exact solution,
-whichever is taken first: so luck may choose, and numpy may take thousands together. By way of a third costs no more
-where the replica that makes room there was moved already. What luck does not find is left to `paths`.
+whichever is taken first: so moves may be chosen at random, thousands at once. By way of a third costs no more
+where the replica that makes room there was moved already. `paths` finds the remaining moves.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IDLE_DETOURS_MAX = 5
 
 
 def move_directly(assignment: Assignment, rng: np.random.Generator, progress: Callable[[int], None]) -> None:
-    """Move until luck finds nothing more. progress is told how many moves were made."""
+    """Move until the random choice finds no more moves. progress: called with the number of moves made."""
     idle = 0
     while idle < _IDLE_ROUNDS_MAX:
         takers = _takers(assignment, rng)
@@ -42,7 +42,7 @@ def move_directly(assignment: Assignment, rng: np.random.Generator, progress: Ca
 
 
 def _takers(assignment: Assignment, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Brokers that should get a replica, each as often as it lacks one, in an order of luck."""
+    """Brokers that should get a replica, each as often as it lacks one, in random order."""
     lacks = np.maximum(assignment.low - assignment.load, 0)
     takers = np.repeat(np.arange(assignment.brokers), lacks)
     if (spare := -assignment.surplus()) > 0:
@@ -55,7 +55,7 @@ def _takers(assignment: Assignment, rng: np.random.Generator) -> NDArray[np.int6
 def _givers(
     assignment: Assignment, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """Replicas that should move: homeless ones, and of each broker as many as it has too many, drawn by luck."""
+    """Replicas that should move: homeless ones, and of each broker as many as it has too many, drawn at random."""
     width = assignment.now.shape[1]
     flat = assignment.now.ravel()
     gives = np.maximum(assignment.load - assignment.high, 0)

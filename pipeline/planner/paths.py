@@ -133,7 +133,7 @@ class Chains:
         if arcs_of == self._few_arcs_of and best_cost > self.cost_min:
             return None
         if best_end < 0:
-            raise BadCluster("the brokers cannot be evened out under the rule of the racks")
+            raise BadCluster("the brokers cannot be balanced within the limits of the racks")
         self.cost_min = best_cost
         if best_cost > cost_max:
             return None

@@ -44,7 +44,7 @@ def plan(
     """The plan with the fewest moves after which racks and brokers are even.
 
     drain: brokers that are to hold nothing. tolerance: by which part of its share a broker may be off it. seed: of the
-    luck that chooses among equals. progress: called with the moves made and the least there will be.
+    random choice among equal moves. progress: called with the moves made and the lower bound.
     Raises BadCluster where the cluster's own words forbid a plan.
     """
     targets = _targets(cluster, frozenset(drain), rack_aware)
@@ -72,10 +72,10 @@ def plan(
 def _targets(cluster: Cluster, drained: frozenset[int], rack_aware: bool) -> list[Broker]:
     known = {broker.id for broker in cluster.brokers}
     for broker_id in sorted(drained - known):
-        raise BadCluster(f"broker {broker_id} is to be drained, and is not registered; there are {sorted(known)}")
+        raise BadCluster(f"broker {broker_id} cannot be drained: it is not registered; registered are {sorted(known)}")
     targets = [broker for broker in cluster.brokers if broker.id not in drained]
     if not targets:
-        raise BadCluster("no broker is left that may hold replicas")
+        raise BadCluster("no broker is left that can hold replicas")
     for broker in targets:
         if broker.fenced:
             raise BadCluster(f"broker {broker.id} is fenced, so nothing can move to it: start it, or drain it too")

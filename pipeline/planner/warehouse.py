@@ -55,7 +55,7 @@ def _chosen(manifest: Manifest, directory: str, wanted: str | None) -> str:
     if not there:
         raise BadCluster(f"{directory} holds no tables")
     if wanted is None and len(there) > 1:
-        raise BadCluster(f"{directory} holds several clusters: name one by --cluster-id: {', '.join(there)}")
+        raise BadCluster(f"{directory} holds several clusters: choose one with --cluster-id: {', '.join(there)}")
     if wanted is not None and wanted not in there:
         raise BadCluster(f"{directory} does not hold cluster {wanted}, but {', '.join(there)}")
     return wanted or there[0]

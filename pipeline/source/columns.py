@@ -1,4 +1,4 @@
-"""Rows as Arrow columns: only those that are asked for are made."""
+"""Rows as Arrow columns; only the requested columns are built."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def schema_of(names: Sequence[str]) -> Any:
     """The pyarrow.Schema of these columns; raises ValueError for one that there is not."""
     unknown = [name for name in names if name not in _COLUMNS]
     if unknown:
-        raise ValueError(f"there is no column {', '.join(unknown)}; there are {', '.join(_COLUMNS)}")
+        raise ValueError(f"unknown column {', '.join(unknown)}; the columns are {', '.join(_COLUMNS)}")
     return arrow_schema(_COLUMNS[name] for name in names)
 
 
@@ -96,7 +96,7 @@ def _array(name: str, rows: Rows, who: NDArray[np.int64], source: Range) -> Any:
 
 
 def _said(name: str, rows: Rows, who: NDArray[np.int64]) -> Any:
-    """What single rows say: json, value, problem."""
+    """The columns of single rows: json, value, problem, name."""
     values: list[Any] = [None] * len(rows)
     for row, said in rows.said.items():
         values[row] = said.get(name)

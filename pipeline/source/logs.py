@@ -1,4 +1,4 @@
-"""What a source reads, whatever it is: which clusters there are, how far their logs reach, and how they are cut."""
+"""The logs that a source reads: their clusters, their end offsets, and their plans; from directories or a quorum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Logs(Protocol):
     """Logs of some clusters."""
 
     def plans(self, progress: Mapping[str, Mapping[str, int]], *, is_live: bool) -> tuple[list[Plan], list[Finding]]:
-        """What there is of each cluster behind its progress, and what is no log."""
+        """A plan for each cluster, from its progress on, and findings for directories that are not logs."""
 
 
 class Directories(NamedTuple):
@@ -51,14 +51,14 @@ class Directories(NamedTuple):
 
 
 def logs_of(options: Mapping[str, str]) -> Logs:
-    """What the options ask for; raises OptionError."""
+    """The logs that the options name; raises OptionError."""
     unknown = sorted(name for name in options if name.lower() not in OPTIONS)
     if unknown:
-        raise OptionError(f"there is no option {', '.join(unknown)}; there are {', '.join(OPTIONS)}")
+        raise OptionError(f"unknown option {', '.join(unknown)}; the options are {', '.join(OPTIONS)}")
     given = {name.lower(): value for name, value in options.items()}
     range_bytes = number_of(given, "rangebytes", RANGE_BYTES)
     if len({"path", "quorum", "watch"} & set(given)) > 1:
-        raise OptionError("a path, a quorum or a watch is read, not two of them")
+        raise OptionError("give only one of: a path, quorum, watch")
     if "watch" in given:
         # grpc is loaded only where it is used.
         from pipeline.source.watched import Watch, targets_of, tls_of
@@ -70,12 +70,12 @@ def logs_of(options: Mapping[str, str]) -> Logs:
         return Quorum(endpoints_of(given["quorum"]), given.get("client", "kraft-pipeline"), range_bytes)
     patterns = tuple(part.strip() for part in given.get("path", "").split(",") if part.strip())
     if not patterns:
-        raise OptionError("nothing to read is given: load(path), or the option quorum or watch")
+        raise OptionError("nothing to read: give load(path), or the option quorum or watch")
     return Directories(patterns, given.get("cluster"), range_bytes)
 
 
 def before(found: Plan, until: int) -> tuple[list[Range], list[Finding]]:
-    """What of a plan lies below an offset."""
+    """The ranges and findings of a plan below an offset."""
     ranges = [
         part._replace(until=min(part.until, until))
         for part in found.ranges

@@ -1,4 +1,4 @@
-"""The options of the source `kraft`: their names, and how the text of each is parsed."""
+"""The options of the source `kraft_metadata`: their names, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 # Options of the source, in lower case, as Spark hands them over.
 OPTIONS = {
     "path": "node directories, folders of them, directories of the partition, globs of these; separated by commas",
-    "cluster": "the id of the one cluster that is meant",
+    "cluster": "the id of the one cluster to read",
     "quorum": "host:port of nodes of a live quorum, separated by commas",
     "watch": "host:port of the watch services of a live quorum, separated by commas",
-    "watchca": "PEM file of the authority of the watch services; none: no TLS",
-    "watchchain": "PEM file of the certificate to show to them",
+    "watchca": "PEM file of the CA of the watch services; without it: no TLS",
+    "watchchain": "PEM file of the client certificate",
     "watchkey": "PEM file of its key",
-    "from": "where to begin: an offset for each cluster, as JSON",
+    "from": "the first offset to read of each cluster, as JSON",
     "rangebytes": "how many bytes a task reads",
     "maxbytespertrigger": "how many bytes a micro-batch reads at most",
-    "push": "true to take filters; needs spark.sql.python.filterPushdown.enabled",
-    "client": "the client id that a live quorum is told",
+    "push": "true to push filters down; needs spark.sql.python.filterPushdown.enabled",
+    "client": "the client id for requests to a live quorum",
 }
 Progress = dict[str, dict[str, int]]
 
 
 class OptionError(ValueError):
-    """An option that cannot be. One line that says which."""
+    """An invalid option. The text is one line that names it."""
 
 
 def number_of(options: Mapping[str, str], name: str, default: int) -> int:
@@ -36,7 +36,7 @@ def number_of(options: Mapping[str, str], name: str, default: int) -> int:
     if not text:
         return default
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 40:
-        raise OptionError(f"{name} is {text!r}, a number of bytes is wanted")
+        raise OptionError(f"{name} is {text!r}; expected a number of bytes above 0")
     return int(text)
 
 
@@ -46,10 +46,10 @@ def progress_of(text: str) -> Progress:
         tree = json.loads(text or "{}")
         return {str(key): {"offset": _offset(value), "epoch": -1} for key, value in tree.items()}
     except (ValueError, AttributeError, TypeError) as error:
-        raise OptionError(f"from is no JSON of an offset for each cluster: {error}") from None
+        raise OptionError(f"from must be JSON with an offset for each cluster: {error}") from None
 
 
 def _offset(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no offset")
+        raise ValueError(f"{value!r} is not an offset")
     return value

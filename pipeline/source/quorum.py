@@ -1,7 +1,7 @@
-"""A live quorum as a source: its leader is asked as by an observer, and gives what is committed (KIP-595, KIP-630).
+"""A live quorum as a source: committed records are fetched from its leader, as an observer does (KIP-595, KIP-630).
 
-The requests carry the replica id -1, so that the leader keeps no account of us. As any replica that has nothing, we are
-sent to a snapshot first where there is one.
+The requests carry the replica id -1, so that the leader does not track us as an observer. As any empty replica, we are
+sent to a snapshot first, if there is one.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _CONTROLLERS = 2
 
 
 class Unreachable(Exception):
-    """No node of the quorum answers as it should. One line that says which, and what the last said."""
+    """No node of the quorum gives a usable answer. The text is one line with the node and its last error."""
 
 
 class Leader(NamedTuple):
-    """Who leads, and how far what is committed reaches."""
+    """The leader of the quorum, and the high watermark."""
 
     cluster_id: str
     node_id: int
@@ -58,10 +58,10 @@ def endpoints_of(text: str) -> tuple[Endpoint, ...]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         host, sign, port = part.rpartition(":")
         if not sign or not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
-            raise OptionError(f"quorum: {part!r} is no host:port")
+            raise OptionError(f"quorum: {part!r} is not host:port")
         found.append(Endpoint("CONTROLLER", host.strip("[]"), int(port)))
     if not found:
-        raise OptionError("quorum: no host:port is given")
+        raise OptionError("quorum: no host:port given")
     return tuple(found)
 
 
@@ -104,12 +104,12 @@ class Asking:
 
     def _channel(self, endpoint: Endpoint) -> Channel:
         made = self.channels[endpoint] = Channel(
-            self.loop, self.client, Random(), on_answer=self._told, on_failure=self._told,
+            self.loop, self.client, Random(), on_answer=self._on_result, on_failure=self._on_result,
             on_refused=lambda: None, note=lambda _event, _fields: None,
         )  # fmt: skip
         return made
 
-    def _told(self, number: int, what: Any) -> None:
+    def _on_result(self, number: int, what: Any) -> None:
         if number == self.number and self.answers is not None and not self.answers.done():
             self.answers.set_result(what)
 
@@ -122,7 +122,7 @@ class Quorum(NamedTuple):
     range_bytes: int
 
     def plans(self, progress: Mapping[str, Mapping[str, int]], *, is_live: bool) -> tuple[list[Plan], list[Finding]]:
-        """What is committed behind the progress. Raises Unreachable."""
+        """A plan for the committed records from the progress on. Raises Unreachable."""
         del is_live
         with Asking(self.client) as asking:
             leader = leader_of(asking, self.endpoints)
@@ -146,7 +146,7 @@ class Quorum(NamedTuple):
 
 
 class QuorumRange(NamedTuple):
-    """Offsets that are fetched from whoever leads. What a `Range` has and this has not is as if unknown."""
+    """Offsets that are fetched from the current leader. The fields of a `Range` that it cannot fill are unknown."""
 
     quorum: Quorum
     cluster_id: str
@@ -181,7 +181,7 @@ class QuorumRange(NamedTuple):
                     continue
                 whole, last = _whole(data, offset)
                 if not whole:
-                    raise Unreachable(f"cluster {self.cluster_id}: nothing is there at offset {offset} of {end}")
+                    raise Unreachable(f"cluster {self.cluster_id}: no records at offset {offset}, expected up to {end}")
                 yield from decode(whole, source, schema, wanted)
                 offset = last + 1
                 deadline = time.monotonic() + ATTEMPT_S_MAX
@@ -229,7 +229,7 @@ class QuorumSnapshot(NamedTuple):
 
 
 def leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str | None = None) -> Leader:
-    """Who leads now; raises Unreachable where nobody does within some time, or the cluster is another."""
+    """The current leader; raises Unreachable where there is none for 30 s, or the cluster is another."""
     deadline = time.monotonic() + ATTEMPT_S_MAX
     while True:
         try:
@@ -241,7 +241,7 @@ def leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str |
 
 
 def _leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str | None) -> Leader:
-    said = "nobody was asked"
+    said = "no node was asked"
     for endpoint in endpoints:
         try:
             told = asking.ask(endpoint, DescribeClusterRequest(
@@ -261,7 +261,7 @@ def _leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str 
                 found = Endpoint("CONTROLLER", node.host, node.port)
                 return _described(asking, told.cluster_id, node.broker_id, found)
         said = f"{where} knows no active controller"
-    raise Unreachable(f"no leader of the quorum is found: {said}")
+    raise Unreachable(f"no leader of the quorum found: {said}")
 
 
 def _described(asking: Asking, cluster_id: str, node_id: int, endpoint: Endpoint) -> Leader:
@@ -278,12 +278,12 @@ def _described(asking: Asking, cluster_id: str, node_id: int, endpoint: Endpoint
 
 
 def _fetch(asking: Asking, leader: Leader, offset: int, bytes_max: int) -> Any:
-    """What the leader has at an offset: the data of the partition. Raises Unreachable."""
+    """The partition data of the leader's Fetch answer for an offset. Raises Unreachable."""
     partition = FetchRequest.FetchTopic.FetchPartition(
         partition=0,
         current_leader_epoch=leader.epoch,
         fetch_offset=offset,
-        # Of the records before we know nothing but that they are committed, so they are in every later epoch's log.
+        # The records before are committed, so they are in the log of every later epoch.
         last_fetched_epoch=leader.epoch if offset else 0,
         log_start_offset=-1,
         partition_max_bytes=bytes_max,

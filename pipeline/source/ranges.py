@@ -1,7 +1,7 @@
-"""Cutting a copy of the log into byte ranges that are read side by side, on the borders of batches.
+"""Cutting a copy of the log into byte ranges at batch boundaries, so that they can be read in parallel.
 
-A log has no marks to find a batch by, so the headers are walked, which takes 1 µs a batch. What is not as it should be
-is found on the way: torn ends, bytes that are no batch, offsets that are missing.
+A log has no marks by which to find a batch, so all headers are read, which takes 1 µs a batch. This also finds damage:
+torn ends, bytes that are not a batch, missing offsets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipeline.source.directories import Copy, LogFile
 
 RANGE_BYTES = 32 << 20
-# What a batch of the metadata log may take: stock leaders write up to 8 MiB.
+# The largest batch of the metadata log that is read: stock leaders write up to 8 MiB.
 BATCH_BYTES_MAX = 1 << 30
 
 _HEADER = Struct(">qiib4xhiqqqhii")
@@ -48,12 +48,12 @@ class Range(NamedTuple):
 
 
 def of_no_file(part: Any, base_offset: int, end_offset: int) -> Range:
-    """What rows are told to be from that lie in no file: `part` is a range or snapshot of a live quorum."""
+    """The source of rows that are in no file. part: a range or snapshot of a live quorum."""
     return Range(part.cluster_id, None, "", 0, 0, base_offset, end_offset, part.min_time_ms, part.max_time_ms)
 
 
 class Finding(NamedTuple):
-    """Something that is no sound record. kind: as in the table `records`. problem: one line."""
+    """A defect found in a log. kind: as in the table `records`. problem: one line."""
 
     cluster_id: str | None
     node_id: int | None
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 class Walk:
-    """The batches of one file, walked once. After `ranges` was used up, the rest tells how it ended.
+    """The batches of one file. After `run` the attributes hold the ranges, the findings, and where the file ended.
 
     end: the first byte behind the whole batches; end_offset: the offset behind the last; epoch: of the last, and
     passed_epoch of the last that was passed over.
@@ -83,7 +83,7 @@ class Walk:
         self.epoch = self.passed_epoch = -1
 
     def find(self, kind: str, position: int, offset: int, problem: str) -> None:
-        """Note what is wrong."""
+        """Add a finding."""
         copy = self.copy
         line = f"{self.file.path}, byte {position}: {problem}"
         finding = Finding(
@@ -92,7 +92,7 @@ class Walk:
         self.findings.append(finding)
 
     def run(self, *, range_bytes: int = RANGE_BYTES, is_last: bool = False, from_offset: int = 0) -> Walk:
-        """Walk it. is_last: a torn end is no finding, since the file may still be written.
+        """Read all headers. is_last: a torn end is no finding, since the file may still be written.
 
         from_offset: batches that end at or before it are passed over.
         """
@@ -180,7 +180,7 @@ class Walk:
 
 
 class Plan(NamedTuple):
-    """What of a cluster is read: ranges in the order of the log, and what was found on the way.
+    """What is read of a cluster: ranges in the order of the log, and findings.
 
     end_offset: the offset behind the last record that is there.
     """
@@ -204,9 +204,9 @@ def plan(
     is_live: bool = False,
 ) -> Plan:
     """The log of one cluster, from its copies: the one that reaches furthest, and before its start those that begin
-    earlier, so that as much of the history is there as any of them has.
+    earlier, so that the plan covers as much history as any copy has.
 
-    What lies before the start of the furthest is committed, since a snapshot stands in its stead. from_offset: records
+    What lies before the start of the furthest is committed, since a snapshot replaces it. from_offset: records
     below it were delivered before. from_epoch: of the last of them, -1 where that is not known. is_live: a torn end is
     left for later.
     """
@@ -229,7 +229,7 @@ def plan(
                 resumed = _checkpoint(copy, first.base_offset, range_bytes)
                 problem = f"{copy.directory}: offsets {expected} to {first.base_offset - 1} are not there"
                 if resumed is not None:
-                    problem += f"; {resumed.file.path} stands in their stead"
+                    problem += f"; {resumed.file.path} replaces them"
                     ranges += resumed.ranges
                     findings += resumed.findings
                 if expected > from_offset or resumed is None:
@@ -288,7 +288,7 @@ def _start(copy: Copy) -> int:
 
 
 def _last(copy: Copy) -> tuple[int, int]:
-    """Epoch and offset at which a copy ends: who has the later epoch, then the higher offset, reaches further."""
+    """Epoch and offset at which a copy ends; copies are compared by epoch, then by offset."""
     if not copy.segments:
         return -1, copy.checkpoints[-1].offset
     for segment in reversed(copy.segments):

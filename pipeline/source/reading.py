@@ -1,4 +1,4 @@
-"""Reading ranges: the rows of each as Arrow batches, of what is asked for alone."""
+"""Reading ranges: their rows as Arrow batches, restricted to the wanted offsets, types and columns."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
     from pipeline.source.rows import Rows
 
-# Bytes that are taken apart together: more of them win nothing, and leave the caches.
+# Bytes that are decoded together: more do not make it faster, and do not fit into the CPU caches.
 PIECE_BYTES = 1 << 20
 _EVERY = (0, (1 << 63) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of the records is asked for. Offsets: low inclusive, high exclusive. types: None for all.
+    """The wanted records. Offsets: low inclusive, high exclusive. types: None for all.
 
-    A row that is no record has no type, and is not wanted where types are.
+    A row that is not a record has no type, and is left out where types are given.
     """
 
     offsets: tuple[int, int] = _EVERY
     types: frozenset[int] | None = None
 
     def within(self, base_offset: int, end_offset: int) -> Wanted:
-        """What of these offsets is asked for."""
+        """The wanted records within these offsets."""
         low, high = self.offsets
         return Wanted((max(low, base_offset), min(high, end_offset)), self.types)
 
@@ -61,21 +61,21 @@ def read_part(part: Any, schema: Any, wanted: Wanted) -> Iterator[Any]:
 def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
     """The records of a range as pyarrow.RecordBatches, in order.
 
-    A file that is not what it was when the range was cut gives one row that says so.
+    A file that changed since the range was cut gives one row that says so.
     """
     try:
         data = _bytes_of(source)
         first = read_header(data)
         if first is None or first.base_offset != source.base_offset:
             held = "nothing" if first is None else f"offset {first.base_offset}"
-            raise ChangedFile(f"{held} stands where the batch of offset {source.base_offset} was")
+            raise ChangedFile(f"{held} is where the batch of offset {source.base_offset} was")
         yield from decode(data, source, schema, wanted)
     except (OSError, CorruptBatch, ChangedFile) as error:
         yield batch_of_findings([_changed(source, str(error))], schema)
 
 
 class ChangedFile(Exception):
-    """A file is not what it was."""
+    """A file changed after its ranges were cut."""
 
 
 def decode(data: bytes, source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
@@ -86,7 +86,7 @@ def decode(data: bytes, source: Range, schema: Any, wanted: Wanted) -> Iterator[
         while position < len(data) and position - begin < PIECE_BYTES:
             batch = read_header(data, position)
             if batch is None:
-                raise ChangedFile(f"at byte {source.start + position} no batch ends that ended there before")
+                raise ChangedFile(f"at byte {source.start + position} the batch that ended there has changed")
             batches.append(batch._replace(position=position - begin))
             position += batch.size
         rows = rows_of(data[begin:position], batches, file_position=source.start + begin)

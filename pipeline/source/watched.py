@@ -1,7 +1,7 @@
-"""A live quorum as a source, by its watch service (docs/watch.md): what is committed, from any of its nodes.
+"""A live quorum as a source, through its watch service (docs/watch.md): committed records, from any of its nodes.
 
-What the service tells are the records' JSON trees; they are made records again and go through the decoder as those of a
-file do, so that their rows are the same. NoOps, elections and transaction markers are no changes, and have no rows.
+The service sends records as JSON trees. They are encoded again and pass through the same decoder as those of a file, so
+that their rows are equal. NoOps, elections and transaction markers are not changes and have no rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TYPES = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): number for number, (nam
 
 
 class WatchEnded(Exception):
-    """What was to be read is not told any more. One line."""
+    """The watch service no longer has the records to read. The text is one line."""
 
 
 class Watch(NamedTuple):
@@ -45,7 +45,7 @@ class Watch(NamedTuple):
         return Client(self.targets, tls=self.tls, cluster_id=cluster_id)
 
     def plans(self, progress: Mapping[str, Mapping[str, int]], *, is_live: bool) -> tuple[list[Plan], list[Finding]]:
-        """What is committed behind the progress. Raises WatchEnded."""
+        """A plan for the committed records from the progress on. Raises WatchEnded."""
         del is_live
         try:
             with self.client() as client:
@@ -56,8 +56,8 @@ class Watch(NamedTuple):
         begin = progress.get(cluster_id, {}).get("offset", 0)
         if begin < told["logStartOffset"]:
             raise WatchEnded(
-                f"cluster {cluster_id}: offset {begin} is wanted, and the log begins at {told['logStartOffset']}; what "
-                "was before can be taken in by the option quorum"
+                f"cluster {cluster_id}: offset {begin} is needed, but the log begins at {told['logStartOffset']}; "
+                "use the option quorum to read the records before it from a snapshot"
             )
         end = max(told["watchEndOffset"], begin)
         parts: list[Any] = [
@@ -68,7 +68,7 @@ class Watch(NamedTuple):
 
 
 class WatchRange(NamedTuple):
-    """Offsets that are watched from whichever node. What a `Range` has and this has not is as if unknown."""
+    """Offsets that are watched on any node. The fields of a `Range` that it cannot fill are unknown."""
 
     watch: Watch
     cluster_id: str
@@ -106,9 +106,9 @@ def targets_of(text: str) -> tuple[str, ...]:
     for part in found:
         host, _, port = part.rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
-            raise OptionError(f"watch: {part!r} is no host:port")
+            raise OptionError(f"watch: {part!r} is not host:port")
     if not found:
-        raise OptionError("watch: no host:port is given")
+        raise OptionError("watch: no host:port given")
     return found
 
 
@@ -121,7 +121,7 @@ def tls_of(options: Mapping[str, str]) -> Files | None:
 
 
 def batches_of(changes: list[dict[str, Any]]) -> Iterator[bytes]:
-    """Record batches of changes as the service tells them: those that follow each other in one batch of the log."""
+    """Record batches made of the changes of the service: adjacent changes of one batch of the log become one batch."""
     held: list[dict[str, Any]] = []
     for change in changes:
         if held and not _follows(held[-1], change):
@@ -151,7 +151,7 @@ def _batch(changes: list[dict[str, Any]]) -> bytes:
 
 
 def _value(change: dict[str, Any]) -> bytes:
-    """The record as it stands in a log, but for what is kept back."""
+    """The record as in the log, with hidden fields replaced."""
     cls = metadata_class(_TYPES[change["type"]])
     empty = "" if cls is UserScramCredentialRecord else HIDDEN
     tree = {**change["data"], **dict.fromkeys(change.get("hidden") or (), empty)}

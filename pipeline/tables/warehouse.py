@@ -62,7 +62,7 @@ class Warehouse:
         try:
             tree = dict(json.loads(path.read_text()))
             if tree.get("version") != FORMAT_VERSION:
-                raise WarehouseError(f"{path} is of version {tree.get('version')}, only {FORMAT_VERSION} is read")
+                raise WarehouseError(f"{path} has version {tree.get('version')}; only {FORMAT_VERSION} is supported")
             return Manifest(**tree)
         except (OSError, ValueError, TypeError) as error:
             raise WarehouseError(f"{path} cannot be read: {error}") from None
@@ -86,7 +86,7 @@ class Warehouse:
         try:
             os.link(part, path)  # unlike a rename, this fails where there is one
         except FileExistsError:
-            raise WarehouseError(f"{path} is there already: another process writes {self.directory}") from None
+            raise WarehouseError(f"{path} exists already: another process writes to {self.directory}") from None
         finally:
             part.unlink()
         return done
@@ -94,7 +94,7 @@ class Warehouse:
     def paths(self, manifest: Manifest, table: str) -> list[str]:
         """The directories of a table's files; raises WarehouseError for one that there is not."""
         if table not in BY_NAME:
-            raise WarehouseError(f"there is no table {table}; there are {', '.join(BY_NAME)}")
+            raise WarehouseError(f"unknown table {table}; the tables are {', '.join(BY_NAME)}")
         if table == "records":
             return [self.absolute(part["path"]) for part in manifest.records]
         names = [table, OPEN + table] if any(table == one.name for one in INTERVALS) else [table]

@@ -1,4 +1,4 @@
-"""The connection to one peer: made when it is needed, versions settled first, one request at a time (see DESIGN.md)."""
+"""The connection to one peer: opened when needed, ApiVersions first, one request at a time (see DESIGN.md)."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ class Link(asyncio.Protocol):
 
 
 class Channel:
-    """The way to one peer.
+    """The channel to one peer.
 
-    Each `send` ends in one call of on_answer, or of on_failure; but not one that a later `send` has made void.
-    on_refused: nobody listens where the peer should be. versions: what the peer serves, None where not yet known.
+    Each `send` ends in one call of on_answer, or of on_failure; unless a later `send` has replaced it.
+    on_refused: the connection was refused. versions: the versions that the peer serves, None where not yet known.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Channel:
         return self._link is not None and self.versions is not None
 
     def send(self, number: int, endpoint: Endpoint, request: Any) -> None:
-        """Send a request to where the peer is now. An earlier one that is unanswered becomes void."""
+        """Send a request to the peer's current address. It replaces an earlier one that is unanswered."""
         assert not self._is_closed, "a request on a channel that is closed"
         if endpoint != self._endpoint:
             self._disconnect()
@@ -133,7 +133,7 @@ class Channel:
             self._connect()
 
     def close(self) -> None:
-        """Let go of the connection; nothing is called any more."""
+        """Close the connection; no callback is called any more."""
         self._is_closed = True
         self._asked = None
         self._disconnect()
@@ -168,13 +168,13 @@ class Channel:
         lasted = self.versions is not None and self._loop.time() - self._ready_at >= BACKOFF_MS / 1000
         self._lose()
         if lasted:
-            # Whether somebody still listens tells at once whether the process is gone.
+            # Connecting again shows at once whether the process is still there.
             self._connect()
         else:
             self._back_off()
 
     def break_off(self, reason: str) -> None:
-        """The peer does not speak as it should: end the connection."""
+        """The peer violates the protocol: end the connection."""
         self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
         link = self._link
         self._lose()
@@ -221,7 +221,7 @@ class Channel:
             self._on_refused()
 
     def _back_off(self) -> None:
-        """Wait before the next attempt: twice as long after each that fails, a fifth more or less by luck."""
+        """Wait before the next attempt: twice as long after each failure, with a random jitter of ±20 %."""
         wait_ms = min(BACKOFF_MS * (1 << min(self._failures, 10)), BACKOFF_MS_MAX)
         self._failures += 1
         self._set_timer(wait_ms * (0.8 + 0.4 * self._rng.random()), self._after_backoff)
@@ -232,7 +232,7 @@ class Channel:
             self._connect()
 
     def _disconnect(self) -> None:
-        """End whatever there is of a connection, without a word to the caller."""
+        """End the connection, if there is one, without a callback."""
         if self._connecting is not None:
             self._connecting.cancel()
             self._connecting = None
@@ -267,10 +267,10 @@ class Channel:
             asked, self._asked = self._asked, None
             self._on_failure(asked.number, error)
 
-    # What is written and read.
+    # Writing and reading.
 
     def _ask_versions(self) -> None:
-        """ApiVersions in the newest version that the peer may know: it tells by its answer where that is too new."""
+        """Send ApiVersions in the newest version that the peer may support; its answer says where that is too new."""
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
         self._asking_versions = Outgoing(-1, request)
         self._write(self._asking_versions, self._api_versions_version)

@@ -1,4 +1,4 @@
-"""All channels of a node: sends what the core wants sent, and tells it what came of it."""
+"""All channels of a node: sends the core's requests, and reports answers and failures to it."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class Channels:
         self._is_closed = False
 
     def send(self, effect: Send) -> None:
-        """Send a request; one of the inputs tells what came of it, unless a later `send` to the peer makes it void."""
+        """Send a request; one of the inputs reports its result, unless a later `send` to the peer replaces it."""
         channel = self._channels.get(effect.peer)
         if channel is None:
             channel = self._channels[effect.peer] = self._make(effect.peer)
         channel.send(effect.number, effect.endpoint, effect.request)
 
     def retain(self, peers: Container[int]) -> None:
-        """Let go of the channels to all other peers; one that is sent to again has a new one."""
+        """Close the channels to all other peers; a later `send` opens a new one."""
         for peer in [peer for peer in self._channels if peer not in peers]:
             self._channels.pop(peer).close()
 
     def close(self) -> None:
-        """Let go of all connections; nothing is told any more."""
+        """Close all connections; nothing is reported any more."""
         self._is_closed = True
         for channel in self._channels.values():
             channel.close()
@@ -69,7 +69,7 @@ class Channels:
             self._on_input(Answered(peer, number, response))
 
         def on_failure(number: int, error: Error) -> None:
-            # A version that does not fit is seen within `send`; the core is told by a step of its own.
+            # A version that does not fit is found within `send`; the failure is reported in a step of its own.
             self._loop.call_soon(self._tell, Failed(peer, number, error))
 
         def on_refused() -> None:

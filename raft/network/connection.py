@@ -19,7 +19,7 @@ Piece = bytes | bytearray | memoryview
 # Requests of one connection that may wait for their answers; what comes on top stays in the socket.
 WAITING_MAX = 100
 
-# Requests of one connection that are taken in one turn of the loop: who sends very many must not hold up others, the
+# Requests of one connection handled in one turn of the loop: a peer that sends very many must not delay others, the
 # quorum's own Fetches among them.
 TURN_REQUESTS = 16
 
@@ -57,10 +57,10 @@ class Connection(asyncio.Protocol):
     """The protocol object. number: unique in the process; listener: its name; last_active: of the loop's clock, s;
     held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong.
 
-    on_frame: takes each frame in its turn; on_made, on_lost: the beginning and the end; on_held: takes by how much the
-    bytes of an unfinished frame became more or fewer; on_stuck: told True when the peer does not fetch its answers, and
-    at each answer that comes on top, and False when it does again; is_turn_full: whether this turn of the loop had so
-    many large answers that only light connections go on.
+    on_frame: takes each frame in order; on_made, on_lost: called at the beginning and the end; on_held: takes the
+    change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers, and
+    at each further answer, and with False when it reads again; is_turn_full: whether this turn of the loop had so many
+    large answers that only connections with small answers continue.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Connection(asyncio.Protocol):
             self._on_stuck(self, True)
 
     def refuse(self, reason: str) -> None:
-        """Close the connection for a reason that the server tells."""
+        """Close the connection, with a reason from the server."""
         if not self.is_closing:
             self.error = reason
             self.close()
@@ -311,7 +311,7 @@ def address_text(host: str, port: int) -> str:
 
 
 def set_socket_options(transport: asyncio.BaseTransport) -> None:
-    """No delay for small answers, and probes for peers that are gone without a word."""
+    """No delay for small answers, and keepalive probes to detect peers that are gone."""
     sock = transport.get_extra_info("socket")
     if sock is not None and sock.family in {socket.AF_INET, socket.AF_INET6}:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -7,7 +7,7 @@ _SIZE = 4
 
 
 class Framer:
-    """Cuts what arrives into frames. It holds what arrived of an unfinished one, and nothing for what is announced.
+    """Cuts received bytes into frames. It holds only the bytes received of an unfinished frame, not its announced size.
 
     held: bytes of the unfinished frame. error: why no more frames can be had, None while all is well.
     """

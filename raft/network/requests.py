@@ -24,7 +24,7 @@ _LENGTH = Layout(">i")
 
 
 class BadRequest(ValueError):
-    """A frame that is no request that is served here; Kafka closes the connection, and so do we."""
+    """A frame that is not a request served here; the connection is closed, as in Kafka."""
 
 
 class Incoming(NamedTuple):
@@ -76,7 +76,7 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
     try:
         header, position = decode_prefix(RequestHeader, request_header_version(cls, version), frame, 0)
         if not is_served:
-            # The client cannot know yet what is served: it is told in version 0 (KIP-511).
+            # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
         message, end = decode_prefix(cls, version, frame, position)
     except DecodeError as error:

@@ -29,7 +29,7 @@ HELD_BYTES_MAX = 32 << 20
 UNSENT_BYTES_MAX = 32 << 20
 
 # Large answers of one turn of the loop. A thousand peers that ask for a megabyte each get them one after the other, and
-# who asks for little goes on meanwhile.
+# connections with small answers continue meanwhile.
 TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
@@ -40,7 +40,7 @@ class Server:
     """Takes requests and gives answers.
 
     versions: first and last version of each API that is served. on_request: takes each request, may answer at once;
-    on_disconnected: takes the number of a connection that is gone; note: takes what is worth a line in the log.
+    on_disconnected: takes the number of a connection that is gone; note: takes events for the log.
     connections: those that are open, by number. held_bytes: of unfinished frames, on all of them.
     """
 
@@ -165,7 +165,7 @@ class Server:
     def _made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
         if len(self.connections) > self._connections_max:
-            # Whoever is of use speaks now and then: the quorum's and the brokers' connections every second or so.
+            # Connections in use are never silent for long: those of the quorum and the brokers send every second or so.
             others = (one for one in self.connections.values() if one is not connection and not one.is_closing)
             silent = min(others, key=lambda one: one.last_active, default=connection)
             silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"
@@ -215,7 +215,7 @@ class Server:
         while unsent > self._unsent_bytes_max:
             first = self._stuck.pop(next(iter(self._stuck)))
             unsent -= first.unsent_bytes
-            first.error = "answers that nobody fetches hold too much, and this connection fetched nothing for longest"
+            first.error = "unread answers hold too much memory, and this connection has read nothing for longest"
             first.abort()
 
     def _sweep_interval(self) -> float:
@@ -224,7 +224,7 @@ class Server:
     def _close_idle(self) -> None:
         oldest = self._loop.time() - self._idle_s_max
         for connection in list(self.connections.values()):
-            # Also one that is closing, and whose peer does not fetch what is left for it.
+            # Also a connection that is closing, and whose peer does not read the remaining answers.
             if connection.last_active < oldest:
                 connection.abort()
         self._sweep = self._loop.call_later(self._sweep_interval(), self._close_idle)

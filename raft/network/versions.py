@@ -1,4 +1,4 @@
-"""Which version of an API to speak with a peer: the highest that both sides have (KIP-35)."""
+"""The version of an API to use with a peer: the highest that both sides support (KIP-35)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def common_version(cls: type, theirs: dict[int, tuple[int, int]]) -> int:
     """The highest version of a request class that both sides have; raises EncodeError where there is none."""
     schema = schema_of(cls)
     ours: Any = schema.served
-    assert ours is not None, f"{schema.name} is not spoken any more"
+    assert ours is not None, f"{schema.name} is not served any more"
     assert schema.api_key is not None, f"{schema.name} is no request"
     range_ = theirs.get(schema.api_key)
     if range_ is None:
@@ -28,6 +28,6 @@ def common_version(cls: type, theirs: dict[int, tuple[int, int]]) -> int:
     version = min(ours[1], range_[1])
     if version < max(ours[0], range_[0]):
         raise EncodeError(
-            f"the peer serves {schema.name} v{range_[0]} to v{range_[1]}, we speak v{ours[0]} to v{ours[1]}"
+            f"the peer serves {schema.name} v{range_[0]} to v{range_[1]}, ours are v{ours[0]} to v{ours[1]}"
         )
     return int(version)

@@ -22,7 +22,7 @@ class Chunk(NamedTuple):
 class TailCache:
     """The chunks last appended, contiguous, each of one or more whole batches; bounded in memory.
 
-    bytes_held: what they cost. first_offset, end_offset: of what is here; equal where there is nothing.
+    bytes_held: their memory. first_offset, end_offset: of the chunks held; equal where there are none.
     """
 
     __slots__ = ("_bases", "_chunks", "_first", "bytes_held", "bytes_max", "end_offset")
@@ -32,10 +32,10 @@ class TailCache:
         self.clear(end_offset)
 
     def clear(self, end_offset: int) -> None:
-        """Hold nothing; the next chunk begins at `end_offset`."""
+        """Drop all chunks; the next one begins at `end_offset`."""
         self._bases: list[int] = []
         self._chunks: list[bytes] = []
-        self._first = 0  # what lies before it was dropped, and is cut off now and then
+        self._first = 0  # chunks before it are dropped; the lists are shortened now and then
         self.bytes_held = 0
         self.end_offset = end_offset
 
@@ -57,7 +57,7 @@ class TailCache:
             self._first = 0
 
     def truncate(self, end_offset: int) -> None:
-        """Forget the chunks that reach above `end_offset`, wholly: what stays of one is on disk."""
+        """Forget each chunk that reaches above `end_offset`, as a whole; its rest is read from disk."""
         if end_offset >= self.end_offset:
             return
         if end_offset <= self.first_offset:

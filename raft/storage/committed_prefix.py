@@ -1,11 +1,12 @@
-"""A file of our own: up to where the log is known to be committed and on disk, and what it holds up to there.
+"""The file `committed-prefix-checkpoint`, which Kafka does not have: the end offset of the log that is known to be
+committed and on disk, and a CRC over the log below it.
 
-It serves two ends. A start knows below which offset nothing may be missing or damaged, whatever a torn tail looks like.
-And the bytes below it need not be gone through batch by batch: one CRC over them all tells that they are what was
-written, headers included, which the CRC of a batch does not cover.
+It has two purposes. At a start no byte below that offset may be missing or damaged, even where it looks like a torn
+tail. And the bytes below it need not be read batch by batch: one CRC shows that they are as they were written,
+including the headers, which the CRC of a batch does not cover.
 
-The file is text, replaced as a whole. Only committed records are spoken of, which no node, ours or stock, ever
-truncates: so a directory may go to a stock node and come back, and the file is true still.
+The file is text, replaced as a whole. It covers committed records only, which no node, ours or stock, ever truncates:
+so it stays valid when a directory goes to a stock node and comes back.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class CommittedPrefix(NamedTuple):
     segments: tuple[SegmentPrefix, ...] = ()
 
     def of(self, base_offset: int) -> SegmentPrefix | None:
-        """What is known of the segment with this base offset."""
+        """The entry of the segment with this base offset; None where there is none."""
         return next((segment for segment in self.segments if segment.base_offset == base_offset), None)
 
 

@@ -1,4 +1,4 @@
-"""What lies in the partition's directory: segments, snapshots, leftovers; and the marker of the topic."""
+"""The content of the partition's directory: segments, snapshots, leftovers, and `partition.metadata`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class Contents(NamedTuple):
-    """What is there. segments: base offsets, ascending; snapshots: (end offset, epoch), ascending by epoch, then
-    offset; orphans: index files without a log; leftovers: of interrupted writes and deletes.
+    """The files of a directory by kind. segments: base offsets, ascending; snapshots: (end offset, epoch), ascending by
+    epoch, then offset; orphans: index files without a log; leftovers: of interrupted writes and deletes.
     """
 
     segments: list[int]
@@ -33,7 +33,7 @@ class Contents(NamedTuple):
 
 
 def list_contents(files: Files, directory: str) -> Contents:
-    """The files by what they are; those of other names are nobody's business."""
+    """The files of a directory by kind; files with other names are ignored."""
     names = files.list(directory)
     segments = sorted(offset for name in names if (offset := segment_offset(name, LOG)) is not None)
     snapshots = [found for name in names if (found := snapshot_id(name)) is not None]
@@ -48,7 +48,7 @@ def list_contents(files: Files, directory: str) -> Contents:
 
 
 def has_partition_metadata(files: Files, directory: str) -> bool:
-    """Whether the directory is marked as that of the metadata topic; raises StorageError where it is another's."""
+    """Whether the directory is marked as the metadata topic's; raises StorageError where it is another topic's."""
     path = f"{directory}/{PARTITION_METADATA}"
     try:
         text = read_whole(files, path)

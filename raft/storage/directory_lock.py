@@ -1,4 +1,4 @@
-"""`.lock` in a node's directory: held while the node runs, against a second one, ours or stock."""
+"""`.lock` in a node's directory: held while the node runs, so that no other node, ours or stock, uses it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LOCK = ".lock"
 
 
 class DirectoryLock:
-    """The lock on a directory, from its making to `release`."""
+    """The lock on a directory, held from construction to `release`."""
 
     def __init__(self, files: Files, directory: str) -> None:
-        """Raises StorageError where another process, or another node of this one, has it."""
+        """Raises StorageError where another process, or another node in this process, holds the lock."""
         self._files = files
         self._path = f"{directory}/{LOCK}"
         try:
@@ -31,7 +31,7 @@ class DirectoryLock:
         self._handle: int | None = handle
 
     def release(self) -> None:
-        """Remove the file and let go of it."""
+        """Remove the file and release the lock."""
         if self._handle is not None:
             self._files.unlock(self._path, self._handle)
             self._handle = None

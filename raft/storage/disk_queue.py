@@ -1,4 +1,4 @@
-"""Work for the disk: jobs for the flush thread, group commit, and the end of all work at the first failure."""
+"""Jobs for the flush thread, group commit, and the end of all work at the first failure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DiskQueue:
         self.asked = self.done = 0
 
     def submit(self, operation: str, job: Callable[[], None]) -> None:
-        """Run `job` after all that were handed in before. operation: what it does, for the error's text."""
+        """Run `job` after all jobs that were submitted before. operation: its name, for the text of an error."""
 
         def guarded() -> None:
             if self.failure is None:
@@ -43,8 +43,8 @@ class DiskQueue:
         self._executor.submit(guarded)
 
     def fail(self, operation: str, error: OSError) -> DiskFailed:
-        """Stop for good; returns the failure that did it, which may be an earlier one."""
-        with self._failing:  # two threads may fail at once; one tells
+        """Stop all work; returns the first failure, which may be an earlier one."""
+        with self._failing:  # two threads may fail at once; only the first failure is reported
             is_first = self.failure is None
             if self.failure is None:
                 self.failure = DiskFailed(operation, error)
@@ -69,7 +69,7 @@ class LogPoint(NamedTuple):
 
 
 class GroupCommit:
-    """Makes log operations durable: each flush covers whatever piled up while the one before it ran."""
+    """Makes log operations durable: each flush covers all operations since the one before it began."""
 
     def __init__(self, files: Files, directory: str, queue: DiskQueue, on_flushed: Callable[[LogPoint], None]) -> None:
         self._files = files

@@ -14,7 +14,7 @@ from typing import Protocol
 from raft.storage.errors import StorageError
 from records.crc import crc32c
 
-# What is read at once where a whole file is gone through: large enough to be fast, small enough for the memory.
+# The window in which whole files are read: large enough to be fast, small enough to fit into memory.
 WINDOW_BYTES = 1 << 20
 
 
@@ -45,12 +45,12 @@ class Files(Protocol):
         """fdatasync: data and size are on disk."""
 
     def rename(self, old: str, new: str) -> None:
-        """Put `old` in the place of `new` at once."""
+        """Rename `old` to `new` atomically, replacing `new`."""
 
     def remove(self, path: str) -> None: ...
 
     def protect(self, path: str) -> None:
-        """Take the right to write from everyone."""
+        """Make the file read-only for everyone."""
 
     def exists(self, path: str) -> bool: ...
 
@@ -69,10 +69,10 @@ class Files(Protocol):
         """Open, make if need be, and lock a file against other processes; None where another holds it."""
 
     def unlock(self, path: str, handle: int) -> None:
-        """Remove the locked file and let go of it."""
+        """Remove the locked file and release the lock."""
 
 
-# Locks of POSIX belong to the process: they do not keep one part of it from another. So here is what it holds.
+# POSIX locks belong to the process and do not exclude other parts of it. So these are the files it has locked.
 _LOCKED: set[tuple[int, int]] = set()
 
 # macOS has no fdatasync.
@@ -80,7 +80,7 @@ _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 class OsFiles:
-    """The real thing."""
+    """The operating system's files."""
 
     def open(self, path: str, *, create: bool = False, mode: int = 0o666) -> int:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), mode)
@@ -105,7 +105,7 @@ class OsFiles:
     def write(self, handle: int, position: int, data: bytes) -> None:
         written = os.pwrite(handle, data, position)
         while written < len(data):
-            # The disk was nearly full, or a quota was met: the next write tells which.
+            # The disk is nearly full, or a quota is reached: the next write raises the error.
             more = os.pwrite(handle, memoryview(data)[written:], position + written)
             if more == 0:
                 raise OSError(errno.EIO, f"wrote {written} of {len(data)} bytes")
@@ -158,7 +158,7 @@ class OsFiles:
             os.close(handle)
 
     def lock(self, path: str) -> int | None:
-        # Not even opened where this process holds it: closing any handle of the file would let go of the lock.
+        # Not even opened where this process holds it: closing any handle of the file releases the lock.
         while _inode(path) not in _LOCKED:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
@@ -184,7 +184,7 @@ class OsFiles:
         found = os.fstat(handle)
         inode = (found.st_dev, found.st_ino)
         try:
-            # Somebody may have removed it, and a node that is ours no more may have made another.
+            # Another process may have removed the file, and another node may have created a new one.
             if _inode(path) == inode:
                 os.unlink(path)
         finally:

@@ -1,4 +1,4 @@
-"""The one thread that waits for the disk: it runs jobs in the order in which they were handed in."""
+"""The one thread that waits for the disk: it runs jobs in the order in which they were submitted."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class Executor(Protocol):
-    """Runs jobs one after the other, in order; a simulation has its own, which runs them when the world says so."""
+    """Runs jobs one after the other, in order. A simulation has its own, which runs them at simulated times."""
 
     def submit(self, job: Callable[[], None]) -> None: ...
 
     def close(self) -> None:
-        """Return when all jobs handed in before have run; later ones are not taken."""
+        """Return when all submitted jobs have run; later ones are not accepted."""
 
 
 class FlushThread:
-    """A thread. Jobs must not raise: what can go wrong in one is its own to report."""
+    """A thread. Jobs must not raise: each reports its own errors."""
 
     def __init__(self, name: str = "flush") -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -45,7 +45,7 @@ class FlushThread:
 
 
 class AtOnce:
-    """Runs each job when it is handed in: for tools and tests, which have time to wait."""
+    """Runs each job when it is submitted: for tools and tests, which may wait."""
 
     def submit(self, job: Callable[[], None]) -> None:
         job()

@@ -93,7 +93,7 @@ class SparseIndex:
     def truncate(self, end_offset: int) -> int:
         """Forget the batches at and above `end_offset`.
 
-        Returns the position of a batch from which on those that stay must be told by `resume`.
+        Returns the position of a batch; the caller must call `resume` for it and all batches after it.
         """
         relative = end_offset - self.base_offset
         while (

@@ -60,7 +60,7 @@ class MetadataLog:
         self.cache = TailCache(self.end_offset, limits.cache_bytes_max)
         self.deleted: list[str] = []  # files renamed to `.deleted`, to be unlinked later
         self.retired: list[int] = []  # handles to be closed behind the flushes that may use them
-        self.flushed = 0  # number of the last operation that is on disk, names and all; the flush thread says so
+        self.flushed = 0  # number of the last operation on disk, names included; set by the flush thread
         self._made_by = 0  # number of the operation that made the last segment
 
     @property
@@ -183,7 +183,7 @@ class MetadataLog:
         self._write_producer_state(self.end_offset)
 
     def close(self) -> None:
-        """Let go of the files; nothing is flushed."""
+        """Close the files; nothing is flushed."""
         for segment in self.segments:
             self.files.close(segment.handle)
 

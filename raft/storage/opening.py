@@ -37,7 +37,7 @@ class Opened(NamedTuple):
 def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     """Open the directory of the metadata partition, and mend what an interrupted run left.
 
-    Raises StorageError where what is there cannot be started from; it is then left as it was.
+    Raises StorageError where a node cannot start from the directory; the directory is then unchanged.
     """
     files.make_directory(directory)
     files.sync_directory(directory.rpartition("/")[0])

@@ -21,7 +21,7 @@ INTERVAL_BYTES = 8 << 20
 class PrefixKeeper:
     """Writes the file when the log has grown by much, and when it is asked to.
 
-    high_watermark: what is known to be committed; it never falls.
+    high_watermark: the highest known one; it never falls.
     """
 
     def __init__(self, files: Files, directory: str, queue: DiskQueue, log: MetadataLog, committed: int) -> None:
@@ -36,7 +36,7 @@ class PrefixKeeper:
         return self._log.bytes_appended - self._written_at >= INTERVAL_BYTES
 
     def schedule(self) -> None:
-        """Have the flush thread write the file for what is committed now."""
+        """Have the flush thread write the file for the records that are committed now."""
         text, handle = self._capture()
         self._queue.submit(COMMITTED_PREFIX, lambda: self._write(text, handle))
 

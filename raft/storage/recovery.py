@@ -69,7 +69,7 @@ class LogRecovery:
         """Go through the segments with these base offsets, and decide what to do; nothing is changed.
 
         Raises CorruptLog where a batch that was durable is damaged or missing, StorageError where the log cannot be
-        the one that the snapshots and the committed prefix tell of.
+        the one of the snapshots and of the committed prefix.
         """
         for base_offset in bases:
             self._take_segment(base_offset, is_last=base_offset == bases[-1])
@@ -104,7 +104,7 @@ class LogRecovery:
         return log
 
     def close(self) -> None:
-        """Let go of the files, where nothing came of it."""
+        """Close the files after a failed start."""
         for segment in (*self.segments, *self._stale):
             self.files.close(segment.handle)
 

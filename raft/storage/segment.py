@@ -75,7 +75,7 @@ class Segment:
             self._marks.append(Mark(self.end_offset, self.size, self.crc))
 
     def adopt(self, mark: Mark, index: SparseIndex) -> None:
-        """Take in what is known to be the segment up to a mark, without going through it."""
+        """Accept the bytes up to a mark of the committed prefix, without reading them."""
         self.index = index
         self.end_offset, self.size, self.crc = mark
         self._marks = [mark]
@@ -128,10 +128,10 @@ class Segment:
         """Cut the batches that hold offsets at or above `end_offset`, on disk when this returns.
 
         Raises CorruptLog, and cuts nothing, where a batch's header says that offsets below `committed` would go: no
-        batch reaches from there beyond the end of what is kept.
+        batch reaches from there beyond the end that is kept.
 
         Blocking here is rare and on purpose: were bytes appended before the cut is durable, a crash could leave a file
-        in which new and old bytes are mixed, which no recovery can tell from damage.
+        in which new and old bytes are mixed, and no recovery can distinguish that from damage.
         """
         position = self.locate(end_offset)
         if position < self.size:
@@ -154,7 +154,7 @@ class Segment:
             self.first_timestamp = -1
 
     def resume(self, position: int) -> None:
-        """Tell the index of the batches from `position` on, which have no entries of their own."""
+        """Add the batches from `position` on to the index; they have no entries of their own."""
         for _, head in self._heads_from(position):
             self.index.resume(head.last_offset, head.max_timestamp, head.size)
 

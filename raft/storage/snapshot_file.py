@@ -48,7 +48,7 @@ class SnapshotBytes:
     def header(self, last_timestamp_ms: int, kraft_version: int = 0, voters: VotersRecord | None = None) -> bytes:
         """The first batch. last_timestamp_ms: of the last record that the snapshot stands for.
 
-        kraft.version is told from 1 on, and only then may there be voters.
+        kraft.version is written from 1 on; voters are allowed only then.
         """
         assert self._offset == 0, "the header comes first"
         assert voters is None or kraft_version > 0, "kraft.version 0 has no voters in the log"

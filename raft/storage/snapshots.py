@@ -30,8 +30,8 @@ _SYNC_BYTES = 4 << 20
 class SnapshotStore:
     """The snapshots of the partition's directory.
 
-    sizes: id -> bytes, of those stored. deleted: files renamed to `.deleted`, to be unlinked later. Inputs are told
-    from the flush thread. note: takes what is worth a line in the log.
+    sizes: id -> bytes, of those stored. deleted: files renamed to `.deleted`, to be unlinked later. Inputs come
+    from the flush thread. note: takes events for the log.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SnapshotStore:
         self.queue.submit("freezing a snapshot", job)
 
     def drop_part(self, effect: DropSnapshotPart) -> None:
-        """Forget a download."""
+        """Delete an incomplete download."""
         self._forget_download(effect.id)
 
     def delete(self, snapshot: SnapshotId) -> None:
@@ -202,13 +202,13 @@ class SnapshotWriter:
         self._put(self._bytes.body(body, count))
 
     def freeze(self) -> None:
-        """The state is all there: `SnapshotTaken` follows."""
+        """All records are written: `SnapshotTaken` follows."""
         self._put(self._bytes.footer())
         self._write()
         self._store.taken(self._snapshot, self._path, self._handle, self._timestamp_ms)
 
     def drop(self) -> None:
-        """Nothing comes of it."""
+        """Give the snapshot up: delete its file."""
 
         def job() -> None:
             self._store.files.close(self._handle)
@@ -232,7 +232,7 @@ class SnapshotWriter:
             raise self._store.queue.fail("a snapshot", error) from error
         self._position += len(data)
         if self._position - self._synced >= _SYNC_BYTES:
-            # Bit by bit, so that the flushes of the log do not wait for all of it at the end.
+            # Synced in pieces, so that the flushes of the log do not wait for the whole file at the end.
             self._synced = self._position
             self._store.queue.submit("a snapshot", lambda: self._store.files.sync_data(self._handle))
 

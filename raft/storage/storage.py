@@ -1,4 +1,4 @@
-"""The replica's storage: opens a directory, does what the core's effects ask of it, and tells when it is done."""
+"""The replica's storage: opens a directory, performs the core's effects on it, and reports their completion."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Storage:
 
     Effects are performed on one thread; what waits for the disk runs on `executor`, and from there come the inputs.
 
-    recovered: what the core starts from. notes: what the opening has to tell, as (name, fields). on_input: takes
+    recovered: what the core starts from. notes: events of the opening, as (name, fields). on_input: takes
     `Saved`, `Flushed`, `PartWritten`, `SnapshotStored` and `SnapshotTaken`; on_failure: takes the one fault after which
-    nothing is done or told any more; on_note: takes what is worth a line in the log. They are called on the executor's
+    nothing more is done or reported; on_note: takes events for the log. They are called on the executor's
     thread, on_failure also on the caller's, and must not call back.
     """
 
@@ -72,7 +72,7 @@ class Storage:
     ) -> None:
         """Open the directory, make it if need be.
 
-        Raises StorageError where what is there cannot be started from: DESIGN.md says what is mended, what refused.
+        Raises StorageError where a node cannot start from it: see DESIGN.md for what is repaired and what is refused.
         """
         try:
             opened = open_partition(files, directory, limits)
@@ -177,7 +177,7 @@ class Storage:
             self._queue.submit("deleting files", lambda: self._unlink(due))
 
     def close(self) -> None:
-        """Flush everything and leave the directory as Kafka leaves it; after a failure, only let go of it."""
+        """Flush everything and leave the directory as Kafka leaves it; after a failure, only close its files."""
         if self._closed:
             return
         self._closed = True
@@ -219,7 +219,7 @@ class Storage:
         self._queue.submit(QUORUM_STATE, job)
 
     def _save_epochs(self, effect: SaveEpochs) -> None:
-        # Nothing rests on this file: a start rebuilds it. So of several that wait only the last is written.
+        # A start rebuilds this file, so nothing depends on it: of several pending writes only the last is done.
         waits = self._epochs is not None
         self._epochs = effect.epochs
         if not waits:

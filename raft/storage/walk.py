@@ -1,4 +1,4 @@
-"""Going through a segment at a start: taking in its batches, and telling a torn end from damage.
+"""Reading a segment at a start: accepting its batches, and distinguishing a torn end from damage.
 
 What an interrupted append leaves is a file that is too short, or sectors that were never written, which read as zeros.
 Damage is anything else: a batch with other bytes than were written, or one that is missing between others.
@@ -143,7 +143,7 @@ def _lacking(files: Files, handle: int, fault: Fault) -> int | None:
 def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
     """Whether there are bytes that fit the CRC in place of the last `count` of a batch, which are zeros.
 
-    Most batches end with some zeros of their own, and where these alone stand in a sector they tell nothing. What a bit
+    Most batches end with some zeros of their own, and where a sector holds only these, they prove nothing. What a bit
     changes in a CRC does not depend on the others, so the CRCs to be had are the sums of what each bit changes.
     """
     lacking = _lacking(files, handle, fault)

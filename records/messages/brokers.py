@@ -54,7 +54,8 @@ class BrokerRegistrationResponse:
 
 @message(api_key=63, kind="request", versions=(0, 2), flexible=0)
 class BrokerHeartbeatRequest:
-    """A broker says that it lives, how far it has come in the metadata, and what it wants (KIP-631, KIP-858, KIP-1066).
+    """A broker's heartbeat: its metadata offset, and whether it wants to be fenced or shut down (KIP-631, KIP-858,
+    KIP-1066).
 
     current_metadata_offset: the end of what it has applied; it is unfenced once it has come to its registration.
     want_fence: whether it wants to be, or stay, fenced.

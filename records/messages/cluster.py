@@ -29,7 +29,7 @@ class MetadataRequest:
 
 @message(api_key=3, kind="response", versions=(0, 13), flexible=9)
 class MetadataResponse:
-    """Tells brokers, topics and leaders as one broker knows them (KIP-4, KIP-430, KIP-516).
+    """Brokers, topics and leaders as one broker knows them (KIP-4, KIP-430, KIP-516).
 
     brokers: those that are not fenced.
     controller_id: a random live broker, since clients cannot reach the controllers; -1 for none.
@@ -77,7 +77,7 @@ class DescribeClusterRequest:
     """Asks which brokers, or which controllers, make up the cluster (KIP-700, KIP-919, KIP-1073).
 
     endpoint_type: 1 brokers, 2 controllers.
-    include_fenced_brokers: whether to tell of fenced ones too.
+    include_fenced_brokers: whether to include fenced brokers.
     """
 
     include_cluster_authorized_operations: boolean
@@ -87,7 +87,7 @@ class DescribeClusterRequest:
 
 @message(api_key=60, kind="response", versions=(0, 2), flexible=0)
 class DescribeClusterResponse:
-    """Tells cluster id, active controller and nodes (KIP-700, KIP-919, KIP-1073).
+    """The cluster id, the active controller and the nodes (KIP-700, KIP-919, KIP-1073).
 
     endpoint_type: 1 brokers, 2 controllers.
     controller_id: the active controller where controllers were asked for, else a random broker; -1 for none.

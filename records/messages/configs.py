@@ -9,8 +9,8 @@ class DescribeConfigsRequest:
     """Asks for the configs of topics, brokers and other resources (KIP-133, KIP-226, KIP-569).
 
     configuration_keys: the keys wanted; null for all.
-    include_synonyms: whether to tell every place that a value may come from.
-    include_documentation: whether to tell what each config is for.
+    include_synonyms: whether to include every source that a value may come from.
+    include_documentation: whether to include what each config is for.
     """
 
     @struct

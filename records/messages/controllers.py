@@ -6,7 +6,7 @@ from records.wire import array, boolean, int16, int32, nullable, string, uint16,
 
 @message(api_key=70, kind="request", versions=(0, 0), flexible=0)
 class ControllerRegistrationRequest:
-    """A controller tells the active one where it listens and what it could do (KIP-919).
+    """A controller registers its endpoints and supported features with the active one (KIP-919).
 
     incarnation_id: drawn anew at each start of the process.
     """

@@ -15,7 +15,7 @@ class VoteRequest:
     replica_directory_id: the candidate's directory.
     last_offset_epoch: the epoch of the last record in the candidate's log.
     last_offset: where the candidate's log ends, exclusive.
-    pre_vote: whether this only asks; nobody's epoch changes by it.
+    pre_vote: whether this is a pre-vote, which changes no epoch.
     """
 
     @struct
@@ -41,7 +41,7 @@ class VoteRequest:
 
 @message(api_key=52, kind="response", versions=(0, 2), flexible=0)
 class VoteResponse:
-    """Grants the vote or not, and tells the leader if the voter knows one (KIP-595, KIP-853).
+    """Whether the vote is granted, and the leader if the voter knows one (KIP-595, KIP-853).
 
     vote_granted: whether the candidate has the vote.
     """
@@ -72,7 +72,7 @@ class VoteResponse:
 
 @message(api_key=53, kind="request", versions=(0, 1), flexible=1)
 class BeginQuorumEpochRequest:
-    """A new leader tells a voter that it leads (KIP-595, KIP-853).
+    """A new leader tells a voter that it was elected (KIP-595, KIP-853).
 
     voter_id: whom the leader takes the other for.
     leader_endpoints: where the leader listens.
@@ -131,7 +131,7 @@ class BeginQuorumEpochResponse:
 
 @message(api_key=54, kind="request", versions=(0, 1), flexible=1)
 class EndQuorumEpochRequest:
-    """A leader that stops tells the voters to elect another without waiting for a timeout (KIP-595, KIP-853).
+    """A leader that resigns asks the voters to elect another without waiting for a timeout (KIP-595, KIP-853).
 
     leader_id: who stops.
     preferred_successors: in version 0, voters by the end of their logs, the longest first.

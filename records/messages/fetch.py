@@ -82,7 +82,7 @@ class FetchResponse:
     diverging_epoch: the last epoch that both logs share, and where it ends here: the replica truncates to it.
     diverging_epoch.epoch: that epoch; -1 where there is no divergence.
     diverging_epoch.end_offset: where it ends in the leader's log, exclusive.
-    current_leader: told where the asked replica is not the leader.
+    current_leader: set where the asked replica is not the leader.
     snapshot_id: what a replica must fetch by FetchSnapshot, since the log no longer reaches back to its offset.
     snapshot_id.end_offset: the snapshot holds everything below; -1 where there is none to fetch.
     aborted_transactions: those whose records a reader of committed records leaves out; null where none was asked for.

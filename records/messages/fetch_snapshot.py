@@ -9,7 +9,7 @@ class FetchSnapshotRequest:
     """A replica of the quorum asks for a part of a snapshot (KIP-630, KIP-853).
 
     cluster_id: null where the replica does not say.
-    replica_id: who asks; -1 unless it is a voter or observer.
+    replica_id: of the sender; -1 unless it is a voter or observer.
     max_bytes: at most so much of it, in all.
     current_leader_epoch: the epoch in which the replica follows.
     position: the first byte wanted.
@@ -45,7 +45,7 @@ class FetchSnapshotResponse:
     """Gives a part of a snapshot; replicas put the parts together (KIP-630, KIP-853).
 
     index: the partition.
-    current_leader: told where the asked replica is not the leader, or the epoch differs.
+    current_leader: set where the asked replica is not the leader, or the epoch differs.
     size: of the whole snapshot, in bytes.
     position: where this part starts.
     unaligned_records: bytes of the snapshot; neither start nor end need be a batch's.

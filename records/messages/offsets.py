@@ -131,7 +131,7 @@ class OffsetForLeaderEpochRequest:
 class OffsetForLeaderEpochResponse:
     """Says where the epoch, or the last one before it, ends.
 
-    leader_epoch: the epoch that is told of; -1 where there is none.
+    leader_epoch: the epoch of the end offset; -1 where there is none.
     end_offset: exclusive; -1 where there is none.
     """
 

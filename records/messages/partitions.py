@@ -1,4 +1,4 @@
-"""What a partition leader tells the controller: AlterPartition, AssignReplicasToDirs (KIP-497, KIP-858)."""
+"""Reports of brokers to the controller on partitions: AlterPartition, AssignReplicasToDirs (KIP-497, KIP-858)."""
 
 from records.schema import message, since, struct, until
 from records.wire import array, int8, int16, int32, int64, string, uuid
@@ -67,7 +67,7 @@ class AlterPartitionResponse:
 
 @message(api_key=73, kind="request", versions=(0, 0), flexible=0)
 class AssignReplicasToDirsRequest:
-    """A broker tells the controller in which of its log directories replicas are (KIP-858).
+    """A broker reports to the controller in which of its log directories replicas are (KIP-858).
 
     directories: replicas by directory.
     id: of the directory.

@@ -25,7 +25,7 @@ class DescribeQuorumRequest:
 
 @message(api_key=55, kind="response", versions=(0, 2), flexible=0)
 class DescribeQuorumResponse:
-    """Tells how far each voter and observer has come (KIP-595, KIP-836, KIP-853).
+    """The log end offset and fetch times of each voter and observer (KIP-595, KIP-836, KIP-853).
 
     current_voters: the voters, the leader too.
     observers: who replicates without a vote.

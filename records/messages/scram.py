@@ -21,7 +21,7 @@ class DescribeUserScramCredentialsRequest:
 
 @message(api_key=50, kind="response", versions=(0, 0), flexible=0)
 class DescribeUserScramCredentialsResponse:
-    """Tells mechanism and iterations of credentials, never the secret (KIP-554).
+    """Mechanism and iterations of credentials, never the secret (KIP-554).
 
     credential_infos: one for each mechanism.
     """

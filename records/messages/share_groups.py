@@ -301,7 +301,7 @@ class DescribeShareGroupOffsetsRequest:
 
 @message(api_key=90, kind="response", versions=(0, 1), flexible=0)
 class DescribeShareGroupOffsetsResponse:
-    """Tells how far share groups have come (KIP-932, KIP-1226).
+    """The start offsets of share groups (KIP-932, KIP-1226).
 
     start_offset: everything before it is done; -1 not known yet.
     lag: how many records are left to deliver; -1 unknown.

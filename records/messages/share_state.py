@@ -210,7 +210,7 @@ class ReadShareGroupStateSummaryRequest:
 
 @message(api_key=87, kind="response", versions=(0, 1), flexible=0)
 class ReadShareGroupStateSummaryResponse:
-    """Tells where share partitions start, without the ranges.
+    """The start offsets of share partitions, without the ranges.
 
     start_offset: everything before it is done; -1 not known yet.
     delivery_complete_count: from the start offset on, how many records are done; -1 unknown.

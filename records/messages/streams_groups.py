@@ -18,7 +18,7 @@ class StreamsGroupHeartbeatRequest:
 
     member_id: drawn by the member, for its whole life.
     member_epoch: 0 joins, -1 leaves, -2 leaves for a while as a static member; else the epoch it was given.
-    endpoint_information_epoch: the last that it was told.
+    endpoint_information_epoch: the last that it received.
     instance_id: the name of a static member; null for others, or unchanged.
     rack_id: null where it has none, or unchanged.
     rebalance_timeout_ms: how long it may take to give tasks back; -1 unchanged.
@@ -115,7 +115,7 @@ class StreamsGroupHeartbeatResponse:
 
     acceptable_recovery_lag_legacy: in version 0, how far a task may lag behind and count as caught up.
     acceptable_recovery_lag: how far a task may lag behind and count as caught up; -1 unknown.
-    task_offset_interval_ms: how often to tell task_offsets.
+    task_offset_interval_ms: how often to send task_offsets.
     status: what is wrong with the group; null for nothing.
     status_code: 0 stale topology, 1 missing source topics, 2 wrongly partitioned, 3 missing internal topics, 4
         shutdown, 5 assignment delayed, 6 missing client tags.
@@ -179,7 +179,7 @@ class StreamsGroupHeartbeatResponse:
 class StreamsGroupDescribeRequest:
     """Asks about Streams groups (KIP-1071, KIP-1331).
 
-    include_topology_description: whether to tell the topology in full.
+    include_topology_description: whether to include the topology in full.
     """
 
     group_ids: array[string]

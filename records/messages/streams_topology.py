@@ -1,4 +1,4 @@
-"""How a streams group tells its topology."""
+"""The topology of a streams group."""
 
 from records.schema import message, struct
 from records.wire import array, int8, int16, int32, nullable, string

@@ -45,8 +45,8 @@ class CreateTopicsResponse:
 
     num_partitions: -1 where the caller may not read it, or the topic is not made.
     replication_factor: likewise.
-    topic_config_error_code: why the configs are not told: 0, or an authorization error.
-    configs: every config of the topic; null where not told.
+    topic_config_error_code: why the configs are missing: 0, or an authorization error.
+    configs: every config of the topic; null where missing.
     read_only: whether it cannot be changed.
     """
 
@@ -96,7 +96,7 @@ class DeleteTopicsRequest:
 class DeleteTopicsResponse:
     """Says for each topic whether it is deleted.
 
-    responses.name: null where the id is not known, or its name may not be told.
+    responses.name: null where the id is not known, or the client may not see its name.
     """
 
     @struct

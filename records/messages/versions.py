@@ -1,4 +1,4 @@
-"""What a peer speaks: ApiVersions (KIP-35, KIP-584)."""
+"""The versions that a peer serves: ApiVersions (KIP-35, KIP-584)."""
 
 from records.schema import message, since, struct, tagged
 from records.wire import array, boolean, int16, int32, int64, nullable, string
@@ -6,7 +6,7 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string
 
 @message(api_key=18, kind="request", versions=(0, 5), flexible=3)
 class ApiVersionsRequest:
-    """Asks which requests, versions and features the server speaks; the first request on a connection (KIP-35, KIP-511,
+    """Asks for the requests, versions and features of the server; the first request on a connection (KIP-35, KIP-511,
     KIP-1242).
 
     client_software_name: letters, digits, dots and hyphens.
@@ -23,7 +23,7 @@ class ApiVersionsRequest:
 
 @message(api_key=18, kind="response", versions=(0, 5), flexible=3)
 class ApiVersionsResponse:
-    """Tells the versions of each API, the features of this node, and those that the cluster has settled on. Its header
+    """The versions of each API, the features of this node, and those that the cluster has settled on. Its header
     has version 0 always, and a version that the server lacks is answered in version 0 (KIP-35, KIP-511, KIP-584).
 
     api_keys: one entry for each API.

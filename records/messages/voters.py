@@ -44,7 +44,7 @@ class RemoveRaftVoterRequest:
     """Takes a voter out of the quorum (KIP-853).
 
     cluster_id: null where the caller does not say.
-    voter_id: who is taken out.
+    voter_id: of the voter to remove.
     voter_directory_id: its directory.
     """
 
@@ -64,7 +64,7 @@ class RemoveRaftVoterResponse:
 
 @message(api_key=82, kind="request", versions=(0, 0), flexible=0)
 class UpdateRaftVoterRequest:
-    """A voter tells the leader where it listens and which kraft.version it could do (KIP-853).
+    """A voter sends the leader its endpoints and the kraft.versions that it supports (KIP-853).
 
     cluster_id: null where the voter does not say.
     current_leader_epoch: the epoch in which the voter follows.
@@ -93,9 +93,9 @@ class UpdateRaftVoterRequest:
 
 @message(api_key=82, kind="response", versions=(0, 0), flexible=0)
 class UpdateRaftVoterResponse:
-    """Says whether the voter's entry is updated, and who leads.
+    """Whether the voter's entry is updated, and the leader.
 
-    current_leader: told in every answer.
+    current_leader: set in every answer.
     """
 
     @struct

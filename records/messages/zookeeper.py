@@ -1,4 +1,4 @@
-"""What a controller of the ZooKeeper era told its brokers; no 4.x node speaks these."""
+"""Requests of ZooKeeper-era controllers to their brokers; no 4.x node serves these."""
 
 from records.schema import message, since, struct, tagged, until
 from records.wire import array, boolean, int8, int16, int32, int64, nullable, string, uuid
@@ -158,7 +158,7 @@ class UpdateMetadataPartitionState:
 
 @message(api_key=6, kind="request", versions=(0, 8), served=None, flexible=6)
 class UpdateMetadataRequest:
-    """Tells a broker what is to be found where; sent by controllers of the ZooKeeper era.
+    """Sends a broker the leaders, ISRs and nodes; sent by controllers of the ZooKeeper era.
 
     type: 0 unknown, 1 an increment, 2 everything.
     ungrouped_partition_states: up to version 4, each with its topic.

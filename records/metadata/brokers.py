@@ -53,7 +53,7 @@ class UnregisterBrokerRecord:
 
 @message(api_key=7, kind="metadata", versions=(0, 0), flexible=0)
 class FenceBrokerRecord:
-    """A broker is fenced: it leads nothing and clients are not told of it (KIP-631; replaced by
+    """A broker is fenced: it leads no partition, and clients do not see it (KIP-631; replaced by
     BrokerRegistrationChangeRecord).
 
     id: the broker.
@@ -96,7 +96,7 @@ class BrokerRegistrationChangeRecord:
 
 @message(api_key=27, kind="metadata", versions=(0, 0), flexible=0)
 class RegisterControllerRecord:
-    """A controller told where it listens and what it could do (KIP-919).
+    """A controller registered its endpoints and supported features (KIP-919).
 
     incarnation_id: drawn anew at each start of the controller.
     end_points: where it listens.

@@ -9,7 +9,7 @@ class ProducerIdsRecord:
     """Producer ids below next_producer_id are given away (KIP-730).
 
     broker_id: who got the last block.
-    next_producer_id: the first that nobody has.
+    next_producer_id: the first that is not allocated.
     """
 
     broker_id: int32

@@ -6,7 +6,7 @@ from records.wire import int8, nullable, string
 
 @message(api_key=20, kind="metadata", versions=(0, 0), flexible=0)
 class NoOpRecord:
-    """Nothing changed; it moves the end of the log, so that followers can be seen to live (KIP-835)."""
+    """Nothing changed; it moves the end of the log, so that the progress of followers can be seen (KIP-835)."""
 
 
 @message(api_key=21, kind="metadata", versions=(0, 0), flexible=0)

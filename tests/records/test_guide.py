@@ -98,7 +98,7 @@ def test_all_versions_that_4x_speaks_are_printed() -> None:
 
 
 def test_an_api_that_nobody_speaks_any_more_says_so() -> None:
-    assert "No node of Kafka 4.x speaks this API." in guide_of("LeaderAndIsr")
+    assert "No node of Kafka 4.x serves this API." in guide_of("LeaderAndIsr")
     assert "LeaderAndIsr Request (Version: 0)" in guide_of("LeaderAndIsr")
 
 

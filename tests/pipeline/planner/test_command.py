@@ -61,10 +61,10 @@ def test_a_plan_of_several_files_is_numbered(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         ([str(GOLDEN)], "no plan: .*golden is no metadata log"),
-        ([NODE, "--drain", "9"], r"no plan: broker 9 is .* not registered; there are \[101, 102, 103\]"),
+        ([NODE, "--drain", "9"], r"no plan: broker 9 cannot .* not registered; registered are \[101, 102, 103\]"),
         ([NODE, "--topics", "no-such"], "no plan: there is no topic 'no-such'"),
-        ([], "no plan: name either a directory to plan from, or a --warehouse"),
-        ([NODE, "--warehouse", "w"], "no plan: name either a directory to plan from, or a --warehouse"),
+        ([], "no plan: give either a directory to plan from, or --warehouse"),
+        ([NODE, "--warehouse", "w"], "no plan: give either a directory to plan from, or --warehouse"),
         ([NODE, "--partitions-per-file", "7"], "--partitions-per-file needs --out"),
         ([NODE, "--out", "/nowhere/plan.json"], "no plan: .*No such file.*/nowhere/plan.json"),
     ],

@@ -163,7 +163,7 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
     [
         ([Broker(1), Broker(2, None, fenced=True)], [("t", 0, [1])], {}, "broker 2 is fenced"),
         ([Broker(1, "a"), Broker(2)], [("t", 0, [1])], {}, r"some brokers have a rack, and \[2\] have none"),
-        ([Broker(1)], [("t", 0, [1])], {"drain": [5]}, r"broker 5 is to be drained, and is not registered; .* \[1\]"),
+        ([Broker(1)], [("t", 0, [1])], {"drain": [5]}, r"broker 5 cannot be drained: it is not registered; .* \[1\]"),
         ([Broker(1)], [("t", 0, [1])], {"drain": [1]}, "no broker is left"),
         ([Broker(1), Broker(2)], [("t", 0, [1, 2])], {"drain": [2]}, r"t-0 has 2 replicas, and .* 1 brokers .*: \[1\]"),
     ],
@@ -178,8 +178,8 @@ def test_what_forbids_a_plan_is_named(
 @pytest.mark.parametrize(
     ("brokers", "partitions", "said"),
     [
-        ([Broker(1), Broker(1)], [], "broker 1 stands twice"),
-        ([Broker(1)], [("t", 0, [1]), ("t", 0, [1])], "partition t-0 stands twice"),
+        ([Broker(1), Broker(1)], [], "broker 1 is listed twice"),
+        ([Broker(1)], [("t", 0, [1]), ("t", 0, [1])], "partition t-0 is listed twice"),
         ([Broker(1)], [("t", 0, [1, 1])], r"partition t-0 has a replica twice: \[1, 1\]"),
         ([Broker(1)], [("t", 0, [])], "partition t-0 has no replica"),
     ],

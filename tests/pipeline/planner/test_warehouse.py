@@ -79,7 +79,7 @@ def test_a_cluster_without_partitions_is_one(tmp_path: Path) -> None:
 def test_a_warehouse_that_does_not_have_it_is_named(tmp_path: Path) -> None:
     several = warehouse(tmp_path / "several", [], [session("c", 1), session("d", 1)])
 
-    with pytest.raises(BadCluster, match=r"several holds several clusters: name one by --cluster-id: c, d"):
+    with pytest.raises(BadCluster, match=r"several holds several clusters: choose one with --cluster-id: c, d"):
         image_of_tables(several)
     with pytest.raises(BadCluster, match=r"does not hold cluster e, but c, d"):
         image_of_tables(several, "e")

@@ -89,8 +89,8 @@ def set_config(port: int, name: str, value: str) -> None:
         time.sleep(0.1)
 
 
-def test_nobody_there_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quorum_without_a_reachable_node_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.source.quorum.ATTEMPT_S_MAX", 0.0)
 
-    with pytest.raises(Unreachable, match="no leader of the quorum is found"):
+    with pytest.raises(Unreachable, match="no leader of the quorum found"):
         logs_of({"quorum": f"127.0.0.1:{free_port()}"}).plans({}, is_live=True)

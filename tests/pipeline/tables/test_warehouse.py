@@ -76,5 +76,5 @@ def test_a_manifest_that_is_none_is_told_in_a_line(tmp_path: Path, text: str) ->
 
 
 def test_a_table_that_there_is_not_is_told_with_those_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match="there is no table colours; there are records, leadership"):
+    with pytest.raises(WarehouseError, match="unknown table colours; the tables are records, leadership"):
         Warehouse(str(tmp_path)).paths(Manifest(), "colours")

@@ -188,7 +188,7 @@ def test_the_version_is_in_both_ranges(theirs: dict[int, tuple[int, int]], expec
     ("theirs", "reason"),
     [
         ({}, "the peer does not serve FetchRequest"),
-        ({1: (0, 3)}, "the peer serves FetchRequest v0 to v3, we speak v4 to v18"),
+        ({1: (0, 3)}, "the peer serves FetchRequest v0 to v3, ours are v4 to v18"),
         ({1: (19, 20)}, "the peer serves FetchRequest v19 to v20"),
         ({1: (7, 5)}, "the peer serves FetchRequest v7 to v5"),
     ],

@@ -424,7 +424,7 @@ def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_the
 
             # How many depends on what the system takes; the last one began last.
             assert serving.gone in ([1], [1, 2])
-            assert "fetched nothing for longest" in serving.reasons[0]
+            assert "read nothing for longest" in serving.reasons[0]
             assert sum(one.unsent_bytes for one in serving.server.connections.values()) <= 20 << 20
             for client in clients:
                 client.writer.transport.abort()
