@@ -1,4 +1,4 @@
-"""Faults of clocks: people set the wall clock, and the monotonic one is no better than its crystal."""
+"""Faults of clocks: the wall clock is set, and the monotonic clock drifts."""
 
 from __future__ import annotations
 

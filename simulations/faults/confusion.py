@@ -1,6 +1,6 @@
-"""Answers of a peer that is confused: errors that make no sense, other topics, leaders that it no longer names.
+"""Odd answers of a peer: errors that make no sense, other topics, leaders that it no longer names.
 
-It never lies about what it holds, grants or has committed: a quorum of Raft's kind bears no liars.
+The peer never lies about what it holds, grants or has committed: Raft does not tolerate Byzantine nodes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ERRORS = (
 
 
 def odd_answers(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """For a while, of 100 answers so many are odd. whom: who is confused, 0 for all. of_100: how many."""
+    """For a while, of_100 of 100 answers are odd. whom: id of the node that answers, 0 for all."""
     network = run.network
     rng = run.stream("odd answers", run.world.now)
 

@@ -1,8 +1,8 @@
-"""Faults of disks: operations that fail, syncs that take their time, bits that rot, disks that are another's.
+"""Faults of disks: operations that fail, slow syncs, bit rot, disks that are emptied or replaced by a backup.
 
-What no protocol of static voters can survive is asked for only where it can: a voter whose disk is emptied, or put back
-to an old state, forgets its votes. That is done to one voter at a time, while the leader and all others are well and
-have all that is committed; see DESIGN.md.
+A voter whose disk is emptied, or put back to an old state, forgets its votes, which no protocol of static voters
+survives in general. So that is done to one voter at a time, while the leader and all others are healthy and have all
+that is committed; see DESIGN.md.
 """
 
 from __future__ import annotations
@@ -149,10 +149,10 @@ def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def _may_forget(run: RaftWorld, node: Node) -> bool:
-    """Whether no harm can come of it that this node forgets what it holds and whom it voted for.
+    """Whether this node can forget its log and its vote without harm.
 
     There is a leader that is not this node; all other voters follow it, and have on disk all that is committed, and its
-    epoch; this node has no more, so no word of it that is still on its way may commit more. So nobody needs its copy,
+    epoch; this node has no more, so no message of it still in flight can commit more. So no node needs its copy,
     and no election of an epoch that it knew can still be won.
     """
     ledger = run.ledger

@@ -1,4 +1,4 @@
-"""Faults of the network: what TCP cannot mend shows as connections that hang or break, and as time that passes."""
+"""Faults of the network. What TCP cannot hide shows as connections that hang or break, and as delays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _heal(run: RaftWorld, ways: Ways) -> None:
 
 
 def split(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Groups that hear nothing of each other. groups: lists of ids; who is in none hears all."""
+    """Partition the nodes into groups. groups: lists of ids; a node in none of them reaches all."""
     groups: list[list[int]] = args["groups"]
     ways: Ways = []
     for place, group in enumerate(groups):
@@ -46,7 +46,7 @@ def split(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def isolate(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """One node, from all others. direction: both, in (it hears nothing), out (nobody hears it)."""
+    """One node, from all others. direction: both, in (it receives nothing), out (nothing it sends arrives)."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -97,7 +97,7 @@ def flap(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Whoever leads is cut off, then whoever leads next, `times` over: each for on_ms, off_ms after the one before."""
+    """The leader is cut off, then the next leader, `times` over: each for on_ms, off_ms after the one before."""
     for time in range(args["times"]):
         leader = {"whom": "leader", "direction": args["direction"], "for_ms": args["on_ms"]}
         run.later(time * (args["on_ms"] + args["off_ms"]), isolate, run, leader, None)
@@ -105,8 +105,9 @@ def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def succession(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Leaders are cut off one after the other, `times` over, each as soon as it has written a record that nobody else
-    has; then who was cut off before it is back. So logs come to differ by several epochs. for_ms: of the last one.
+    """Leaders are cut off one after the other, `times` over, each as soon as it has written a record that no other node
+    has; then the one cut off before it is reconnected. So logs come to differ by several epochs. for_ms: of the last
+    one.
     """
     _await_successor(run, args["times"], args["for_ms"], [])
     return True
@@ -118,7 +119,8 @@ def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> No
     def strike(process: Process) -> None:
         node_id = process.node.id
         if before and before[0][0] == node_id:
-            run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))  # it writes on, and nobody hears of it
+            # It writes on, and no follower receives it.
+            run.triggers.arm("after:Append", Pending(1, 0, "Leader", strike))
             return
         ways = between(run, [node_id], rest(run, [node_id]))
         _heal(run, before)
@@ -176,7 +178,7 @@ def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A node sends few bytes in a while, as snapshots notice. bytes_per_ms."""
+    """A node's bandwidth is small, which delays snapshots. bytes_per_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -322,7 +324,7 @@ def _forget_rule(run: RaftWorld, rule: Any) -> None:
 
 
 def _is_from(args: Args, connection: Connection, is_answer: bool) -> bool:
-    """Whether the sender is whom the fault means; 0 for any."""
+    """Whether the fault targets the sender; 0 for any."""
     sender = args.get("sender", 0)
     if not sender:
         return True

@@ -1,4 +1,4 @@
-"""The table of faults: each kind with what it does, and how a plan draws its particulars."""
+"""The table of faults: each kind with what it does, and how a plan draws its arguments."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault])
 
 
 def isolated(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
-    """Who is meant is cut off for a while between these times."""
+    """A fault that isolates a node for a time between the two."""
     return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(rng, least_ms, most_ms)})
 
 
 def whom(rng: Random, scale: Scale) -> int | str:
-    """A node by what it is, or by its number."""
+    """A node by its role, or by its id."""
     if rng.random() < 0.5:
         return pick(rng, scale.ids)
     return pick(rng, ("leader", "leader", "leader", "follower", "candidate", "shortest", "longest"))
@@ -79,7 +79,7 @@ def span(rng: Random, scale: Scale) -> int:
 
 
 def down(rng: Random, scale: Scale) -> int:
-    """How long a process is gone: often for an instant, so that it is back before others notice."""
+    """How long a process is down, in ms: often so short that it is back before others notice."""
     kind = rng.random()
     if kind < 0.35:
         return between(rng, 1, 30)

@@ -1,4 +1,4 @@
-"""Whom a fault means: nodes by number or by what they are at that moment, groups of them, ways between them."""
+"""The targets of a fault: nodes by id or by their present role, groups of nodes, links between them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ NAMES = ("leader", "follower", "candidate", "struck", "shortest", "longest")
 
 
 def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
-    """The node that is meant; None where there is none such now.
+    """The target node; None where there is none now.
 
-    leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: who
-    stands; struck: who reached the trigger; shortest, longest: of the voters that run, by the end of the log.
+    leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: one
+    that runs for election; struck: the node that reached the trigger; shortest, longest: of the voters that run, by the
+    end of the log.
     """
     if isinstance(whom, int):
         return run.nodes.get(whom)
@@ -40,7 +41,7 @@ def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
 
 
 def between(run: RaftWorld, ones: list[int], others: list[int], direction: str = "both") -> list[tuple[int, int]]:
-    """The ways from some nodes to others: out, in, or both."""
+    """The links from some nodes to others: out, in, or both."""
     ways = []
     for one in ones:
         for other in others:

@@ -1,7 +1,8 @@
-"""Answers: strangers are told what they should be, and none waits for longer than asked.
+"""Answers: rogue clients get the expected answers, and none waits longer than it asked for.
 
-S25 RightAnswer (errors, leader, place in the log, as `told` models them), S26 QuorumDescribed (DescribeQuorum says how
-each replica is), L05 (a Fetch that waits is answered when its time is over, and not before without news).
+S25 RightAnswer (errors, leader, place in the log, as `expected_answers` models them), S26 QuorumDescribed
+(DescribeQuorum says how each replica is), L05 (a Fetch that waits is answered when its time is over, and not before
+without news).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Fetched(NamedTuple):
 
 
 class Answers:
-    """Judges what strangers are told, and how long they wait for it."""
+    """Checks the answers to rogue clients, and how long they wait."""
 
     def __init__(self, ledger: Ledger, world: World) -> None:
         self._ledger = ledger
@@ -79,15 +80,15 @@ class Answers:
         self.asked = {"Fetch": self._fetches}
 
     def asks(self, process: Process, requested: Requested) -> None:
-        """A stranger's request is about to be taken."""
+        """A rogue client's request is about to be taken."""
         self._now = _asked(process, requested)
         if type(requested.request) is FetchRequest:
             self._note_fetch(self._now)
 
     def wait(self) -> None:
-        """The stranger that asked last may have to wait for its answer."""
+        """The last request may have to wait for its answer."""
         asked = self._now
-        assert asked is not None, "nobody asked"
+        assert asked is not None, "a request is being taken"
         process, request = asked.process, asked.requested.request
         until_ms = process.clock.ms(self._world.now) + max(getattr(request, "max_wait_ms", 0), 0)
         early_ms = 0 if self._is_saving(process) else until_ms
@@ -95,7 +96,7 @@ class Answers:
         self._look_later(asked, until_ms)
 
     def has_taken(self) -> None:
-        """The request was taken; what it is told from now on it has waited for."""
+        """The request was taken; an answer from now on is a late one."""
         self._now = None
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
@@ -142,7 +143,7 @@ class Answers:
         asked = self._now
         source = effect.source
         if source.connection >= 0:
-            return  # no stranger's; other properties judge what the quorum tells itself
+            return  # not of a rogue client; other properties check the answers within the quorum
         waited = self._waiting.pop((process.node.id, process.life, source.connection), None)
         if asked is None or asked.process is not process or asked.source != source:
             if waited is not None:
@@ -154,11 +155,11 @@ class Answers:
         if said.error == Error.NOT_LEADER_OR_FOLLOWER and told.error == Error.NONE and not _leads_on(asked):
             return  # it was to wait, and within the same step the leader resigned
         if said[:4] != told[:4]:
-            raise Violation("S25", f"{_who(asked)} is told {said}, and should be {told}")
+            raise Violation("S25", f"{_who(asked)} is answered {said}, expected {told}")
         detail = _detail(effect)
         is_fetch = type(asked.requested.request) is FetchRequest and told.error == Error.NONE
         if (told.detail is not None or is_fetch) and detail != told.detail:
-            raise Violation("S25", f"{_who(asked)} is told {detail}, and should be {told.detail}")
+            raise Violation("S25", f"{_who(asked)} is answered {detail}, expected {told.detail}")
         self._names_leader(asked, response, said)
         if is_fetch:
             self._fetched(asked, effect)
@@ -166,7 +167,7 @@ class Answers:
             self._described(asked, response)
 
     def _names_leader(self, asked: Asked, response: Any, said: ExpectedAnswer) -> None:
-        """Who knows the leader, and follows it or is it, says where it is reached."""
+        """A leader, or a node that follows one, answers with the leader's endpoint."""
         since = _NAMES_NODES.get(type(response).__name__)
         if since is None:
             return
@@ -178,7 +179,7 @@ class Answers:
             right = [(leader, endpoint(leader).host, endpoint(leader).port)]
         must = said.leader == role.leader_id and isinstance(role, (Leader, Follower)) and said.epoch == role.epoch
         if found != right and (found or must):
-            raise Violation("S25", f"{_who(asked)} is told to find the leader at {found}, and it is {right}")
+            raise Violation("S25", f"{_who(asked)} is answered that the leader is at {found}, expected {right}")
 
     def _fetched(self, asked: Asked, effect: Any) -> None:
         replica = asked.process.replica
@@ -188,7 +189,7 @@ class Answers:
         known = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
         if data.high_watermark not in known or data.log_start_offset not in {asked.start, replica.log.start}:
             text = f"the high watermark {data.high_watermark} and the start {data.log_start_offset}"
-            raise Violation("S25", f"{_who(asked)} is told {text}; they are {known} and {replica.log.start}")
+            raise Violation("S25", f"{_who(asked)} is answered {text}; they are {known} and {replica.log.start}")
         ends = {asked.end, replica.log.end}  # it may have waited within the step, and been called up
         if isinstance(effect, do.ReplyRecords):
             size = min(max(request.max_bytes, 0), replica.config.fetch_bytes_max)
@@ -205,7 +206,7 @@ class Answers:
         return request.max_wait_ms == 0 or request.replica_state.replica_id in self._ledger.voter_ids
 
     def _is_due(self, waited: Asked, until_ms: int, effect: Any) -> None:
-        """Somebody who waited is answered: for records, for the high watermark, at the end of a leader, or in time."""
+        """A parked request is answered: by records, by the high watermark, at the end of a leadership, or in time."""
         process = waited.process
         replica = process.replica
         if type(waited.requested.request) is not FetchRequest or waited.told[1::3] != (Error.NONE, None):
@@ -213,11 +214,11 @@ class Answers:
         said = _said(effect.response)
         if said.error != Error.NONE:
             if said.error != Error.NOT_LEADER_OR_FOLLOWER or _leads_on(waited):
-                raise Violation("S25", f"{_who(waited)} waited, and is told {said}")
+                raise Violation("S25", f"{_who(waited)} waited, and is answered {said}")
             return
         is_early = process.clock.ms(self._world.now) < until_ms
         if is_early and not isinstance(effect, do.ReplyRecords) and not _has_news(waited, replica):
-            raise Violation("S25", f"{_who(waited)} is told nothing new, before its time is over")
+            raise Violation("S25", f"{_who(waited)} is answered without news before its time is over")
 
     def _look_later(self, asked: Asked, until_ms: int) -> None:
         when = asked.process.clock.when(until_ms + LATE_MS)
@@ -234,7 +235,7 @@ class Answers:
         self._look_later(asked, until_ms)
 
     def _commits(self, process: Process, _effect: do.HighWatermark) -> None:
-        """Who waits and does not vote is told at once that more is committed (KIP-1166)."""
+        """A parked Fetch of an observer is answered at once when more is committed (KIP-1166)."""
         now_ms = process.clock.ms(self._world.now)
         for (node_id, life, _), (asked, _) in self._waiting.items():
             request = asked.requested.request
@@ -265,17 +266,17 @@ class Answers:
         seen = [key for key in sorted(strange) if now_ms - book[key].at_ms < session_ms]
         for key in strange:
             if key not in seen:
-                del book[key]  # who is not told of is forgotten
+                del book[key]  # a replica that is left out is forgotten
         observers = [_state(process, key, book[key], version) for key in seen]
         found = ([_shown(state) for state in part.current_voters], [_shown(state) for state in part.observers])
         if found != (right, observers):
-            raise Violation("S26", f"{_who(asked)} is told of {found}, and it is {(right, observers)}")
+            raise Violation("S26", f"{_who(asked)} is answered {found}, expected {(right, observers)}")
         watermarks = {-1 if mark is None else mark for mark in (asked.watermark, replica.high_watermark)}
         if part.high_watermark not in watermarks:
-            raise Violation("S26", f"{_who(asked)} is told of the high watermark {part.high_watermark}: {watermarks}")
+            raise Violation("S26", f"{_who(asked)} is answered the high watermark {part.high_watermark}: {watermarks}")
         nodes = [(node.node_id, [(end.name, end.host, end.port) for end in node.listeners]) for node in response.nodes]
         if nodes != [(each, [tuple(endpoint(each))]) for each in sorted(voters) if version >= 2]:
-            raise Violation("S26", f"{_who(asked)} is told of nodes {nodes}")
+            raise Violation("S26", f"{_who(asked)} is answered nodes {nodes}")
 
 
 def _asked(process: Process, requested: Requested) -> Asked:
@@ -332,7 +333,7 @@ def _pair(place: Any) -> tuple[int, int]:
 
 
 def _leads_on(asked: Asked) -> bool:
-    """Whether who was asked leads the epoch still in which it was."""
+    """Whether the node still leads the epoch in which it was asked."""
     role = asked.process.replica.role
     return role.epoch == asked.told.epoch and isinstance(role, Leader)
 

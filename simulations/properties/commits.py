@@ -1,4 +1,5 @@
-"""Commits: durable on a majority before anybody is told, of the leader's own epoch, never taken back, the same for all.
+"""Commits: durable on a majority before they are reported, of the leader's own epoch, never revoked, the same on all
+nodes.
 
 S06 CommittedImmutable, S07 CommittedOnDurableQuorum, S08 CommitOwnEpochFirst, S09 MonotonicHW, S22
 FetchAccountedOnlyIfReplicated, S23 ConfirmedLeaderIsCurrent.
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Commits:
-    """acknowledged: end offset of each write that a client was told of, by its number."""
+    """acknowledged: end offset of each write that was acknowledged to a client, by its number."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -51,9 +52,7 @@ class Commits:
     def _commits(self, process: Process, effect: do.HighWatermark) -> None:
         node_id, offset = process.node.id, effect.offset
         if offset <= self._told[node_id]:
-            raise Violation(
-                "S09", f"node {node_id} was told that {self._told[node_id]} is committed, and then {offset}"
-            )
+            raise Violation("S09", f"node {node_id} learned that {self._told[node_id]} is committed, and then {offset}")
         self._told[node_id] = offset
         history, shadow = self._ledger.history, self._ledger.shadow(process)
         if offset > history.end:
@@ -62,7 +61,7 @@ class Commits:
             raise Violation("S06", f"node {node_id} takes other records for committed, up to {offset}")
 
     def _extends(self, process: Process, offset: int) -> None:
-        """Nobody said so before: it must be a leader, and a majority must hold it on disk."""
+        """The first report of a commit: it must come from a leader, and a majority must hold the records on disk."""
         node_id = process.node.id
         epoch = self._led[node_id]
         shadow, history = self._ledger.shadow(process), self._ledger.history
@@ -115,7 +114,7 @@ class Commits:
         self._questions[process.node.id, process.life, number] = self._ledger.history.end
 
     def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
-        """Who is confirmed as leader has applied all that was committed when it asked."""
+        """A leader that a majority confirms has applied all that was committed when it asked."""
         end = self._questions.pop((process.node.id, process.life, number))
         if applied < end:
             text = (
@@ -184,7 +183,9 @@ class Commits:
             raise Violation("S22", text)
 
     def _notes(self, process: Process, request: FetchRequest) -> tuple[int, int] | None:
-        """How far a leader takes the sender to be, and since when; None for who is no leader, or no voter."""
+        """The sender's log end as the leader counts it, and since when; None for a node that does not lead, or a
+        non-voter.
+        """
         role = process.replica.role
         if not isinstance(role, Leader):
             return None

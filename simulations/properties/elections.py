@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class Elections:
-    """leaders: by epoch, who was ever named its leader; votes: by (voter, times that it forgot, epoch), whom it was
-    given to.
+    """leaders: by epoch, the node ever named as its leader; votes: by (voter, times its disk was lost, epoch), the
+    candidate it was given to.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -99,7 +99,7 @@ class Elections:
     def _leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
         """A message leaves: all it says must be on its sender's disk."""
         process = connection.server if is_answer else connection.client
-        assert process is not None, "somebody sends"
+        assert process is not None, "a process sends"
         name, gist = frame.name, frame.gist
         node = process.node
         epoch = own_epoch(name, gist)
@@ -181,13 +181,13 @@ class Elections:
             self._lost_leader(process, role, now)
 
     def _took_begin(self, process: Process, frame: Frame, _requested: Requested) -> None:
-        """Who was told of the leader of its epoch knows it, whatever it was."""
+        """A node that was informed of the leader of its epoch knows it, whatever its role was."""
         if frame.stray:
             return
         epoch, leader_id = frame.gist
         role = process.replica.role
         if role.epoch == epoch and role.leader_id != leader_id:
-            text = f"node {process.node.id} was told that node {leader_id} leads epoch {epoch}, and is {role}"
+            text = f"node {process.node.id} was informed that node {leader_id} leads epoch {epoch}, and is {role}"
             raise Violation("S24", text)
 
     def _lost_leader(self, process: Process, role: Any, now: Any) -> None:

@@ -1,6 +1,6 @@
-"""What a request of the quorum should be told, by a model of its own: the rules of each request in a few lines.
+"""The expected answer to each request of the quorum, by an independent model: a few lines of rules for each request.
 
-It looks at what a replica is (role, epoch, log), and shares no code with what answers.
+The model reads what a replica is (role, epoch, log), and shares no code with the code that answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOBODY = -1
 class ExpectedAnswer(NamedTuple):
     """top: the error of the whole request; the rest is of its partition, and None where the answer has none.
 
-    detail: what else a request of this kind is told, None where the model does not say.
+    detail: what else an answer of this kind says, None where the model does not determine it.
     """
 
     top: int
@@ -39,7 +39,7 @@ class ExpectedAnswer(NamedTuple):
 
 
 def expected(replica: Replica, request: Any) -> ExpectedAnswer:
-    """What a replica that is as it is now should tell at once, or when the time comes."""
+    """The answer that a replica in its present state should give, at once or when a parked request ends."""
     return _MODELS[type(request)](replica, request)
 
 
@@ -61,7 +61,7 @@ def _single(topics: Any) -> Any:
 
 
 def _names(replica: Replica, voter_id: int, directory: bytes) -> bool:
-    """Whether a request names this replica, or nobody."""
+    """Whether a request names this replica, or no voter."""
     return voter_id < 0 or (replica.key.id == voter_id and directory in {ZERO_UUID, replica.key.directory_id})
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Identity:
-    """Judges what comes of requests that are for somebody else."""
+    """Checks that requests for another cluster or voter change nothing."""
 
     def __init__(self, _ledger: Ledger) -> None:
         self._before = 0

@@ -29,7 +29,7 @@ class Logs:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.prefixes: dict[tuple[int, int], int] = {}
-        self._told: dict[int, int] = {}  # node id: up to where it was told that all is committed
+        self._told: dict[int, int] = {}  # node id: up to where it learned that all is committed
         self.inputs = {Flushed: self._flushed}
         self.performs = {
             do.Append: self._appends,
@@ -105,7 +105,7 @@ class Logs:
             first = self.prefixes.setdefault((part.end_offset, part.epoch), number)
             if first != number:
                 text = (
-                    f"node {process.node.id} has another log up to {part.end_offset}, epoch {part.epoch}, than somebody"
+                    f"node {process.node.id} has another log up to {part.end_offset}, epoch {part.epoch}, than others"
                     " had before"
                 )
                 raise Violation("S04", text)
@@ -114,7 +114,7 @@ class Logs:
 
     def _may_lack(self, process: Process, end_offset: int) -> None:
         """Another record than the committed one: that of a leader of before, which is to be cut again. Not on a leader
-        of its own epoch, nor below what this node was told.
+        of its own epoch, nor below what this node learned.
         """
         if end_offset <= self._told[process.node.id]:
             raise Violation("S06", f"node {process.node.id} has other records than are committed, up to {end_offset}")

@@ -37,7 +37,7 @@ HELD = -1
 
 
 class PeriodicWork:
-    """Judges how often peers are asked and told, and the first records of leaders."""
+    """Checks how often peers are sent requests, and the first records of leaders."""
 
     def __init__(self, ledger: Ledger, world: World, elections: Elections) -> None:
         self._ledger = ledger
@@ -46,7 +46,7 @@ class PeriodicWork:
         self._sent: dict[int, dict[int, tuple[int, int]]] = {}  # node id: by peer, number and when
         self._failed: dict[int, dict[int, int]] = {}  # node id: by peer, when
         self._released: dict[int, int] = {}  # node id: when what waited for the disk last left, by the world's time
-        self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was told
+        self._wall: dict[int, int] = {}  # node id: how far its wall clock is ahead, as it was informed
         self._idle: dict[int, tuple[int, int]] = {}  # node id: a second, and how often it woke in it for nothing
         self._became_ms: dict[int, int] = {}  # node id: when it took its role, by its wall clock
         self._told: dict[tuple[int, int, int], dict[int, tuple[int, int]]] = {}  # node, life, epoch: by peer, when

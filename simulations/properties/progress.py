@@ -1,4 +1,4 @@
-"""Progress: leaders without followers step down, nobody runs in circles, every request is answered.
+"""Progress: leaders without followers step down, no node loops, every request is answered.
 
 L03 (an isolated leader steps down), L05 (each request is answered), L11 (no busy loop),
 L13 (a leader tells all voters). L01, L02, L04 and L07 are checked in the recovery phase at the end of a run:
@@ -38,9 +38,9 @@ ANSWER_SLACK_MS = 1000
 
 
 class Reign:
-    """One leadership, as its node lives it. until_ms: by its clock, when it must be over unless a majority fetches.
+    """One leadership, on its node's clock. until_ms: by its clock, when it must be over unless a majority fetches.
 
-    known: voters that fetched from it, or that it told of itself, since it was last looked at.
+    known: voters that fetched from it, or that it notified, since the last check.
     """
 
     __slots__ = ("epoch", "heard", "known", "process", "until_ms")
@@ -54,7 +54,7 @@ class Reign:
 
 
 class Progress:
-    """Judges leaders that go on alone, requests without an answer, and timers that go round in circles."""
+    """Checks for leaders without followers, requests without an answer, and timers that loop."""
 
     def __init__(self, ledger: Ledger, world: World) -> None:
         self._ledger = ledger
@@ -125,7 +125,7 @@ class Progress:
         if sender in self._ledger.voter_ids and sender != process.node.id:
             reign.known.add(sender)
             if frame.name == "Fetch" and _has_parted(process, request):
-                return  # it is told where to cut, and is heard when it has
+                return  # it learns where to truncate; its next Fetch counts
             reign.heard.add(sender)
             if len(reign.heard) >= self._ledger.majority - 1:
                 reign.heard.clear()

@@ -1,4 +1,5 @@
-"""Promptness: who stands asks all at once, who resigns tells all at once, and what an answer tells is known at once.
+"""Promptness: a candidate asks all voters at once, a leader that resigns notifies all at once, an answer takes effect
+at once.
 
 L15 (whom a role has to ask or tell, it does without waiting for what was asked in another), L16 (who shuts down and has
 nothing to hand over is done), S24 LeaderHeard (by an answer).
@@ -30,7 +31,7 @@ AT_ONCE_US = 5 * MS
 
 
 class Promptness:
-    """Judges what is done as soon as a role begins."""
+    """Checks what a node does as soon as a role begins."""
 
     def __init__(self, ledger: Ledger, world: World, periodic_work: PeriodicWork) -> None:
         self._ledger = ledger
@@ -93,19 +94,19 @@ class Promptness:
         if isinstance(role, Unattached):
             log = process.replica.log
             if not sent and log.is_flushed and process.replica.freezing is None and process.replica.peers.bootstrap:
-                raise Violation("L15", f"node {process.node.id} is {role}, and asks nobody who leads")
+                raise Violation("L15", f"node {process.node.id} is {role}, and asks no node who leads")
         elif not isinstance(role, Follower) and (left := [each for each in self._due(role) if each not in sent]):
             raise Violation("L15", f"node {process.node.id} is {role}, and has asked or told nodes {left} nothing")
 
     def _is_told(self, process: Process, role: Role) -> None:
-        """A state machine knows whom its node follows, and that it leads no more."""
+        """A replica that learns the leader, or that it leads no more, notifies its state machine."""
         told = self._told[process.node.id]
         is_right = told == (role.epoch, role.leader_id) if isinstance(role, Follower) else told[1] != process.node.id
         if not is_right:
             raise Violation("S24", f"node {process.node.id} is {role}, and has told its state machine of {told}")
 
     def _due(self, role: Any) -> list[int]:
-        """Whom a role has to ask or tell at once."""
+        """The peers to which a role has to send requests at once."""
         if isinstance(role, Resigned):
             return list(role.unacked)
         tally = role.tally
@@ -113,7 +114,7 @@ class Promptness:
         return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
 
     def _hears_answer(self, process: Process, event: Answered, _effects: list[Any]) -> None:
-        """Who is told of the leader of its epoch, by an answer to what it asked, knows it."""
+        """A node that an answer informs of the leader of its epoch knows that leader."""
         response = event.response
         number, sent_ms = self._sent[process.node.id].get(event.peer, (0, 0))
         waited_ms = process.clock.ms(self._world.now) - sent_ms
@@ -139,7 +140,7 @@ class Promptness:
         has_to_tell = isinstance(role, Resigned) and bool(role.unacked)
         is_done = any(type(effect) is do.ShutdownComplete for effect in effects)
         if not (has_to_tell or is_done or self._is_saving(process) or _saves(effects)):
-            raise Violation("L16", f"node {process.node.id} is {role}, has nobody to tell, and does not go")
+            raise Violation("L16", f"node {process.node.id} is {role}, has no peer to notify, and does not stop")
 
 
 def _partition(response: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Disks: what a start finds is what was promised, and is on disk; nobody is told that something is who may lose it; and
-no node stops for another reason than a fault of its disk.
+"""Disks: a start finds what was promised, and finds it on disk; nothing is reported as stored that may still be lost; a
+node stops only by a fault of its disk.
 
 S18 DurableState, S29 StopsByFault.
 """
@@ -30,9 +30,9 @@ Election = tuple[int, int | None, int | None]  # epoch, leader, vote
 
 
 class Promise:
-    """What one disk owes. elections: those that a start may find, the first being the last that was told to be saved;
-    end, number: up to where the log was told to be flushed, and what it was; operations: (number, end, prefix) of those
-    ordered since.
+    """What one disk must hold. elections: those that a start may find, the first being the last reported as saved; end,
+    number: up to where the log was reported as flushed, and its prefix number; operations: (number, end, prefix) of
+    those ordered since.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Promise:
         self.freezing: dict[int, SnapshotId] = {}
 
     def cut(self, end_offset: int, number: int) -> None:
-        """From now on less is owed."""
+        """From now on less must be found."""
         if end_offset < self.end:
             self.end, self.number = end_offset, number
 
@@ -72,24 +72,24 @@ class Recovery:
         }
 
     def disk_replaced(self, node: Node) -> None:
-        """Nothing is owed any more: people took the disk away, or put back an old one."""
+        """Nothing must be found any more: the disk was replaced, or an old one was put back."""
         self._promises.pop(node.id, None)
 
     def refused_to_start(self, process: Process, error: Exception) -> None:
-        """A start may refuse what people or time have damaged, and nothing that a crash leaves."""
+        """A start may refuse a damaged disk, and nothing that a crash leaves."""
         if process.node.id not in self._ledger.damaged:
-            raise Violation("S18", f"node {process.node.id} refuses to start, and nobody has damaged its disk: {error}")
+            raise Violation("S18", f"node {process.node.id} refuses to start, and its disk was not damaged: {error}")
 
     def failed(self, process: Process, error: Exception) -> None:
-        """Who stops has met a fault: what the system says of a disk that fails, or what somebody has damaged."""
+        """A node stops only by an injected fault: an error of the disk, or damaged contents."""
         cause = error.error if isinstance(error, DiskFailed) else error.__cause__ or error
         is_told = isinstance(cause, OSError) and cause.errno in FAULTS
         if not is_told and process.node.id not in self._ledger.damaged:
-            text = f"node {process.node.id} stops, and neither did its disk fail nor was it damaged: {error}"
+            text = f"node {process.node.id} stops, and its disk neither failed nor was damaged: {error}"
             raise Violation("S29", text)
 
     def lost_snapshot(self, node: Node, snapshot: SnapshotId) -> None:
-        """Somebody took a snapshot away."""
+        """A fault removed a snapshot."""
         promise = self._promises.get(node.id)
         if promise is not None:
             promise.snapshots.discard(snapshot)
@@ -185,7 +185,7 @@ class Recovery:
     def _deletes(self, process: Process, effect: do.DeleteSnapshot) -> None:
         self._promise(process).snapshots.discard(effect.id)
 
-    # What is told
+    # What is reported as stored
 
     def _saved(self, process: Process, event: Saved, _effects: list[Any]) -> None:
         promise = self._promise(process)

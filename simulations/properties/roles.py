@@ -1,8 +1,8 @@
 """Roles: which may follow which, what each must look like, and that no epoch or offset goes back.
 
 S03 MonotonicEpoch (in memory), S09 MonotonicHW (in memory), S10 WatermarkWithinLog, S14 RoleTransitionLegal, S15
-ValidRolesAndStates. The table of transitions is written down once more here, from the protocol, so that the code is not
-held against itself.
+ValidRolesAndStates. The table of transitions is written down again here, from the protocol, so that the code is not
+compared with itself.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ TRANSITIONS = {
 
 
 class Roles:
-    """Judges the role of each node, after each of its steps."""
+    """Checks the role of each node, after each of its steps."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._noted: dict[int, tuple[str, int] | None] = {}  # node id: name and epoch of the role last told of
+        self._noted: dict[int, tuple[str, int] | None] = {}  # node id: name and epoch of the role last reported
         self._watermarks: dict[int, int | None] = {}
 
     def started(self, process: Process) -> None:
@@ -90,7 +90,7 @@ class Roles:
         known = self._watermarks[process.node.id]
         if watermark != known:
             self._watermarks[process.node.id] = watermark
-            # A role that begins may not know it; nobody knows less than before.
+            # A role that begins may not know it; a known watermark does not fall.
             if watermark is not None and known is not None and watermark < known:
                 raise Violation("S09", f"the high watermark of node {process.node.id} fell from {known} to {watermark}")
 

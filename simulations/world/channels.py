@@ -1,4 +1,4 @@
-"""The client's side of a process: one channel for each peer, which does as `raft.network.channel` does."""
+"""The client's side of a process: one channel for each peer, which behaves as `raft.network.channel` does."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ class Channel:
         elif self.connection is None and not self._timer & 1:
             self._connect()
 
-    # What the network tells
+    # Called by the network
 
     def accepted(self, connection: Any) -> None:
-        """The connection stands; the peer has less time to tell its versions."""
+        """The connection is made; the peer has VERSIONS_MS_MAX to answer ApiVersions."""
         if connection is self.connection:
             self._clear_timer()
             self._set_timer(VERSIONS_MS_MAX, self._give_up)
 
     def ready(self, connection: Any) -> None:
-        """The peer has told its versions."""
+        """The peer has answered ApiVersions."""
         if connection is not self.connection:
             return
         self._clear_timer()
@@ -98,7 +98,7 @@ class Channel:
             self._write()
 
     def refused(self, connection: Any) -> None:
-        """Nobody listens there."""
+        """The peer's machine refused the connection."""
         if connection is self.connection:
             self._clear_timer()
             self.connection = None
@@ -107,7 +107,7 @@ class Channel:
             self.process.receive_soon(Refused(self.peer))
 
     def lost(self, connection: Any) -> None:
-        """The connection is gone: whether somebody still listens tells at once whether the process is."""
+        """The connection is gone. Reconnect at once if it had lasted: a refusal then tells that the process is gone."""
         if connection is not self.connection:
             return
         lasted = self.is_ready and self.process.world.now - self._ready_at >= BACKOFF_MS * MS
@@ -121,7 +121,9 @@ class Channel:
             self._back_off()
 
     def answered(self, connection: Any, frame: Frame, response: Any) -> None:
-        """An answer has come; one to what was given up comes only where the world wants the core to see such."""
+        """An answer has come. The core sees an answer to a request that was given up only if the world delivers late
+        answers.
+        """
         if connection is self.connection and frame.number == self.number:
             self.number = 0
             self.request = None

@@ -1,4 +1,4 @@
-"""The clocks of one node: a monotonic one that drifts, and a wall clock that people set."""
+"""The clocks of one node: a monotonic one that drifts, and a wall clock that operators set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NodeClock:
         return self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION
 
     def ms(self, now: int) -> int:
-        """The same in whole milliseconds, as the cores are told."""
+        """The same in whole milliseconds, as the cores are given it."""
         if self.frozen:
             return self._shown // MS
         return (self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION) // MS

@@ -2,7 +2,7 @@
 
 Within a connection all comes in order, once, or not at all: then the connection breaks, or hangs until somebody gives
 it up. Between connections nothing is in order: a request of one that was given up may arrive long after those of its
-successor. A process that is killed closes its connections; one whose machine lost power leaves its peers in the dark.
+successor. A process that is killed closes its connections; one whose machine lost power sends nothing to its peers.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ SYN_RETRY_US = SECOND  # then twice as long, each time
 class Network:
     """All connections of a world.
 
-    uses_codec: whether messages pass as bytes; else as the objects themselves, which nobody may change. tells_late:
-    whether a client still hears of answers to what it has given up. rules: called for each frame that leaves, as
-    `rule(connection, frame, is_answer)`; True where it has dealt with it.
-    seen: told of each frame that leaves; arrived: of each that comes to a process that takes it.
+    uses_codec: whether messages pass as bytes; else the objects themselves pass, which must not be changed.
+    delivers_late_answers: whether a client receives answers to requests that it gave up. rules: called for each frame
+    that leaves, as `rule(connection, frame, is_answer)`; True: the rule has taken the frame. seen: called for each
+    frame that leaves; arrived: for each that a process receives.
     """
 
     def __init__(self, world: World, latency: Latency, rng: Callable[[int, int], Random]) -> None:
@@ -62,7 +62,7 @@ class Network:
         return Channel(process, peer)
 
     def connect(self, process: Process, channel: Channel) -> Connection:
-        """Begin to connect; the channel is told by `ready`, `refused`, or `lost` what comes of it."""
+        """Begin to connect; the network then calls the channel's `accepted`, `ready`, `refused` or `lost`."""
         target = self._resolve(process, channel.host)
         own, other = process.node.id, target.id
         connection = Connection(process, channel, Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own)))
@@ -134,7 +134,7 @@ class Network:
                 self.abandon(channel.connection)
 
     def reset_unaware_peers(self, node: Node) -> None:
-        """A machine is up again: peers that go on sending to what was before learn that it is gone."""
+        """A machine is up again: peers that still send on connections from before get a reset."""
         unaware_peers, node.unaware_peers = node.unaware_peers, []
         for connection in unaware_peers:
             delay = connection.to_client.link.resend_delay(self.world.now)
@@ -180,7 +180,7 @@ class Network:
             server.when_awake(server.disconnected, connection)
 
     def reset(self, connection: Connection) -> None:
-        """Something between them breaks the connection off: both ends hear of it, and what was on its way is lost."""
+        """The network resets the connection: both ends learn it, and what was in flight is lost."""
         connection.to_server.is_lost = connection.to_client.is_lost = True
         links = self.links
         links.carry(Pipe(connection.to_client.link), 0, self.broken, connection)
@@ -236,7 +236,7 @@ class Network:
 
     def _asked_versions(self, connection: Connection) -> None:
         server = connection.server
-        assert server is not None, "versions are asked of somebody"
+        assert server is not None, "versions are asked of a server"
         if server.is_dead or connection.id not in server.connections:
             self._refuse_unknown(server.node, connection)
         else:
@@ -252,7 +252,7 @@ class Network:
             connection.client.when_awake(connection.channel.ready, connection)
 
     def _refuse_unknown(self, node: Node, connection: Connection) -> None:
-        """Something arrives for a connection that this machine no longer knows."""
+        """A packet arrives for a connection that this machine no longer knows."""
         if node.is_on:
             self.links.carry(connection.to_client, 0, self.broken, connection)
         elif connection not in node.unaware_peers:
@@ -263,5 +263,5 @@ class Network:
 
 
 def speaks_newest(nodes: list[Node]) -> bool:
-    """Whether all can carry everything: only then may messages pass as objects."""
+    """Whether all nodes run the newest release: only then may messages pass as objects."""
     return all(node.release == NEWEST for node in nodes)

@@ -1,8 +1,8 @@
-"""A disk: what processes see of its files, and what of that would be there after the power failed.
+"""A disk: what processes see of its files, and what of that survives a power failure.
 
 A process sees each write at once, in the page cache. On disk for certain is what was synced: the bytes of a file by a
 sync of the file, its name by a sync of the directory. A process that is killed leaves the page cache behind; where the
-power fails, of all the rest luck decides.
+power fails, the rng decides how much of the rest survives.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Inode:
 
     version counts the changes of `synced`; stable: how many of its first bytes did not change since a reader last set
     it to their number. settled: of the disk, which counts the changes of all its files. rot: by position, the bits that
-    who reads finds flipped. has_lost: a sync of it has failed, and some of its writes were lost with that.
+    a reader finds flipped. has_lost: a sync of it has failed, and some of its writes were lost with that.
     """
 
     __slots__ = ("data", "has_lost", "read_only", "rot", "settled", "stable", "synced", "version", "writes", "written")
@@ -179,7 +179,7 @@ class Disk:
         self._begin_generation()
 
     def lose_power(self, rng: Random, *, journal: bool = True) -> None:
-        """The machine went down. What was synced is there; of the rest, what luck lets through.
+        """The machine went down. What was synced is there; the rng decides what survives of the rest.
 
         journal: names change on the disk in the order in which they were changed, as with any journal of metadata; else
         each change by itself.

@@ -1,4 +1,4 @@
-"""What of a node is on its disk for certain, read from the simulated disk itself and not from what the node says."""
+"""The durable state of a node, read from the simulated disk itself and not from what the node reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFIX = f"{DIRECTORY}/"
 
 
 class DurableElection(NamedTuple):
-    """What quorum-state says on disk; -1 where nobody is named."""
+    """The content of quorum-state on disk; -1 for no node."""
 
     epoch: int = 0
     leader_id: int = -1
@@ -27,7 +27,7 @@ class DurableElection(NamedTuple):
 
 
 NOTHING_READABLE = DurableElection(-1)
-"""In place of a quorum-state that is none: whatever was told of epochs rests on nothing."""
+"""Stands for a quorum-state that cannot be read: no promise about epochs is durable then."""
 
 
 def _parse_election(text: bytes) -> DurableElection:
@@ -87,7 +87,7 @@ class DurableView:
 
     @property
     def snapshots(self) -> set[SnapshotId]:
-        """Those whose names are on disk."""
+        """Ids of the snapshots whose file names are durable."""
         self._look_at_names()
         return self._snapshots
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Dead(BaseException):
-    """The process does not go on. No code under test may catch it."""
+    """The process ends here. No code under test may catch it."""
 
 
 # What a file is, by its name: faults and crash points speak of these.

@@ -22,7 +22,7 @@ WAKE_US = 15
 
 
 class SimFlushThread:
-    """An executor in virtual time. on_death: told when the process died within a job."""
+    """An executor in virtual time. on_death: called when the process died within a job."""
 
     def __init__(self, world: World, on_death: Callable[[Dead], None]) -> None:
         self._world = world
@@ -41,7 +41,7 @@ class SimFlushThread:
             self._world.after(WAKE_US, self._begin)
 
     def close(self) -> None:
-        """Run all jobs that are left, and take none after them; the caller waits."""
+        """Run all queued jobs, and accept no more; the caller waits."""
         self._hurries = True
         if self._thread is not None:
             self._resume()
@@ -53,7 +53,7 @@ class SimFlushThread:
         return self._thread is not None and getcurrent() is self._thread
 
     def pause(self, delay: int) -> None:
-        """Within a job: go on after so many microseconds, if the process still lives."""
+        """Within a job: sleep so many microseconds, then go on if the process is still alive."""
         if self._hurries:
             return
         self._world.after(delay, self._resume, self._thread)

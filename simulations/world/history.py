@@ -1,4 +1,4 @@
-"""The one history: what was committed first at each offset. All that any node says later is held against it."""
+"""The committed history: what was committed first at each offset, with which all later reports are compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What is known of a world, beside what its nodes say: all logs as chains, the committed history, what is on which
-disk.
+"""What the world knows without asking its nodes: all logs as chains, the committed history, the content of each disk.
 
-Nothing here judges; `properties` does, from this.
+Nothing is checked here; `properties` checks, on this data.
 """
 
 from __future__ import annotations

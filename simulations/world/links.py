@@ -1,4 +1,4 @@
-"""The ways between machines, one for each direction: how long they take, and when nothing passes."""
+"""The links between machines, one for each direction: how long a packet takes, and when nothing passes."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Pipe:
 
 
 class Links:
-    """All links of a world. make: the luck of a link's own, by the ids of its ends. changed: told of each that is
-    cut, as `changed(source, target, True)`, and healed.
+    """All links of a world. make: the rng of a link, by the ids of its ends. changed: called as
+    `changed(source, target, is_cut)` when a link is cut or healed.
     """
 
     def __init__(self, world: World, latency: Latency, make: Callable[[int, int], Random]) -> None:

@@ -44,7 +44,7 @@ class Clients:
                 self._later(every_ms)
 
     def stop(self) -> None:
-        """Nobody writes or asks any more."""
+        """No client writes or asks any more."""
         self._is_over = True
 
     def leaders(self) -> list[Process]:

@@ -1,4 +1,4 @@
-"""One machine with a disk and clocks, on which the processes of one node live, one after the other."""
+"""One machine with a disk and clocks, which runs the processes of one node, one after the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simulations.world.world import World
 
 
-# However slow a disk is: what began amid the faults must be over in the calm behind them.
+# The longest sync, however slow the disk: one that began under faults must end in the recovery phase.
 SYNC_US_MAX = 3 * SECOND
 # From a failed disk to the end of its process, which resigns in between.
 RESIGN_US = SECOND // 10
@@ -55,7 +55,7 @@ def endpoint(node_id: int) -> Endpoint:
 
 
 class Life(Protocol):
-    """What a machine asks of a process that runs on it."""
+    """What a machine calls on the process that runs on it."""
 
     has_failed: bool
     is_listening: bool
@@ -79,8 +79,8 @@ class Machine(Generic[P]):
 
     config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
     speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does
-    not start, and will not until somebody mends it. wanted: whether it is to run. forgot: how often its disk was
-    emptied, or put back to what it was. disk_luck: how long syncs take, and what survives.
+    not start, and will not until it is repaired. wanted: whether it is to run. disks_lost: how often its disk was
+    emptied, or put back to what it was. disk_rng: decides how long syncs take, and which writes survive.
     """
 
     def __init__(
@@ -130,11 +130,11 @@ class Machine(Generic[P]):
         return ReplicaKey(self.id, directory_id(self.root, self.id, self.disk.number))
 
     def stream(self, *names: str | int) -> Random:
-        """Luck of this node's own."""
+        """A random stream of this node."""
         return stream(self.root, f"node-{self.id}", *names)
 
     def new_disk(self) -> None:
-        """Put in an empty disk, which has an id of its own."""
+        """Put in an empty disk, which has a new directory id."""
         assert self.process is None, f"node {self.id} runs"
         self.disk = Disk(self.disk.number + 1)
         self.disk.directories.add(parent(DIRECTORY))
@@ -166,7 +166,7 @@ class Machine(Generic[P]):
             self.watch.refused_to_start(process, error)
 
     def start_after(self, delay_us: int) -> None:
-        """Start a while from now, unless somebody says otherwise in between."""
+        """Start after a delay, unless another start or a stop comes in between."""
         self.wanted = True
         self._starts += 1
         self.world.after(delay_us, self._start_if_meant, self._starts)
@@ -202,7 +202,7 @@ class Machine(Generic[P]):
             self.world.after(0, self.process.when_awake, self.process.shut_down)
 
     def stop(self) -> None:
-        """Let nothing start it; it stays as it is."""
+        """Cancel any pending start; a running process goes on."""
         self.wanted = False
         self._starts += 1
 
@@ -245,7 +245,7 @@ class Machine(Generic[P]):
         if process is self.process:
             self._end("left", power_lost=False)
             if self.wanted:
-                self.start_after(0)  # somebody has asked for it since
+                self.start_after(0)  # a start was asked for since
 
     def _end(self, how: str, *, power_lost: bool) -> None:
         process = self.process
@@ -286,7 +286,7 @@ class Machine(Generic[P]):
     # The disk
 
     def before_disk(self, process: P, operation: str, kind: str) -> None:
-        """An operation is about to happen: the process may die, or the operation fail."""
+        """Called before each disk operation: the process may die here, or the operation fail."""
         armed = self.triggers.armed
         if armed:
             for name in ("disk", f"disk:{operation}", f"disk:{operation}:{kind}"):

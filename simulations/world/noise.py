@@ -23,7 +23,7 @@ class Noise:
     """window_ms: from when to when there is noise, the end excluded; empty where it never ends. names: of the streams
     that have any, as `names` tells them; empty for all.
 
-    decisions: how often luck decided about a packet, a sync or a start; -1 where nobody counts, as there is no window.
+    decisions: how often the rng decided about a packet, a sync or a start; -1 without a window, where none is counted.
     """
 
     def __init__(self, world: World, window_ms: list[int], names: list[str]) -> None:

@@ -1,7 +1,7 @@
-"""One life of a node: the real core and the real storage, driven as `controller/node/node.py` drives them.
+"""One process of a node: the real core and the real storage, driven as `controller/node/node.py` drives them.
 
-It takes one input after the other, each whole, and performs the effects of each in their order. It may die before any
-effect and within any job of its flush thread.
+It takes one input after the other and performs the effects of each in their order. It may die before any effect and
+within any job of its flush thread.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from simulations.world.messages import Frame
     from simulations.world.releases import Versions
 
-# From the flush thread's word to the event loop that takes it.
+# From the callback on the flush thread until the event loop runs it.
 HANDOFF_US = 20
 HOUSEKEEPING_US = SECOND
 SHUTDOWN_US = 5 * SECOND
-# However many syncs one step waits for.
+# The longest wait of one step, however many syncs it needs.
 PAUSE_US_MAX = 6 * SECOND
 
-# What a disk or its contents may do to a process, which then stops.
+# Errors of a disk or of its contents, at which a process stops.
 DISK_TROUBLE = (DiskFailed, CorruptLog, CorruptSnapshot, CorruptBatch, OSError)
 
 # Probes are points at which a plan may strike; their names are made once.
@@ -147,7 +147,7 @@ class Process:
             act(*args)
 
     def receive_soon(self, event: Input) -> None:
-        """Take an input by a step of its own, after what is being done."""
+        """Take an input in a separate step, after the current one."""
         self.world.after(0, self.when_awake, self.handle, event)
 
     def resume(self) -> None:
@@ -181,7 +181,7 @@ class Process:
             self.handle(Disconnected(connection.id))
 
     def shut_down(self) -> None:
-        """Leave in good order; after a while in any."""
+        """Shut down gracefully; after SHUTDOWN_US in any case."""
         self.handle(ShutDown())
         self.world.after(SHUTDOWN_US, self.when_awake, self._leave)
 
@@ -203,7 +203,7 @@ class Process:
             self.handle(answered)
 
     def handle(self, event: Input | None) -> None:
-        """One step, by an input or, with None, by the start, and what it wants done; then what came of that."""
+        """Take one step by an input (None: the start), perform its effects, then call the state machine."""
         if self.is_dead:
             return
         replica = self.replica
@@ -223,7 +223,7 @@ class Process:
                 self.node.triggers.look(self)
             if self.node.step_us:
                 self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
-            # What the step had for the state machine comes in its turn, after all effects.
+            # The state machine is called after all effects.
             while self._own and not self.is_dead:
                 act, told = self._own.popleft()
                 act(told)
@@ -267,7 +267,7 @@ class Process:
             self._reach(_AFTER.get(cls) or _probe_name(_AFTER, "after", cls))
 
     def now_ms(self) -> int:
-        """What the core is told that its clock shows."""
+        """The time that the core is given."""
         return self.clock.ms(self.world.now)
 
     def _reach(self, name: str) -> None:
@@ -291,7 +291,7 @@ class Process:
         if effect.source.connection not in self.connections:
             return
         data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)
-        # The response was made for this one answer, and nobody else has it.
+        # The response was made for this one answer, so it may be changed.
         effect.response.responses[0].partitions[0].records = data
         self._answer(effect.source.connection, effect.response)
 
@@ -338,7 +338,7 @@ class Process:
         self.world.after(HANDOFF_US, self.when_awake, self.handle, event)
 
     def _on_disk_failure(self, failure: DiskFailed) -> None:
-        """On the thread where it happened; where that is not the caller's, the node is told as soon as can be."""
+        """Called on the thread where the disk failed; from the flush thread, the node learns of it after a hand-off."""
         if self.flush.is_running():
             self.world.after(HANDOFF_US, self.when_awake, self.node.failed, self, failure)
 
@@ -351,7 +351,7 @@ class Process:
             self.busy_until = min(max(self.busy_until, self.world.now) + delay, self.world.now + PAUSE_US_MAX)
 
     def _every_second(self) -> None:
-        """What is done every second or so."""
+        """Housekeeping, about once a second."""
         if self.is_dead:
             return
         try:
@@ -378,7 +378,7 @@ class Process:
             self.node.left(self)
 
     def resign(self) -> None:
-        """It cannot go on: if it leads, it tells the others; nothing more is taken in, or done that would last."""
+        """The process cannot go on: a leader sends EndQuorumEpoch; no more input is taken, nothing is written."""
         self._inbox.clear()
         self._own.clear()
         self.is_paused = True
@@ -387,7 +387,7 @@ class Process:
                 self._send(effect)
 
     def die(self) -> None:
-        """Nothing of it runs any more."""
+        """Nothing of the process runs any more."""
         self.is_dead = True
         self.is_listening = False
         self._inbox.clear()

@@ -1,6 +1,6 @@
-"""Strangers: they ask any node anything, in and out of turn, and half of it is nonsense.
+"""Rogue clients: they send any request to any node at any time, and half of the requests are invalid.
 
-What they are told is judged by `properties.answers`; nothing of it may change what the quorum does.
+`properties.answers` checks the answers; none of the requests may change what the quorum does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TOPIC = "__cluster_metadata"
 FIRST_ID = 900
-"""Ids of strangers that say who they are are from here on; one says that it is 0, the least there is."""
+"""The first replica id that rogue clients send; one sends 0, the lowest valid id."""
 
 Fetched = FetchRequest.FetchTopic.FetchPartition
 Part = FetchSnapshotRequest.TopicSnapshot.PartitionSnapshot
@@ -43,7 +43,7 @@ VERSIONS: dict[type, int] = {
 
 
 class RogueClients:
-    """They ask about every `every_ms`, 0 for never. asked: how often so far."""
+    """They send a request about every `every_ms`, 0 for never. asked: the number of requests sent."""
 
     def __init__(self, world: World, ledger: Ledger, answers: Answers, every_ms: int, rng: Random) -> None:
         self._world = world
@@ -81,7 +81,7 @@ class RogueClients:
 
 
 def draw(rng: Random, process: Process) -> Any:
-    """Something to ask a node: what would do, and often one thing of it wrong."""
+    """A request for a node: a valid one, or one with a single wrong field."""
     draws: tuple[Callable[[Random, Process], Any], ...] = (
         _vote,
         _begin,
@@ -101,7 +101,7 @@ def _choose(rng: Random, *choices: Any) -> Any:
 
 
 def _spoiled(rng: Random, request: Any) -> Any:
-    """For another cluster, topic or partition, or for several."""
+    """The request with another cluster, topic or partition, or with several of them."""
     if type(request) is not DescribeQuorumRequest and rng.random() < 0.3:
         return replace(request, cluster_id="another")
     topic = request.topics[0]
@@ -123,18 +123,18 @@ def _spoiled(rng: Random, request: Any) -> Any:
 
 
 def _epoch(rng: Random, process: Process) -> int:
-    """Of the node, or one that is over; a later one would be news."""
+    """The node's epoch or the one before; a later one would make the node change its epoch."""
     epoch = process.replica.role.epoch
     return max(epoch - (rng.random() < 0.2), 0)
 
 
 def _whom(rng: Random, process: Process) -> int:
-    """The node that is meant: itself, nobody in particular, or somebody else."""
+    """The voter id of the request: the receiver's, -1 for none, or another."""
     return int(_choose(rng, process.node.id, process.node.id, -1, FIRST_ID))
 
 
 def _vote(rng: Random, process: Process) -> VoteRequest:
-    """A pre-vote, or a vote of an epoch that is over: a real one would be given."""
+    """A pre-vote, or a vote of a former epoch: a vote of the next epoch could be granted."""
     log, epoch = process.replica.log, process.replica.role.epoch
     pre_vote = epoch == 0 or rng.random() < 0.7
     asked = VoteRequest.TopicData.PartitionData(
@@ -156,7 +156,7 @@ def _cluster(process: Process) -> str:
 
 
 def _leader(rng: Random, process: Process) -> tuple[int, int]:
-    """An epoch and its leader that are no news to the node, or cannot be true."""
+    """An epoch and its leader that the node knows already, or that cannot be true."""
     role = process.replica.role
     if role.leader_id is None or rng.random() < 0.2:
         return role.epoch, int(_choose(rng, -1, process.node.id)) if role.epoch else -1
@@ -178,7 +178,7 @@ def _begin(rng: Random, process: Process) -> BeginQuorumEpochRequest:
 
 
 def _end(rng: Random, process: Process) -> EndQuorumEpochRequest:
-    """Of an epoch that is over, or of a leader that cannot be: the right one would be believed."""
+    """Of a former epoch, or of a node that cannot be the leader: a valid one would end the leadership."""
     epoch, leader_id = _leader(rng, process)
     if leader_id == process.replica.role.leader_id and epoch == process.replica.role.epoch:
         epoch -= 1
@@ -190,7 +190,7 @@ def _end(rng: Random, process: Process) -> EndQuorumEpochRequest:
 
 
 def _fetch(rng: Random, process: Process) -> FetchRequest:
-    """As a consumer does, or an observer; in the place of the node itself, now and then."""
+    """A Fetch as a consumer or an observer sends it; sometimes with the receiver's own id."""
     replica = process.replica
     log = replica.log
     epoch = max(replica.role.epoch + int(_choose(rng, 0, 0, 0, 0, 0, 0, -1, 1)), 0)

@@ -1,4 +1,4 @@
-"""Luck by name: each part of a world draws from a stream of its own, so that one more draw in one changes no other."""
+"""Named random streams: each part of a world draws from its own, so one more draw in one changes no other."""
 
 from __future__ import annotations
 

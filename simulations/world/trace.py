@@ -28,7 +28,9 @@ Entry = tuple[Any, ...]
 
 
 class Trace:
-    """last: the newest entries. written: told of each run of packed bytes, for who keeps all of it."""
+    """last: the newest entries. written: called with each chunk of packed bytes, for a caller that keeps the whole
+    trace.
+    """
 
     def __init__(self, written: Callable[[bytes], None] | None = None) -> None:
         self.last: deque[Entry] = deque(maxlen=KEPT)

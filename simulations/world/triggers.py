@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
 
-# How long people take to see to a node whose disk failed.
+# From the failure of a disk until an operator restarts its node.
 OPERATOR_US = SECOND
 
 
 class Pending:
-    """A point that is waited for. left: how many times it is still to be reached."""
+    """An armed trigger. left: how many more times its point must be reached."""
 
     __slots__ = ("act", "left", "node", "role")
 
@@ -30,7 +30,7 @@ class Pending:
 
 
 class Triggers:
-    """armed: what is waited for, by the name of the point: `input:Saved`, `before:Append`, `disk:sync:log` …"""
+    """armed: pending triggers, by the name of the point: `input:Saved`, `before:Append`, `disk:sync:log` …"""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -105,7 +105,7 @@ def _two_leaders(ledger: Ledger) -> bool:
 
 
 def _election(ledger: Ledger) -> bool:
-    """Somebody stands."""
+    """A node is a candidate."""
     return any(each.steps and isinstance(each.replica.role, Candidate) for each in ledger.running())
 
 

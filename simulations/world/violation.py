@@ -1,4 +1,4 @@
-"""What a run ends with when something does not hold."""
+"""The exception that ends a run when a property does not hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import traceback
 
 
 class Violation(Exception):
-    """A property is broken. property_id: of `/properties`, S01 and so on; text: by whom, with the values."""
+    """A property is broken. property_id: of `/properties`, S01 and so on; text: the node, and the values."""
 
     def __init__(self, property_id: str, text: str) -> None:
         self.property_id = property_id
