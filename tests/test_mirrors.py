@@ -1,0 +1,134 @@
+"""Each module of `raft` and `controller` has its test at the same path under `tests/`, or a row here with a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# Values, rows of a table or declarations: there is no rule to test. tests/test_tidy.py and mypy check their form.
+NO_RULES = {
+    "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
+    "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
+    "controller.tools.command_line.release",
+}  # fmt: skip
+
+# Module -> the test that drives it through another module.
+TESTED_BY = {
+    "raft.network.channels": "raft/network/test_channel.py",
+    "raft.network.connection": "raft/network/test_server.py",
+    "raft.network.versions": "raft/network/test_channel.py",
+    "raft.storage.directory_lock": "raft/storage/test_files.py",
+    "raft.storage.flusher": "raft/storage/test_disk_queue.py",
+    "raft.storage.opening": "raft/storage/test_recovery.py",
+    "raft.storage.prefix_keeper": "raft/storage/test_recovery.py",
+    "raft.storage.segment": "raft/storage/test_recovery.py",
+    "raft.storage.snapshots": "raft/storage/test_storage.py",
+    "raft.storage.walk": "raft/storage/test_recovery.py",
+    "controller.config.client_metrics": "controller/config/test_resources.py",
+    "controller.config.file": "controller/config/test_node.py",
+    "controller.config.group_checks": "controller/config/test_node.py",
+    "controller.config.java_pattern": "controller/config/test_resources.py",
+    "controller.config.keys.client_metrics": "controller/config/test_keys.py",
+    "controller.config.keys.dynamic": "controller/config/test_dynamic.py",
+    "controller.config.keys.group": "controller/config/test_keys.py",
+    "controller.config.keys.own": "controller/config/test_keys.py",
+    "controller.config.keys.server": "controller/config/test_keys.py",
+    "controller.config.keys.topic": "controller/config/test_keys.py",
+    "controller.config.node_checks": "controller/config/test_node.py",
+    "controller.config.node_values": "controller/config/test_node.py",
+    "controller.config.served": "controller/config/test_node.py",
+    "controller.config.topic_values": "controller/config/test_resources.py",
+    "controller.config.unknown_keys": "controller/config/test_node.py",
+    "controller.config.values.group_values": "controller/config/test_resources.py",
+    "controller.config.values.quorum_addresses": "controller/config/values/test_listeners.py",
+    "controller.config.values.text": "controller/config/values/test_definition.py",
+    "controller.config.values.valid": "controller/config/values/test_definition.py",
+    "controller.core.active": "controller/core/test_controller.py",
+    "controller.core.periodic_work": "controller/core/test_controller.py",
+    "controller.core.serving": "controller/core/test_controller.py",
+    "controller.core.snapshots": "controller/core/test_controller.py",
+    "controller.core.standby": "controller/core/test_controller.py",
+    "controller.core.steps": "controller/core/test_controller.py",
+    "controller.ctl.main": "controller/ctl/test_status.py",
+    "controller.ctl.probe": "controller/ctl/test_container.py",
+    "controller.ctl.quorum": "controller/ctl/test_wait.py",
+    "controller.ctl.start": "controller/server/test_start.py",
+    "controller.features.record_versions": "controller/state/test_records_of.py",
+    "controller.handlers.assignments": "controller/handlers/test_topics.py",
+    "controller.handlers.config_changes": "controller/handlers/test_configs.py",
+    "controller.handlers.logger_levels": "controller/handlers/test_configs.py",
+    "controller.handlers.partitions": "controller/handlers/test_isr.py",
+    "controller.handlers.registrations": "controller/handlers/test_brokers.py",
+    "controller.handlers.topic_configs": "controller/config/test_effective.py",
+    "controller.interface.refusals": "controller/core/test_apis.py",
+    "controller.interface.results": "controller/handlers/test_configs.py",
+    "controller.node.loopback_requests": "controller/server/test_start.py",
+    "controller.node.timers": "controller/server/test_start.py",
+    "controller.offline.directory_files": "controller/offline/test_formatting.py",
+    "controller.offline.java_forms": "controller/tools/test_dump_log.py",
+    "controller.offline.live_directory": "controller/tools/test_live_shell.py",
+    "controller.offline.load": "controller/offline/test_image.py",
+    "controller.offline.marked_directories": "controller/offline/test_formatting.py",
+    "controller.offline.metadata_values": "controller/offline/test_image.py",
+    "controller.rules.bulk_rules": "controller/rules/test_bulk_elections.py",
+    "controller.rules.partition_elections": "controller/handlers/test_elections.py",
+    "controller.server.grpc.image": "controller/server/grpc/test_metadata.py",
+    "controller.server.grpc.opening": "controller/server/grpc/test_watch.py",
+    "controller.server.grpc.port": "controller/server/grpc/test_watch.py",
+    "controller.server.grpc.status": "controller/server/grpc/test_watch.py",
+    "controller.server.grpc.time_slices": "controller/server/grpc/test_changes.py",
+    "controller.server.http.answers": "controller/server/http/test_connection.py",
+    "controller.server.http.metrics": "controller/server/http/test_start.py",
+    "controller.server.http.page": "controller/server/http/test_start.py",
+    "controller.server.http.port": "controller/server/http/test_connection.py",
+    "controller.server.http.reading": "controller/server/http/test_connection.py",
+    "controller.state.partitions.bulk_placing": "controller/state/test_snapshots.py",
+    "controller.state.partitions.bulk_uncommon_fields": "controller/state/test_snapshots.py",
+    "controller.tools.client_config": "controller/tools/test_live_shell.py",
+    "controller.tools.command_line.argument_reader": "controller/tools/command_line/test_arguments.py",
+    "controller.tools.command_line.java_texts": "controller/tools/test_dump_log.py",
+    "controller.tools.command_line.standard_streams": "controller/tools/test_dump_log.py",
+    "controller.tools.connection": "controller/node/test_logs.py",
+    "controller.tools.dump_batches": "controller/tools/test_dump_log.py",
+    "controller.tools.dump_findings": "controller/tools/test_dump_log.py",
+    "controller.tools.dump_indexes": "controller/tools/test_dump_log.py",
+    "controller.tools.dump_lines": "controller/tools/test_dump_log.py",
+    "controller.tools.feature_tables": "controller/tools/test_stock_answers.py",
+    "controller.tools.live_quorum": "controller/tools/test_live_shell.py",
+    "controller.tools.payloads": "controller/tools/test_dump_log.py",
+    "controller.tools.rng": "controller/tools/test_storage.py",
+    "controller.tools.shell.commands": "controller/tools/test_metadata_shell.py",
+    "controller.tools.shell.nodes": "controller/tools/test_metadata_shell.py",
+    "controller.tools.shell.prompt": "controller/tools/shell/test_session.py",
+    "controller.tools.storage_format": "controller/tools/test_storage.py",
+    "controller.tools.storage_info": "controller/tools/test_storage.py",
+}
+
+
+def modules() -> dict[str, Path]:
+    """Each module's name, and the path of its mirror."""
+    found = {}
+    for package in ("raft", "controller"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if path.name != "__init__.py":
+                inside = path.relative_to(ROOT)
+                name = ".".join(inside.with_suffix("").parts)
+                found[name] = ROOT / "tests" / inside.with_name(f"test_{inside.name}")
+    return found
+
+
+def test_every_module_has_a_mirror_or_a_reason() -> None:
+    without = {name for name, mirror in modules().items() if not mirror.exists()}
+
+    assert without - NO_RULES - TESTED_BY.keys() == set()
+
+
+def test_no_row_is_stale() -> None:
+    """A row is stale when its module is gone or has a mirror by now, or when the test it names is gone."""
+    found = modules()
+    rows = NO_RULES | TESTED_BY.keys()
+
+    assert {name for name in rows if name not in found or found[name].exists()} == set()
+    assert {test for test in TESTED_BY.values() if not (ROOT / "tests" / test).is_file()} == set()
+    assert NO_RULES & TESTED_BY.keys() == set()
