@@ -184,7 +184,7 @@ def voters(*ids: int) -> tuple[LeaderChangeMessage.Voter, ...]:
     return tuple(LeaderChangeMessage.Voter(voter_id=each) for each in ids)
 
 
-def test_an_epoch_begins_with_a_record_of_who_leads_and_by_whose_votes() -> None:
+def test_an_epoch_begins_with_a_record_of_the_leader_and_the_granting_voters() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0), (2, 5)))
 
     append = appends(bench.seen)[0]
@@ -269,7 +269,7 @@ def test_with_dynamic_voters_a_leader_that_moved_says_where_it_is() -> None:
     assert bench.role.state.voters[1].endpoints == (moved,)
 
 
-def test_a_leader_is_told_of_its_leadership_when_its_epoch_has_a_committed_record() -> None:
+def test_a_leader_is_notified_when_its_epoch_has_a_committed_record() -> None:
     bench = Bench(voters=static_voters(1), settled=False)
     bench.step(Saved(1))
     before = [each for each in bench.seen if isinstance(each, LeaderChanged)]

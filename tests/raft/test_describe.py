@@ -114,7 +114,7 @@ def test_before_anything_is_committed_the_high_watermark_is_unknown() -> None:
     assert described(leader(epoch=2)).topics[0].partitions[0].high_watermark == -1
 
 
-def test_an_observer_is_told_of_for_five_minutes() -> None:
+def test_an_observer_is_listed_for_five_minutes() -> None:
     bench = Bench(voters=static_voters(1))
     bench.ask(fetch_request(1, 100, 1, 1))
     bench.wait(299_999)
@@ -134,7 +134,7 @@ def test_a_voter_with_another_directory_is_an_observer() -> None:
     assert [(each.replica_id, each.replica_directory_id) for each in observers] == [(3, directory(9))]
 
 
-def test_all_listeners_of_a_voter_are_told() -> None:
+def test_all_listeners_of_a_voter_are_listed() -> None:
     both = (endpoint(1), Endpoint("OTHER", "h", 1))
     bench = Bench(voters=VoterSet([Voter(ReplicaKey(1), both)]))
 
@@ -166,7 +166,7 @@ def test_each_partition_of_a_request_for_several_is_unknown() -> None:
     assert key(1).id == 1
 
 
-def test_a_replica_that_falls_back_is_told_of_where_it_is() -> None:
+def test_a_replica_whose_log_gets_shorter_has_its_new_end_offset() -> None:
     bench = active(epoch=2)
     bench.ask(fetch_request(2, 3, 0, 0))
 

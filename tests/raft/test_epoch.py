@@ -50,7 +50,7 @@ def place(bench: Bench) -> tuple[type, int, int | None]:
 
 
 @pytest.mark.parametrize("make", [unattached, prospective, candidate, follower, leader, active])
-def test_everybody_follows_a_leader_of_a_higher_epoch(make: Any) -> None:
+def test_every_role_follows_a_leader_of_a_higher_epoch(make: Any) -> None:
     bench = make(epoch=4)
 
     answer = bench.ask(begin_request(6, 3, voter=key(1)))
@@ -60,7 +60,7 @@ def test_everybody_follows_a_leader_of_a_higher_epoch(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [unattached, prospective, candidate])
-def test_who_knows_no_leader_follows_one_of_its_own_epoch(make: Any) -> None:
+def test_a_replica_without_a_leader_follows_one_of_its_own_epoch(make: Any) -> None:
     bench = make(epoch=4)
 
     answer = bench.ask(begin_request(4, 3))
@@ -124,7 +124,7 @@ def test_a_prospective_that_knows_the_leader_goes_on_asking() -> None:
     assert place(bench) == (Prospective, 4, 2)
 
 
-def test_a_leader_that_nobody_can_reach_is_remembered() -> None:
+def test_a_leader_without_an_endpoint_is_remembered() -> None:
     """A Java node would die of this."""
     bench = unattached(epoch=4)
 
@@ -193,7 +193,7 @@ def test_a_second_leader_of_an_epoch_is_refused_without_dying_of_it(make: Any, n
     assert "peer_inconsistent" in bench.notes
 
 
-def test_we_are_not_told_that_we_lead() -> None:
+def test_a_peer_cannot_claim_that_we_are_the_leader() -> None:
     bench = unattached(epoch=4)
 
     answer = bench.ask(begin_request(6, 1))
@@ -216,7 +216,7 @@ def test_a_leader_tells_each_other_voter_and_where_it_is() -> None:
     ]
 
 
-def test_voters_that_fetch_are_not_told_again() -> None:
+def test_voters_that_fetch_get_no_begin_quorum_epoch() -> None:
     bench = leader(epoch=5)
     for send in bench.sends(kind=BeginQuorumEpochRequest):
         bench.answer(send, begin_response(5, leader=1))
@@ -228,7 +228,7 @@ def test_voters_that_fetch_are_not_told_again() -> None:
     assert [send.peer for send in bench.sends(effects, BeginQuorumEpochRequest)] == [3]
 
 
-def test_a_voter_that_does_not_fetch_is_told_every_half_of_the_fetch_time_out() -> None:
+def test_a_voter_that_does_not_fetch_gets_begin_quorum_epoch_every_half_fetch_timeout() -> None:
     bench = leader(epoch=5)
     for send in bench.sends(kind=BeginQuorumEpochRequest):
         bench.answer(send, begin_response(5, leader=1))
@@ -296,7 +296,7 @@ def test_the_other_successors_stand_in_their_turn() -> None:
     assert waits(bench) == 500
 
 
-def test_who_waits_its_turn_grants_a_pre_vote_to_who_stands() -> None:
+def test_a_follower_of_a_resigned_leader_grants_a_pre_vote_before_its_own_election() -> None:
     bench = follower(1, leader=2, epoch=4)
     bench.answer(bench.last_send(), fetch_response(4, 2))
     refused = bench.ask(vote_request(4, 3, pre_vote=True))
@@ -315,7 +315,7 @@ def test_successors_of_an_older_leader_have_no_directory() -> None:
     assert waits(bench) == 500
 
 
-def test_who_follows_nobody_yet_follows_first_and_then_waits_in_its_turn() -> None:
+def test_a_replica_without_a_leader_follows_the_resigned_one_and_then_waits() -> None:
     bench = unattached(1, epoch=4)
 
     bench.ask(end_request(5, 2, (key(3), key(1))))
@@ -386,7 +386,7 @@ def resigned(epoch: int = 5) -> Bench:
     return bench
 
 
-def test_a_leader_that_resigns_tells_each_voter_who_should_stand() -> None:
+def test_a_leader_that_resigns_sends_each_voter_its_preferred_successors() -> None:
     bench = resigned()
 
     told = [(send.peer, send.request) for send in bench.sends(kind=EndQuorumEpochRequest)]
@@ -404,7 +404,7 @@ def test_a_leader_that_restarts_tells_the_voters_that_it_leads_no_more() -> None
     assert [(send.peer, send.request) for send in bench.sends()] == [(2, end_request(5, 1)), (3, end_request(5, 1))]
 
 
-def test_a_voter_that_heard_is_not_told_again_and_one_that_did_not_is() -> None:
+def test_a_voter_that_acknowledged_the_end_is_not_asked_again_and_another_is() -> None:
     bench = Bench(election=voted(5, 1), request_timeout_ms=300)
     first, second = bench.sends(kind=EndQuorumEpochRequest)
     bench.answer(first, end_response(5, leader=1))
@@ -424,7 +424,7 @@ def test_an_answer_of_a_later_epoch_ends_the_resignation() -> None:
     assert place(bench) == (Follower, 6, 3)
 
 
-def test_a_voter_that_refuses_the_end_is_told_again() -> None:
+def test_a_voter_that_refuses_the_end_is_sent_it_again() -> None:
     bench = Bench(election=voted(5, 1))
     first = bench.sends(kind=EndQuorumEpochRequest)[0]
 
@@ -451,14 +451,14 @@ def test_a_late_end_answer_in_another_role_changes_nothing() -> None:
     assert place(bench) == (Follower, 6, 3)
 
 
-def test_a_sole_voter_has_nobody_to_tell() -> None:
+def test_a_sole_voter_sends_no_end_quorum_epoch() -> None:
     bench = Bench(voters=static_voters(1), election=voted(5, 1))
 
     assert place(bench) == (Leader, 6, 1)
     assert bench.sends() == []
 
 
-def test_candidates_are_told_by_the_leader_of_their_own_epoch() -> None:
+def test_a_candidate_follows_the_leader_of_its_own_epoch() -> None:
     bench = candidate(epoch=5)
 
     bench.ask(begin_request(5, 2))

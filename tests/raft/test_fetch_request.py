@@ -185,7 +185,7 @@ def test_before_version_15_the_id_of_the_replica_stands_elsewhere() -> None:
     assert bench.replica.high_watermark == 1
 
 
-def test_a_log_that_went_another_way_is_told_where() -> None:
+def test_a_diverging_log_is_answered_with_the_diverging_epoch() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0), (2, 5)))
 
     answer = fetched(bench, fetch_request(5, 3, 9, 3))
@@ -203,7 +203,7 @@ def test_a_log_that_went_another_way_tells_nothing_of_its_sender() -> None:
     assert bench.role.state.quorum_deadline_ms == deadline
 
 
-def test_who_lacks_what_is_gone_is_told_of_the_newest_snapshot() -> None:
+def test_a_replica_below_the_log_start_is_sent_the_newest_snapshot_id() -> None:
     bench = leader(epoch=5, recovered=log(20, (2, 10), start=10, snapshots=(snapshot(10, 2), snapshot(15, 2))))
 
     before_the_start = fetched(bench, fetch_request(5, 3, 5, 2))
@@ -213,7 +213,7 @@ def test_who_lacks_what_is_gone_is_told_of_the_newest_snapshot() -> None:
     assert [before_the_start.response, old_epoch.response] == [expected, expected]
 
 
-def test_who_has_nothing_is_told_of_the_newest_snapshot_even_where_the_log_begins_at_0() -> None:
+def test_an_empty_replica_is_sent_the_newest_snapshot_id_even_where_the_log_begins_at_0() -> None:
     bench = leader(epoch=5, recovered=log(20, (2, 0), snapshots=(snapshot(15, 2),)))
 
     answer = fetched(bench, fetch_request(5, 3, 0, 0))
@@ -221,7 +221,7 @@ def test_who_has_nothing_is_told_of_the_newest_snapshot_even_where_the_log_begin
     assert answer.response == fetch_response(5, 1, snapshot_id=SnapshotId(15, 2), node=1)
 
 
-def test_the_snapshot_of_the_formatter_is_told_to_nobody() -> None:
+def test_the_snapshot_of_the_formatter_is_offered_to_no_replica() -> None:
     bench = leader(epoch=5, recovered=log(0, snapshots=(snapshot(0, 0),)))
 
     assert isinstance(fetched(bench, fetch_request(5, 3, 0, 0)), ReplyRecords)
@@ -326,7 +326,7 @@ def test_a_fetch_without_news_waits() -> None:
 
 
 @pytest.mark.parametrize("known", [-1, 0])
-def test_who_knows_an_older_high_watermark_is_told_at_once(known: int) -> None:
+def test_an_observer_with_an_older_high_watermark_is_answered_at_once(known: int) -> None:
     bench = active(epoch=2)
 
     answer = fetched(bench, fetch_request(2, 100, 1, 2, high_watermark=known))
@@ -373,7 +373,7 @@ def test_each_waits_as_long_as_it_wishes() -> None:
     assert ends == [[51], [52], [50]]
 
 
-def test_a_new_high_watermark_answers_all_who_wait() -> None:
+def test_a_new_high_watermark_answers_all_parked_fetches() -> None:
     """So that brokers hear of what is committed without another append (KAFKA-14145)."""
     bench = active(epoch=2)
     propose(bench)
@@ -426,7 +426,7 @@ def test_a_connection_has_one_fetch_waiting() -> None:
     assert bench.role.state.parked[50].requested.source == Source(50, 1)
 
 
-def test_a_deposed_leader_answers_who_waits_and_names_the_next() -> None:
+def test_a_deposed_leader_answers_parked_fetches_and_names_the_next_leader() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)
 
@@ -437,7 +437,7 @@ def test_a_deposed_leader_answers_who_waits_and_names_the_next() -> None:
     assert Reply(Source(50, 0), refusal) in effects
 
 
-def test_a_leader_that_hears_of_a_later_election_answers_who_waits() -> None:
+def test_a_leader_that_learns_of_a_later_election_answers_parked_fetches() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)
 
@@ -446,7 +446,7 @@ def test_a_leader_that_hears_of_a_later_election_answers_who_waits() -> None:
     assert Reply(Source(50, 0), fetch_response(3, -1, error=Error.NOT_LEADER_OR_FOLLOWER)) in effects
 
 
-def test_a_leader_that_resigns_answers_who_waits() -> None:
+def test_a_leader_that_resigns_answers_parked_fetches() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)
 

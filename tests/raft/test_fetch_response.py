@@ -88,7 +88,7 @@ def test_one_fetch_is_under_way_at_a_time() -> None:
     assert bench.sends(bench.wait(1999)) == []
 
 
-def test_who_knows_no_leader_asks_a_voter_by_luck() -> None:
+def test_a_replica_without_a_leader_asks_a_random_voter() -> None:
     asked = {Bench(election=voted(3), seed=seed).last_send().peer for seed in range(20)}
 
     assert asked == {2, 3}
@@ -184,7 +184,7 @@ def test_a_named_leader_that_cannot_be_reached_is_no_leader() -> None:
 
 
 @pytest.mark.parametrize("epoch", [1, 4])
-def test_nobody_else_tells_us_that_we_lead(epoch: int) -> None:
+def test_no_other_node_can_claim_that_we_are_the_leader(epoch: int) -> None:
     """A removed leader asks a voter that still takes it for the leader."""
     bench = unattached(9, epoch=1)
 
@@ -242,7 +242,7 @@ def test_a_leader_that_answers_an_error_is_left_alone_and_others_are_asked(error
 
 
 @pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.INCONSISTENT_CLUSTER_ID])
-def test_a_leader_that_refuses_the_whole_request_kills_nobody(error: Error) -> None:
+def test_a_leader_that_refuses_the_whole_request_stops_no_replica(error: Error) -> None:
     bench = follower(leader=2, epoch=4)
 
     answered(bench, FetchResponse(error_code=error, responses=()))
@@ -500,7 +500,7 @@ def test_the_high_watermark_is_the_leaders_as_far_as_the_log_reaches() -> None:
 
 
 @pytest.mark.parametrize("said", [-1, 2, 3])
-def test_the_high_watermark_neither_falls_nor_is_told_twice(said: int) -> None:
+def test_the_high_watermark_neither_falls_nor_is_notified_twice(said: int) -> None:
     bench = follower(leader=2)
     answered(bench, fetch_response(1, 2, records=batch(0, 1, 3), high_watermark=3))
 
@@ -581,7 +581,7 @@ def test_a_cut_within_a_batch_is_as_deep_as_the_disk_says() -> None:
     assert bench.sends(effects)[0].request == fetch_request(5, 1, 4, 1, high_watermark=-1)
 
 
-def test_requests_that_fetch_are_told_apart_by_number() -> None:
+def test_answers_to_fetches_are_matched_by_number() -> None:
     bench = follower(leader=2)
     numbers = [bench.last_send(FetchRequest).number]
     for offset in range(3):

@@ -70,7 +70,7 @@ def test_no_part_is_larger_than_what_this_node_asks_for_itself() -> None:
     assert (answer.position, answer.length) == (90, 7)
 
 
-def test_before_version_1_no_addresses_are_told() -> None:
+def test_before_version_1_no_addresses_are_sent() -> None:
     answer = asked(serving(), fetch_snapshot_request(5, 3, WANTED, 0), version=0)
 
     assert answer.response == fetch_snapshot_response(5, 1, WANTED, size=100)
@@ -83,7 +83,7 @@ def test_a_snapshot_that_is_not_there_is_refused(missing: SnapshotId) -> None:
     assert answer == Reply(Source(5, 0), fetch_snapshot_response(5, 1, error=Error.SNAPSHOT_NOT_FOUND, node=1))
 
 
-def test_the_snapshot_of_the_formatter_is_served_to_nobody() -> None:
+def test_the_snapshot_of_the_formatter_is_served_to_no_replica() -> None:
     bench = leader(epoch=5, recovered=log(0, snapshots=(snapshot(0, 0),)))
 
     answer = asked(bench, fetch_snapshot_request(5, 3, SnapshotId(0, 0), 0))
@@ -105,7 +105,7 @@ def test_another_epoch_is_refused(epoch: int, error: Error) -> None:
     assert answer.response == fetch_snapshot_response(5, 1, error=error, node=1)
 
 
-def test_who_does_not_lead_says_who_does() -> None:
+def test_a_replica_that_is_not_the_leader_names_the_leader() -> None:
     answer = asked(follower(leader=2, epoch=5), fetch_snapshot_request(5, 3, WANTED, 0))
 
     assert answer.response == fetch_snapshot_response(5, 2, error=Error.NOT_LEADER_OR_FOLLOWER, node=2)
@@ -192,7 +192,7 @@ def part(position: int, data: bytes, size: int = 6) -> FetchSnapshotResponse:
     return fetch_snapshot_response(5, 2, WANTED, size=size, position=position, data=data)
 
 
-def test_a_follower_that_is_told_of_a_snapshot_fetches_it() -> None:
+def test_a_follower_that_receives_a_snapshot_id_fetches_the_snapshot() -> None:
     bench = downloading()
 
     assert bench.last_send().request == fetch_snapshot_request(5, 1, WANTED, 0)
@@ -266,7 +266,7 @@ def test_older_snapshots_are_deleted() -> None:
     assert [each.id for each in bench.replica.log.snapshots] == [WANTED]
 
 
-def test_records_after_the_snapshot_are_told_once() -> None:
+def test_records_after_the_snapshot_are_read_once() -> None:
     bench = downloading()
     stored(bench)
     bench.settle()
@@ -377,7 +377,7 @@ def test_a_part_that_does_not_fit_is_refused_and_the_download_starts_over(bad: F
     assert isinstance(bench.sends(bench.wait(20))[0].request, FetchRequest)
 
 
-def test_a_part_that_nobody_asked_for_is_noted() -> None:
+def test_a_part_without_a_request_is_noted() -> None:
     bench = downloading()
     send = bench.last_send()
     bench.role.state.download = None
@@ -397,7 +397,7 @@ def test_an_answer_for_another_log_is_no_answer(topics: int) -> None:
     assert bench.role.state.download.position == 0
 
 
-def test_an_answer_of_an_older_epoch_is_ignored_and_who_gave_it_left_alone_for_a_moment() -> None:
+def test_an_answer_of_an_older_epoch_is_ignored_with_a_backoff_from_its_sender() -> None:
     bench = downloading()
     leader = bench.role.leader_id
 

@@ -184,7 +184,7 @@ def test_the_durable_end_follows_the_flushes() -> None:
     assert (after_first, grown.durable_end, grown.bytes, grown.is_flushed) == (9, 12, 500, True)
 
 
-def test_one_flush_speaks_for_all_operations_up_to_its_number() -> None:
+def test_one_flush_covers_all_operations_up_to_its_number() -> None:
     grown = two_epochs()
     grown.append(9, 2)
     grown.append(12, 2)

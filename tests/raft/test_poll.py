@@ -74,7 +74,7 @@ def test_a_leader_resigns_and_leaves_when_another_leads() -> None:
     assert isinstance(bench.role, Follower)
 
 
-def test_a_leader_that_nobody_takes_over_from_goes_on_telling() -> None:
+def test_a_resigned_leader_without_a_successor_repeats_end_quorum_epoch() -> None:
     bench = active(epoch=4, request_timeout_ms=300)
     bench.tell(ShutDown())
 
@@ -85,7 +85,7 @@ def test_a_leader_that_nobody_takes_over_from_goes_on_telling() -> None:
     assert len(bench.sends(effects, EndQuorumEpochRequest)) > 10
 
 
-def test_a_leader_leaves_when_everybody_has_heard_or_is_gone() -> None:
+def test_a_leader_shuts_down_when_every_voter_has_acknowledged_or_is_gone() -> None:
     bench = active(epoch=4)
     effects = bench.tell(ShutDown())
     to_2, to_3 = bench.sends(effects, EndQuorumEpochRequest)

@@ -53,7 +53,7 @@ def test_nothing_overtakes_a_save() -> None:
     ]
 
 
-def test_a_save_speaks_for_those_before_it() -> None:
+def test_a_save_covers_those_before_it() -> None:
     bench = unattached(epoch=1)
     bench.step(asks(1, 2, 3))
     bench.step(asks(2, 3, 3))
@@ -92,7 +92,7 @@ def test_the_file_is_of_the_version_that_the_log_asks_for() -> None:
 # What the state machine is told of leaders
 
 
-def test_it_is_told_of_each_epoch_and_of_its_leader_once_each() -> None:
+def test_it_is_notified_of_each_epoch_and_of_its_leader_once_each() -> None:
     bench = unattached(epoch=1)
 
     bench.ask(vote_request(2, 3))
@@ -103,11 +103,11 @@ def test_it_is_told_of_each_epoch_and_of_its_leader_once_each() -> None:
     assert leader_changes(bench) == [(1, None, -1), (2, None, -1), (2, 3, -1), (3, 2, -1)]
 
 
-def test_it_is_not_told_of_an_epoch_that_says_nothing() -> None:
+def test_it_is_not_notified_of_an_epoch_without_news() -> None:
     assert leader_changes(Bench()) == []
 
 
-def test_it_is_told_that_it_leads_when_it_has_all_that_is_committed() -> None:
+def test_it_is_notified_of_its_leadership_when_the_whole_log_is_committed() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0)))
     before = leader_changes(bench)
 
@@ -123,7 +123,7 @@ def test_it_is_told_that_it_leads_when_it_has_all_that_is_committed() -> None:
     assert told[-2:] == [HighWatermark(8), LeaderChanged(5, 1, 8)]
 
 
-def test_it_is_told_at_once_that_it_leads_no_more() -> None:
+def test_it_is_notified_at_once_that_it_is_no_longer_the_leader() -> None:
     """Kafka tells it with the next epoch; until then its writes would be refused one by one."""
     bench = active(epoch=5)
 
@@ -132,7 +132,7 @@ def test_it_is_told_at_once_that_it_leads_no_more() -> None:
     assert leader_changes(bench)[-2:] == [(5, 1, 1), (5, None, -1)]
 
 
-def test_a_leadership_that_was_not_told_needs_no_end() -> None:
+def test_a_leadership_that_was_not_notified_needs_no_end() -> None:
     bench = leader(epoch=5)
 
     bench.tell(Resign(5))
@@ -141,7 +141,7 @@ def test_a_leadership_that_was_not_told_needs_no_end() -> None:
     assert (5, 1, 1) not in leader_changes(bench)
 
 
-def test_a_leader_that_restarts_is_told_nothing_of_the_epoch_it_led() -> None:
+def test_a_leader_that_restarts_is_not_notified_of_the_epoch_it_led() -> None:
     bench = Bench(election=voted(5, 1))
 
     assert leader_changes(bench) == []
@@ -163,7 +163,7 @@ def test_what_the_formatter_wrote_is_a_snapshot_too() -> None:
     assert LoadSnapshot(SnapshotId(0, 0)) in bench.first
 
 
-def test_a_high_watermark_below_what_it_has_is_not_told() -> None:
+def test_a_high_watermark_below_the_known_one_is_not_notified() -> None:
     bench = follower(leader=2, recovered=log(20, (1, 0), snapshots=(snapshot(15, 1),)))
 
     low = bench.answer(bench.last_send(), fetch_response(1, 2, high_watermark=12))

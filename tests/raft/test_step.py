@@ -104,7 +104,7 @@ def test_a_pre_vote_of_a_live_leaders_follower_is_refused() -> None:
 
 
 @pytest.mark.parametrize("bench", [unattached(epoch=4), prospective(epoch=4), leader(epoch=4)])
-def test_who_follows_nobody_has_nobody_to_lose(bench: Bench) -> None:
+def test_a_refused_connection_changes_nothing_without_a_leader(bench: Bench) -> None:
     before = bench.role
 
     bench.tell(Refused(2))
@@ -115,7 +115,7 @@ def test_who_follows_nobody_has_nobody_to_lose(bench: Bench) -> None:
 # Words that come late, or twice, or for nothing
 
 
-def test_an_answer_that_nobody_waits_for_is_ignored() -> None:
+def test_an_answer_without_a_request_is_ignored() -> None:
     bench = follower(leader=2)
     send = bench.last_send()
     bench.answer(send, fetch_response(1, 2, high_watermark=0))
@@ -125,7 +125,7 @@ def test_an_answer_that_nobody_waits_for_is_ignored() -> None:
     assert bench.tell(Failed(send.peer, send.number, Error.BROKER_NOT_AVAILABLE)) == []
 
 
-def test_a_part_that_nobody_writes_is_ignored() -> None:
+def test_a_part_that_is_not_being_written_is_ignored() -> None:
     for bench in (follower(leader=2), leader()):
         assert bench.tell(PartWritten(1)) == []
 
@@ -139,7 +139,7 @@ def test_a_resignation_of_another_epoch_is_ignored(epoch: int) -> None:
     assert isinstance(bench.role, Leader)
 
 
-def test_a_resignation_of_who_does_not_lead_is_ignored() -> None:
+def test_a_resignation_of_a_replica_that_is_not_the_leader_is_ignored() -> None:
     bench = follower(leader=2, epoch=4)
 
     assert bench.tell(Resign(4)) == []

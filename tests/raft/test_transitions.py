@@ -39,7 +39,7 @@ def left(bench: Bench) -> int:
 # The role in which a replica starts (`first_role`)
 
 
-def test_without_quorum_state_nobody_is_known() -> None:
+def test_without_quorum_state_no_leader_and_no_vote_is_known() -> None:
     bench = Bench()
 
     assert bench.role == Unattached(0, None, None, bench.role.election_deadline_ms)
@@ -91,7 +91,7 @@ def test_a_leader_that_is_known_is_followed(vote: ReplicaKey | None) -> None:
         assert bench.role.state.fetch_deadline_ms == 2000
 
 
-def test_a_leader_that_nobody_can_reach_is_remembered_and_sought() -> None:
+def test_a_leader_without_an_endpoint_is_remembered_and_looked_for() -> None:
     bench = Bench(election=voted(4, 9, key(3)))
 
     assert bench.role == Unattached(4, 9, key(3), bench.role.election_deadline_ms)
@@ -186,7 +186,7 @@ def test_a_resigned_leader_waits_for_the_rest_of_its_time() -> None:
     assert bench.role == Unattached(9, None, None, deadline)
 
 
-def test_each_prospective_and_each_candidate_has_a_time_of_its_own() -> None:
+def test_each_prospective_and_each_candidate_has_its_own_timeout() -> None:
     bench = prospective(epoch=4)
     first = left(bench)
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))

@@ -230,7 +230,7 @@ def test_who_does_not_vote_here_may_be_voted_for() -> None:
     assert of(bench, vote_request(2, 9)) == vote_response(2, granted=True)
 
 
-def test_nobody_gets_a_vote_under_our_own_id() -> None:
+def test_a_candidate_with_our_own_id_gets_no_vote() -> None:
     bench = unattached(1, epoch=1)
     other = ReplicaKey(1, directory(9))
 
@@ -239,7 +239,7 @@ def test_nobody_gets_a_vote_under_our_own_id() -> None:
 
 
 @pytest.mark.parametrize("make", [candidate, leader, active])
-def test_who_stands_or_leads_votes_for_nobody_else_in_its_epoch(make: Any) -> None:
+def test_a_candidate_or_leader_votes_for_no_other_in_its_epoch(make: Any) -> None:
     bench = make(epoch=2)
 
     assert not of(bench, vote_request(2, 3, last_offset=9)).topics[0].partitions[0].vote_granted
@@ -658,7 +658,7 @@ def test_a_prospective_holds_back_once_for_each_time_it_asks() -> None:
     assert isinstance(bench.role, Candidate)
 
 
-def test_a_prospective_does_not_hold_back_for_who_does_not_vote() -> None:
+def test_a_prospective_does_not_yield_to_a_replica_that_is_not_a_voter() -> None:
     bench = prospective(2, epoch=4, voters=static_voters(2, 3, 4))
 
     of(bench, pre_vote(4, asking=1))

@@ -95,7 +95,7 @@ def test_a_fault_names_the_path_of_its_field() -> None:
         ("0261" + "00" * 16 + "020501aa04", "", 22, "the data end at byte 23"),
     ],
 )
-def test_every_length_is_checked_and_told(data: str, field: str, offset: int, reason: str) -> None:
+def test_every_length_is_checked_and_named(data: str, field: str, offset: int, reason: str) -> None:
     assert fault(TopicRecord, 0, bytes.fromhex(data)) == (field, offset, reason)
 
 
@@ -197,7 +197,7 @@ def test_null_is_refused_where_the_version_has_none() -> None:
         ({"replicas": 5}, "PartitionRecord v2 replicas: "),
     ],
 )
-def test_a_value_that_is_not_of_its_type_is_told_with_its_field(change: dict[str, object], told: str) -> None:
+def test_a_value_of_the_wrong_type_is_reported_with_its_field(change: dict[str, object], told: str) -> None:
     with pytest.raises(EncodeError, match=told):
         encode(replace(default_of(PartitionRecord), **change), 2)
 
@@ -284,7 +284,7 @@ def test_every_way_to_encode_tells_the_field_alike(write: Callable[[object], obj
         codec.encoder(FetchRequest, 19)
 
 
-def test_the_fault_of_an_inner_struct_is_told_with_its_path() -> None:
+def test_an_error_in_an_inner_struct_is_reported_with_its_path() -> None:
     topic = CreateTopicsRequest.CreatableTopic
     good = topic(name="a", num_partitions=1, replication_factor=1, assignments=(), configs=())
 

@@ -68,7 +68,7 @@ def test_unknown_tags_are_kept_where_they_were() -> None:
     assert len(kept) > 200
 
 
-def test_the_tables_hold_every_message_that_stock_speaks() -> None:
+def test_the_tables_hold_every_message_that_stock_serves() -> None:
     assert len(wire_rows("wire.tsv")) == 1315
     assert len(wire_rows("wire-unknown-tags.tsv")) == 656
     assert len(names("wire.tsv")) > 190

@@ -19,7 +19,7 @@ from records.registry import APIS, class_named, every_name
 from records.schema import is_struct, schema_of
 
 
-def test_every_message_and_every_field_is_told() -> None:
+def test_every_message_and_every_field_is_described() -> None:
     for name in every_name():
         cls = class_named(name)
         head, own = meanings(cls)
@@ -91,13 +91,13 @@ def test_an_api_is_found_by_name_key_and_message_in_any_case() -> None:
     assert guide_of("fetch", 4) == guide_of("1", 4) == guide_of("FetchRequest", 4) == guide_of("FetchResponse", 4)
 
 
-def test_all_versions_that_4x_speaks_are_printed() -> None:
+def test_all_versions_that_4x_serves_are_printed() -> None:
     printed = guide_of("Fetch")
 
     assert [f"Fetch Request (Version: {version})" in printed for version in range(19)] == [False] * 4 + [True] * 15
 
 
-def test_an_api_that_nobody_speaks_any_more_says_so() -> None:
+def test_an_api_that_no_node_serves_any_more_is_marked() -> None:
     assert "No node of Kafka 4.x serves this API." in guide_of("LeaderAndIsr")
     assert "LeaderAndIsr Request (Version: 0)" in guide_of("LeaderAndIsr")
 

@@ -88,5 +88,5 @@ def test_kio_reads_and_writes_our_bytes(name: str) -> None:
             assert theirs.getvalue() == ours, (name, version, fields)
 
 
-def test_kio_has_most_of_what_kafka_speaks() -> None:
+def test_kio_has_most_of_what_kafka_serves() -> None:
     assert len(SHARED) > 500

@@ -61,7 +61,7 @@ BAD_HEX = [
 ]
 
 
-def test_a_bad_line_is_told_in_its_place_and_the_others_go_on() -> None:
+def test_a_bad_line_is_reported_in_its_place_and_the_others_go_on() -> None:
     done = run("decode", given=b"".join(line + b"\n" for line, _ in BAD_HEX))
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -79,7 +79,7 @@ BAD_JSON = [
 ]
 
 
-def test_bad_json_is_told_in_its_place_and_the_others_go_on() -> None:
+def test_bad_json_is_reported_in_its_place_and_the_others_go_on() -> None:
     done = run("encode", given=b"".join(b"FenceBrokerRecord\tmetadata\t0\t" + text + b"\n" for text, _ in BAD_JSON))
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -143,7 +143,7 @@ def test_the_guide_of_one_api_is_printed() -> None:
         (["guide", "Fetch", "x"], "invalid int value: 'x'"),
     ],
 )
-def test_wrong_usage_is_told_and_ends_in_2(arguments: list[str], told: str) -> None:
+def test_wrong_usage_is_reported_and_exits_with_2(arguments: list[str], told: str) -> None:
     done = run(*arguments)
 
     assert (done.returncode, done.stdout) == (2, b"")

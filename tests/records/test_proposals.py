@@ -90,7 +90,7 @@ def test_every_proposed_message_goes_round(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROPOSALS)
-def test_every_field_of_a_proposed_message_is_told(name: str) -> None:
+def test_every_field_of_a_proposed_message_is_described(name: str) -> None:
     head, own = meanings(class_named(name))
     paths = [path for path, _ in fields_of(class_named(name), 0)]
 

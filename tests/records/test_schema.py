@@ -19,7 +19,7 @@ def test_values_are_given_by_name_or_in_the_order_of_the_schema() -> None:
     assert TopicRecord(name="a", topic_id=TOPIC_ID) == TopicRecord("a", TOPIC_ID)  # type: ignore[call-arg]
 
 
-def test_a_missing_field_is_told_with_its_class() -> None:
+def test_a_missing_field_is_reported_with_its_class() -> None:
     with pytest.raises(TypeError, match=r"TopicRecord.__init__\(\) missing 1 required positional argument: 'topic_id'"):
         TopicRecord(name="a")  # type: ignore[call-arg]
 

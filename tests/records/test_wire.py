@@ -69,7 +69,7 @@ def test_a_varlong_beyond_64_bits_is_refused() -> None:
         read_zigzag(b"\x80" * 10 + b"\x00", 0, 10)
 
 
-def test_a_varint_that_ends_too_soon_is_told_by_an_index_error() -> None:
+def test_a_varint_that_ends_too_soon_raises_an_index_error() -> None:
     for read in (read_uvarint, read_zigzag):
         with pytest.raises(IndexError):
             read(b"\x80\x80", 0)

@@ -28,7 +28,7 @@ def test_a_voter_that_is_in_no_majority_of_twenty_elections_is_a_ghost() -> None
     assert found == [Anomaly("c", KIND, "voter 3", 0, 20 * MINUTE, seen)]
 
 
-def test_a_voter_that_was_removed_haunts_nobody() -> None:
+def test_a_voter_that_was_removed_is_no_ghost() -> None:
     removed = VoterSet("c", 5, 20 * MINUTE, frozenset((1, 2)))
 
     assert ghosts([election(0, 1, 2), removed], {"c": {1, 2}}, {"c": 99 * MINUTE}) == []

@@ -69,7 +69,7 @@ def test_a_plan_of_several_files_is_numbered(tmp_path: Path) -> None:
         ([NODE, "--out", "/nowhere/plan.json"], "no plan: .*No such file.*/nowhere/plan.json"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_planned_is_said_in_one_line(
+def test_an_impossible_plan_is_reported_in_one_line(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = command(*arguments)

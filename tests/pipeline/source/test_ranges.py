@@ -130,7 +130,7 @@ def test_of_several_copies_the_one_with_the_later_epoch_is_read(tmp_path: Path) 
     assert offsets(table) == list(range(21))
 
 
-def test_what_was_delivered_and_then_cut_off_is_told(tmp_path: Path) -> None:
+def test_records_that_were_delivered_and_then_truncated_are_reported(tmp_path: Path) -> None:
     shorter = b"".join(batches(20)) + election(20, 2, 2, BEGIN_MS + 90_000) + b"".join(batches(20, 21))
     node_directory(tmp_path / "node", {0: shorter})
     copies, _ = find([str(tmp_path / "node")])
@@ -160,7 +160,7 @@ def test_a_file_that_changes_between_planning_and_reading_is_a_row(tmp_path: Pat
     assert [row["kind"] for batch in read_part(part, schema, Wanted()) for row in batch.to_pylist()] == ["changed"]
 
 
-def test_directories_that_are_no_logs_are_told_each_in_a_line_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_directories_that_are_not_logs_are_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     node_directory(tmp_path / "good" / "node-1", {0: b"".join(batches(10))})
     node_directory(tmp_path / "good" / "node-2", {0: b"".join(batches(10))}, node_id=2)
     node_directory(tmp_path / "good" / "node-3", {0: b"".join(batches(10))}, cluster_id="another", node_id=3)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def test_a_worker_that_nobody_reads_ends_and_another_error_is_spark_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_whose_output_is_not_read_ends_and_another_error_is_spark_s(monkeypatch: pytest.MonkeyPatch) -> None:
     from pipeline import worker_daemon
 
     def fails(error: Exception) -> None:

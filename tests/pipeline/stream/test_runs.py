@@ -204,7 +204,7 @@ def test_a_streaming_job_whose_driver_is_killed_loses_no_row_and_doubles_none(sp
         assert ordered(rows(spark, warehouse, name, cluster)) == runner.rows(name), name
 
 
-def test_the_command_tells_what_it_cannot_do_in_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_reports_an_error_in_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["tables", "--warehouse", str(tmp_path / "none")]) == 1
     assert main(["ingest", "--quorum", "nowhere", "--warehouse", str(tmp_path)]) == 1
     assert main(["serve", str(tmp_path), "--interval", "soon"]) == 1

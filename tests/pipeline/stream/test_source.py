@@ -52,7 +52,7 @@ def test_filters_lose_no_row_that_fits(spark: Any) -> None:
         assert frame.where(text).count() == sum(map(fits, rows)), text
 
 
-def test_a_column_or_an_option_that_there_is_not_is_told_by_name(spark: Any) -> None:
+def test_an_unknown_column_or_option_is_named(spark: Any) -> None:
     with pytest.raises(Exception, match="there is no column colour"):
         spark.read.format(FORMAT).schema("offset bigint, colour string").load("x").count()
     with pytest.raises(Exception, match="there is no option speed"):

@@ -152,7 +152,7 @@ def test_a_broker_session_goes_from_state_to_state_until_the_broker_is_unregiste
     assert {schema_of(type(record)).api_key for record in (registration(1), change(1))} < BROKER_TYPES
 
 
-def test_a_config_change_tells_what_was_before_and_a_secret_is_not_told() -> None:
+def test_a_config_change_has_the_value_before_and_a_secret_is_hidden() -> None:
     cluster = taken(
         TopicRecord(name="orders", topic_id=TOPIC_ID), config("retention.ms", "1"), config("retention.ms", "2"),
         config("ssl.key.password", "do-not-tell", 4, "1"), config("retention.ms", None),
@@ -173,7 +173,7 @@ def test_a_config_change_tells_what_was_before_and_a_secret_is_not_told() -> Non
     ]
 
 
-def test_an_acl_that_goes_is_told_as_it_was() -> None:
+def test_a_removed_acl_is_listed_as_it_was() -> None:
     acl = AccessControlEntryRecord(
         id=TOPIC_ID, resource_type=2, resource_name="orders", pattern_type=4, principal="User:a", host="*", operation=3,
         permission_type=2,

@@ -109,7 +109,7 @@ def test_runs_that_go_on_from_each_other_tell_what_one_run_tells(seed: int, tmp_
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_records_that_are_much_alike_are_told_as_the_replay_tells_them(seed: int, tmp_path: Path) -> None:
+def test_similar_records_have_the_same_rows_as_by_the_replay(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log = log_of(random, tmp_path / "node", bursts(random, 40, State()))
 

@@ -36,7 +36,7 @@ def test_a_run_counts_once_its_manifest_is_there(tmp_path: Path) -> None:
     assert warehouse.paths(after, "leadership") == [str(tmp_path / "runs/000001/tables/part=leadership")]
 
 
-def test_of_two_writers_the_second_is_told_and_loses_nothing_of_the_first(tmp_path: Path) -> None:
+def test_of_two_writers_the_second_is_refused_and_loses_nothing_of_the_first(tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path))
     seen = warehouse.manifest()
     first = run(warehouse, seen, "tables/part=leadership")
@@ -67,7 +67,7 @@ def test_files_that_neither_this_manifest_nor_the_one_before_names_are_cleared_a
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 99}', '{"version": 1, "colour": 3}'])
-def test_a_manifest_that_is_none_is_told_in_a_line(tmp_path: Path, text: str) -> None:
+def test_an_invalid_manifest_is_reported_in_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / "000004.json").write_text(text)
 
@@ -75,6 +75,6 @@ def test_a_manifest_that_is_none_is_told_in_a_line(tmp_path: Path, text: str) ->
         Warehouse(str(tmp_path)).manifest()
 
 
-def test_a_table_that_there_is_not_is_told_with_those_that_there_are(tmp_path: Path) -> None:
+def test_an_unknown_table_is_reported_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="unknown table colours; the tables are records, leadership"):
         Warehouse(str(tmp_path)).paths(Manifest(), "colours")

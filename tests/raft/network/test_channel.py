@@ -157,7 +157,7 @@ def test_requests_go_over_one_connection(loop: Loop) -> None:
 
 
 @each_loop
-def test_the_highest_common_version_is_spoken(loop: Loop) -> None:
+def test_the_highest_common_version_is_used(loop: Loop) -> None:
     async def old(peer: Bare) -> None:
         await greet(peer, VERSIONS | {55: (0, 1)})
         versions.append(header(await peer.frame())[:2])
@@ -224,7 +224,7 @@ def test_a_request_that_the_peer_cannot_take_fails(loop: Loop, theirs: dict[int,
 
 
 @each_loop
-def test_a_failure_is_not_told_from_within_send(loop: Loop) -> None:
+def test_a_failure_is_not_reported_from_within_send(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
 
@@ -246,7 +246,7 @@ def test_a_failure_is_not_told_from_within_send(loop: Loop) -> None:
 
 
 @each_loop
-def test_nobody_there_is_a_failure_and_a_refusal(loop: Loop) -> None:
+def test_a_refused_connect_is_a_failure_and_a_refusal(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             port = free_port()
@@ -280,7 +280,7 @@ def test_refused_is_refused_at_each_address(error: OSError, expected: bool) -> N
 
 
 @each_loop
-def test_a_peer_that_left_the_quorum_is_let_go(loop: Loop) -> None:
+def test_the_channel_to_a_peer_that_left_the_quorum_is_closed(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving, sending() as node:
             node.send(serving.endpoint, peer=2)
@@ -568,7 +568,7 @@ def test_a_peer_that_misbehaves_is_a_failure(loop: Loop, script: Callable[[Bare]
 
 
 @each_loop
-def test_a_peer_that_closes_each_connection_is_not_asked_in_a_whirl(loop: Loop) -> None:
+def test_a_peer_that_closes_each_connection_is_not_retried_in_a_busy_loop(loop: Loop) -> None:
     connections = []
 
     async def close_after_versions(peer: Bare) -> None:
@@ -631,7 +631,7 @@ def test_the_version_of_api_versions_that_a_peer_knows_is_remembered(loop: Loop)
 
 
 @each_loop
-def test_nothing_is_told_after_the_close(loop: Loop) -> None:
+def test_nothing_is_reported_after_the_close(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             node = Sending()

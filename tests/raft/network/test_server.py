@@ -432,7 +432,7 @@ def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_the
     run_on(loop, test())
 
 
-def test_large_answers_are_given_over_many_turns_of_the_loop_and_who_asks_for_little_goes_first(loop: Loop) -> None:
+def test_large_answers_are_sent_over_many_turns_of_the_loop_and_small_ones_go_first(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             large = 2 << 20
@@ -512,7 +512,7 @@ def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_taken_port_is_told_with_its_address(loop: Loop) -> None:
+def test_a_taken_port_is_reported_with_its_address(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             with pytest.raises(
@@ -523,7 +523,7 @@ def test_a_taken_port_is_told_with_its_address(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_name_that_is_not_found_is_told(loop: Loop) -> None:
+def test_a_host_name_that_is_not_found_is_reported(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             with pytest.raises(OSError, match=r"NAMED cannot listen on no\.such\.host\.invalid:1: .*[Nn]ame"):

@@ -332,7 +332,7 @@ def test_what_a_start_finds_is_on_disk(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_after_a_failed_operation_nothing_more_is_told(seed: int) -> None:
+def test_after_a_failed_operation_nothing_more_is_reported(seed: int) -> None:
     first = new_life(seed)
     first.run(60)
     rng = Random(seed)

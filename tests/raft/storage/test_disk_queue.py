@@ -85,7 +85,7 @@ def test_names_are_synced_after_the_files_and_only_where_they_changed() -> None:
     assert [point.number for point in told] == [2]
 
 
-def test_after_a_failed_sync_nothing_is_told_or_tried_again() -> None:
+def test_after_a_failed_sync_nothing_is_reported_or_retried() -> None:
     disk, (a,) = disk_with("a")
     told: list[LogPoint] = []
     failures: list[str] = []
@@ -102,7 +102,7 @@ def test_after_a_failed_sync_nothing_is_told_or_tried_again() -> None:
     assert failures == ["flush of the log: [Errno 5] sync was made to fail: 'a'"]
 
 
-def test_a_second_failure_is_not_told() -> None:
+def test_a_second_failure_is_not_reported() -> None:
     failures: list[str] = []
     queue = DiskQueue(AtOnce(), lambda failure: failures.append(str(failure)))
 

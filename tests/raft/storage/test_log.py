@@ -286,7 +286,7 @@ def test_one_chunk_from_the_cache_is_handed_on_as_it_came() -> None:
     assert log.read(0, 3, 1 << 20) is data
 
 
-def test_files_of_removed_segments_are_renamed_and_told() -> None:
+def test_files_of_removed_segments_are_renamed_and_listed() -> None:
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=100)
     for offset in range(2):

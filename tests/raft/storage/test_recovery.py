@@ -385,7 +385,7 @@ def test_a_control_record_that_cannot_be_read_is_refused_before_anything_is_cut(
     assert "KRaftVersionRecord" in str(error)
 
 
-def test_leftovers_of_interrupted_writes_are_removed_and_strangers_stay() -> None:
+def test_leftovers_of_interrupted_writes_are_removed_and_other_files_stay() -> None:
     disk = directory((0, WHOLE))
     leftovers = [
         "quorum-state.tmp", "00000000000000000003-0000000001-7.checkpoint.part", "00000000000000000000.log.deleted",

@@ -85,14 +85,14 @@ def test_an_empty_directory_starts_empty(node: Node, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "log").iterdir()) == [LOG, "partition.metadata"]
 
 
-def test_an_append_is_told_when_it_is_flushed(node: Node) -> None:
+def test_an_append_is_reported_when_it_is_flushed(node: Node) -> None:
     told = node.perform(Append(1, 0, 1, 1, leader_change(0, 1)), Append(2, 1, 4, 1, run(1, 4)))
 
     size = len(leader_change(0, 1))
     assert told == [Flushed(1, 1, size), Flushed(2, 4, size + len(run(1, 4)))]
 
 
-def test_every_log_operation_is_told_by_its_number_and_where_the_log_ends(node: Node) -> None:
+def test_every_log_operation_is_reported_with_its_number_and_the_log_end(node: Node) -> None:
     node.perform(Append(1, 0, 4, 1, run(0, 2) + batch(2, count=2)))
 
     told = node.perform(Truncate(2, 3), AdvanceLogStart(3, 0), ResetLog(4, SnapshotId(9, 2)))
@@ -181,7 +181,7 @@ def test_a_dropped_download_leaves_nothing(node: Node, tmp_path: Path) -> None:
     assert list((tmp_path / "log").glob("*.part")) == []
 
 
-def test_a_snapshot_of_the_state_machine_is_told_when_it_is_stored(node: Node, tmp_path: Path) -> None:
+def test_a_snapshot_of_the_state_machine_is_reported_when_it_is_stored(node: Node, tmp_path: Path) -> None:
     node.perform(Append(1, 0, 5, 1, run(0, 5)))
     snapshot = SnapshotId(5, 1)
     writer = node.storage.new_snapshot(snapshot, 1234, 5678)
@@ -278,7 +278,7 @@ def test_the_inputs_come_from_the_flush_thread(tmp_path: Path) -> None:
     assert names == ["flush-1"]
 
 
-def test_a_full_disk_is_told_once_and_is_the_end() -> None:
+def test_a_full_disk_is_reported_once_and_ends_all_work() -> None:
     disk = Disk()
     disk.directories.add("node")
     node = Node("node/log", files=disk)
