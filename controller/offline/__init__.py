@@ -1,1 +1,1 @@
-"""A directory read while no node runs on it: its batches and records, what they add up to, how it is formatted."""
+"""Log directories without a running node: reading their batches and records, their image, formatting them."""

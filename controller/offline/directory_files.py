@@ -27,9 +27,9 @@ def write_directory(
     kraft_version: int,
     time_ms: int,
 ) -> None:
-    """Write all files of a directory, which is made where it is not there; `meta.properties` is the last.
+    """Write all files of a directory, and create it if it is missing; `meta.properties` is written last.
 
-    voters: those that the quorum starts with; with them goes a snapshot that holds them. Raises OSError.
+    voters: the initial voters, written to a snapshot; None for static voters. Raises OSError.
     """
     files = OsFiles()
     os.makedirs(directory, exist_ok=True)  # noqa: PTH103 - pathlib costs 10 ms
@@ -43,7 +43,7 @@ def write_directory(
 
 
 def bootstrap_checkpoint(records: list[Any], time_ms: int) -> bytes:
-    """`bootstrap.checkpoint`: the records with which the log begins, between header and footer."""
+    """`bootstrap.checkpoint`: the first records of the log, between header and footer."""
     built = SnapshotBytes(0, time_ms)
     return built.header(0) + built.data([encode_record(record, 0) for record in records]) + built.footer()
 
@@ -55,7 +55,7 @@ def voters_checkpoint(voters: VotersRecord, kraft_version: int, time_ms: int) ->
 
 
 def write_snapshot(files: OsFiles, partition: str, data: bytes) -> None:
-    """Put the snapshot 0-0 into the partition's directory, for reading alone, as a frozen snapshot is."""
+    """Write the snapshot 0-0 to the partition's directory, read-only like every frozen snapshot."""
     path = f"{partition}/{snapshot_name(0, 0)}"
     part = f"{path}.part"
     handle = files.open(part, create=True, mode=0o600)

@@ -1,7 +1,6 @@
-"""Formatting the log directories of a node: what a new cluster starts with, and the files that say so (KIP-853).
+"""Formatting the log directories of a node: the initial features, records and voters, and their files (KIP-853).
 
-Of the files of a directory, `meta.properties` is written last: with it the directory is formatted, without it it can be
-formatted again.
+`meta.properties` is written last: a directory with it is formatted, a directory without it can be formatted again.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NO_VOTER = "dynamic metadata directory"
 
 
 class FormatError(Exception):
-    """What stands against formatting. java_class: what Java throws; None where the text alone is told."""
+    """The directories cannot be formatted. java_class: of Java's exception; None if only the text is printed."""
 
     def __init__(self, message: str, java_class: str | None = None) -> None:
         super().__init__(message)
@@ -45,12 +44,12 @@ class WriteError(Exception):
 
 
 class Format:
-    """What is asked for.
+    """The options of a formatting.
 
     directories: sorted. release: a level of metadata.version, or None for the latest. levels: of features by name.
-    scram: makes the records of the credentials; they are asked for when the features are settled. voters: the voters
-    that the quorum starts with, None where they are static or come later. static_voters: whether
-    `controller.quorum.voters` is set. listener: the name of the controllers' first listener.
+    scram: makes the records of the credentials; called once the features are known. voters: the initial voters, None if
+    they are static or added later. static_voters: whether `controller.quorum.voters` is set. listener: the name of the
+    controllers' first listener.
     """
 
     __slots__ = (
@@ -122,7 +121,7 @@ def effective_levels(wanted: Format, release: int) -> dict[str, int]:
 
 
 def kraft_version(wanted: Format) -> int:
-    """1 where the voters are dynamic, else 0: the flags do not matter. Raises FormatError for another level."""
+    """1 if the voters are dynamic, else 0, whatever the flags. Raises FormatError for another level."""
     level = wanted.levels.get(features.KRAFT_VERSION)
     if level is None:
         return 0 if wanted.static_voters else 1
@@ -143,7 +142,7 @@ def kraft_version(wanted: Format) -> int:
 
 
 def bootstrap_records(wanted: Format, levels: dict[str, int]) -> list[Any]:
-    """The records that the first active controller begins the log with; raises FormatError."""
+    """The records that the first active controller writes first; raises FormatError."""
     from records.metadata.configs import FeatureLevelRecord
 
     release = levels[features.METADATA_VERSION]
@@ -161,8 +160,8 @@ def bootstrap_records(wanted: Format, levels: dict[str, int]) -> list[Any]:
 def format_directories(wanted: Format, say: Callable[[str], object], draw: Callable[[int], int], time_ms: int) -> None:
     """Format the directories that are not formatted yet.
 
-    say: takes each line for the user. draw: gives so many random bits. time_ms: wall clock. Raises FormatError,
-    MarkError where a directory belongs to another cluster or node, WriteError.
+    say: prints a line. draw: returns this many random bits. time_ms: wall clock. Raises FormatError, WriteError, and
+    MarkError if a directory belongs to another cluster or node.
     """
     from controller.offline.directory_files import write_directory
     from controller.offline.initial_voters import voters_record
@@ -214,14 +213,14 @@ def directory_kind(wanted: Format, directory: str) -> str:
 
 
 def voter_directory_id(wanted: Format, directory: str) -> bytes | None:
-    """The id that the list of voters gives the directory; None where it gives none."""
+    """The directory id in the list of voters; None if it has none."""
     if wanted.voters is None or directory_kind(wanted, directory) != _VOTER:
         return None
     return next(voter.directory_id for voter in wanted.voters if voter.node_id == wanted.node_id)
 
 
 def bootstrap_text(records: list[Any], release: int) -> str:
-    """The records as stock prints them, but for what is secret in them."""
+    """The records as stock prints them, with secrets hidden."""
     texts = ", ".join(f"ApiMessageAndVersion({record_text(record)} at version 0)" for record in records)
     return f"BootstrapMetadata(records=[{texts}], metadataVersionLevel={release}, source=format command)"
 

@@ -1,8 +1,8 @@
-"""What the records of a file add up to: Kafka's metadata image, in plain values.
+"""The metadata image that the records of a file produce, as plain values.
 
-Unlike the controller's state, which a node may not go on with after one bad record, an image tells what is wrong and
-takes in the rest: it serves to look into files that may be damaged. Records of a metadata transaction (KIP-868) take
-effect when it ends; those of one that is aborted, or still open at the end of the file, do not.
+An image serves to inspect files that may be damaged: it reports a bad record and applies the rest, while a node must
+stop at one. Records of a metadata transaction (KIP-868) take effect when it ends; records of an aborted transaction, or
+of one that is still open at the end of the file, do not.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _BEGIN, _END, _ABORT = 23, 24, 25
 
 
 class Values(dict[K, V], Generic[K, V]):
-    """A table as the replay functions of `controller.state.tables` write it; nothing here is ever undone."""
+    """A table for the replay functions of `controller.state.tables`, without undo."""
 
     put = dict.__setitem__
     remove = dict.__delitem__
 
 
 class _Owners(Values[bytes, int]):
-    """Which broker owns a directory: nobody asks an image, so none is refused one."""
+    """Replaces the table of directory owners: an image does not check them."""
 
     put = remove = lambda *_: None  # type: ignore[assignment]
 
@@ -67,8 +67,8 @@ class Topic:
 class Image:
     """The state after some records. All tables are by the keys of `controller.state.state.State`.
 
-    last_offset, last_epoch: of the last batch taken in, -1 before the first. last_time_ms: when it was written.
-    problems: a sentence for each record that could not be taken in.
+    last_offset, last_epoch: of the last applied batch, -1 before the first. last_time_ms: when it was written.
+    problems: a sentence for each record that could not be applied.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Image:
 
     @staticmethod
     def knows_config(resource_type: int, name: str) -> bool:
-        """Whether a config is kept: keys that this release does not know are dropped, but for those of brokers."""
+        """Whether a config is kept: keys unknown to this release are dropped, except those of brokers."""
         from controller.config.keys import client_metrics, group, topic
         from controller.state.tables.configs import BROKER, CLIENT_METRICS, GROUP, TOPIC
 
@@ -99,7 +99,7 @@ class Image:
         return resource_type == BROKER or name in known
 
     def take_batch(self, records: list[tuple[Any, int]], last_offset: int, epoch: int, time_ms: int) -> None:
-        """Take in the records of a batch, each with its offset."""
+        """Apply the records of a batch, each with its offset."""
         for number, (record, offset) in enumerate(records):
             kind = record.__schema__.api_key
             if kind == _BEGIN:
@@ -124,19 +124,19 @@ class Image:
             self.last_offset, self.last_epoch, self.last_time_ms = last_offset, epoch, time_ms
 
     def take(self, record: Any, offset: int) -> None:
-        """Take in one record that belongs to no open transaction."""
+        """Apply one record outside of an open transaction."""
         replay = _replay_of(record.__schema__.api_key)
         try:
             replay(self, record, offset)
         except ValueError as error:
-            # The record is named and not shown: it may hold a secret.
+            # Only the name of the record is shown: it may contain a secret.
             self.problem(offset, f"{type(record).__name__} cannot be taken in: {error}")
 
     def problem(self, offset: int, what: str) -> None:
         self.problems.append(f"offset {offset}: {what}")
 
     def topic(self, topic_id: bytes) -> Topic:
-        """The topic of this id; raises ValueError where there is none."""
+        """The topic with this id; raises ValueError if there is none."""
         topic = self.topics.get(topic_id)
         if topic is None:
             raise ValueError(f"there is no topic with id {uuid_text(topic_id)}")
@@ -170,7 +170,7 @@ def _remove_topic(image: Image, record: RemoveTopicRecord, _offset: int) -> None
 
 
 def _clear_elr(image: Image, record: ClearElrRecord, _offset: int) -> None:
-    """Of one topic, or of all where the name is empty."""
+    """Clear the ELRs of one topic, or of all if the name is empty."""
     if record.topic_name and record.topic_name not in image.topic_ids:
         raise ValueError(f"there is no topic {record.topic_name}")
     for topic in image.topics.values():

@@ -1,4 +1,4 @@
-"""The voters that a dynamic quorum starts with: `id@host:port:directoryId`, comma-separated (KIP-853)."""
+"""The initial voters of a dynamic quorum: `id@host:port:directoryId`, comma-separated (KIP-853)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KRAFT_VERSIONS = (0, 1)
 
 
 class VoterError(ValueError):
-    """A list of voters that cannot be read, in the words of Kafka's parser. cause: what Java says was behind it."""
+    """A malformed list of voters, with the text of Kafka's parser. cause: that of Java's exception."""
 
     def __init__(self, message: str, cause: str | None = None) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class VoterError(ValueError):
 
 
 class InitialVoter:
-    """A controller, where it is reached, and the id that its metadata directory gets."""
+    """A controller: id, host, port, and the id of its metadata directory."""
 
     __slots__ = ("directory_id", "host", "node_id", "port")
 
@@ -92,7 +92,7 @@ def _integer(text: str, what: str) -> int:
 
 
 def java_host(host: str) -> str:
-    """The host as it comes out of Java's `InetSocketAddress`: an IPv6 address is written out, no host is localhost."""
+    """The host as Java's `InetSocketAddress` prints it: IPv6 addresses in full, an empty host as localhost."""
     if ":" not in host:
         return host or "localhost"
     from socket import AF_INET6, inet_pton

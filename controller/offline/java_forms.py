@@ -14,7 +14,7 @@ def integer(text: str, bits: int = 32) -> int:
 
 
 def path(text: str) -> str:
-    """A path as `java.io.File` keeps it: no double slashes, none at the end."""
+    """A path as `java.io.File` normalizes it: without double slashes, and without one at the end."""
     while "//" in text:
         text = text.replace("//", "/")
     return text[:-1] if text.endswith("/") and len(text) > 1 else text

@@ -1,4 +1,4 @@
-"""Loading the image of a file: a checkpoint, or a segment of a log, which gives only what it holds."""
+"""Loading the image of one file: a checkpoint, or one segment of a log."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from controller.offline.stored_records import records_of
 
 
 def load_image(path: str) -> Image:
-    """The image of all whole batches in a file.
+    """The image of all complete batches in a file.
 
-    What cannot be read of a batch is in the problems of the image. Raises OSError where the file cannot be opened, and
-    DamagedLog where its batches cannot be told apart.
+    Unreadable records are among the problems of the image. Raises OSError if the file cannot be opened, DamagedLog if
+    the boundaries of its batches are damaged.
     """
     image = Image()
     with LogFile(path) as log:

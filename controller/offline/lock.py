@@ -1,4 +1,4 @@
-"""The lock on a log directory, which a running node holds: whoever reads the directory makes sure that none does."""
+"""The lock on a log directory, which a running node holds; tools take it to be sure that no node runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DirectoryLocked(Exception):
 
 @contextmanager
 def locked_where_lockable(directory: str) -> Iterator[None]:
-    """Hold the lock of a directory that has a `.lock` file; others are nobody's.
+    """Hold the lock of a directory that has a `.lock` file; without one no node has used it.
 
     The lock is a POSIX lock on the whole file, as java.nio takes it. Raises DirectoryLocked, OSError.
     """

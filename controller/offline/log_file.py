@@ -1,7 +1,7 @@
-"""The batches of a `.log` or `.checkpoint` file, one after another, sound or not.
+"""The batches of a `.log` or `.checkpoint` file, one after another, valid or not.
 
-A reader here tells what is there, as Kafka's tools do; it does not refuse a file as a node would (`raft.storage`). Only
-one batch is held at a time.
+The reader reports what is in a file, as Kafka's tools do; it does not refuse a file as a node would (`raft.storage`).
+Only one batch is in memory at a time.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 LARGEST_FILE = (1 << 31) - 1
 MAGIC = 2
 HEADER_BYTES = 61
-_START_BYTES = 17  # as far as the magic
+_START_BYTES = 17  # up to the magic
 _OVERHEAD = 12  # base offset and length
-_LENGTH_MIN = 14  # of the oldest format; stricter checks come with the format
+_LENGTH_MIN = 14  # of the oldest format; each format has its own minimum
 _START = Struct(">qiib")
 _HEADER = Struct(">qiibIhiqqqhii")
 _OLD_HEADER = Struct(">qiIbB")
@@ -33,11 +33,11 @@ class DamagedLog(ValueError):
 
 
 class CorruptRecord(DamagedLog):
-    """The frame of a batch is damaged; nothing behind it can be found."""
+    """The frame of a batch is damaged; the batches after it cannot be found."""
 
 
 class InvalidRecord(DamagedLog):
-    """The records in a batch are not what its header says."""
+    """The records in a batch contradict its header."""
 
 
 class Unreadable(DamagedLog):
@@ -45,7 +45,7 @@ class Unreadable(DamagedLog):
 
 
 class StoredBatch:
-    """A batch as it lies in a file, whether it is sound or not.
+    """A batch of a file, valid or not.
 
     position: where it starts in the file; data: all of its bytes, the header too. Offsets and counts are as written.
     Of one of magic 0 or 1, which Kafka 3 wrote last, only the header is read: its offset is that of its last record,
@@ -110,7 +110,7 @@ class StoredBatch:
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When the tombstones of a compacted batch may go; the base timestamp is in its stead (KIP-534)."""
+        """When the tombstones of a compacted batch may be deleted; stored as the base timestamp (KIP-534)."""
         return self.base_timestamp if self.attributes & 64 else None
 
     @property
@@ -118,7 +118,7 @@ class StoredBatch:
         return -1 if self.base_sequence == -1 else next_sequence(self.base_sequence, self.last_offset_delta)
 
     def is_intact(self) -> bool:
-        """Whether the CRC fits the bytes."""
+        """Whether the CRC matches the bytes."""
         if self.magic < MAGIC:
             from zlib import crc32
 

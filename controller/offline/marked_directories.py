@@ -1,4 +1,4 @@
-"""What `meta.properties` says in each log directory of a node, with the words of Kafka's tools where it is wrong."""
+"""The `meta.properties` of each log directory of a node; errors have the texts of Kafka's tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MarkError(Exception):
-    """A `meta.properties` that is not what its version asks for. cause: what Java says was behind it, or None."""
+    """A `meta.properties` that is not valid for its version. cause: that of Java's exception, or None."""
 
     def __init__(self, message: str, cause: str | None = None) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ def path_of(directory: str) -> str:
 
 
 def read_mark(directory: str) -> MetaProperties:
-    """The values in a directory's file; raises OSError, ConfigError where it is no properties file, MarkError."""
+    """The values in a directory's file; raises OSError, MarkError, ConfigError if it is not a properties file."""
     found = read_properties(path_of(directory))
     version = _version(found.get("version", "0"))
     name = "broker.id" if version == 0 else "node.id"
@@ -69,7 +69,7 @@ def _directory_id(text: str) -> bytes:
 
 
 def check_marks(marks: Mapping[str, MetaProperties], cluster_id: str, node_id: int) -> None:
-    """Hold the directories that are formatted to the ids that are asked for; raises MarkError for the first."""
+    """Check the formatted directories against the given ids; raises MarkError for the first mismatch."""
     seen: dict[bytes, str] = {}
     for directory, mark in sorted(marks.items()):
         file = path_of(directory)
@@ -95,7 +95,7 @@ def check_marks(marks: Mapping[str, MetaProperties], cluster_id: str, node_id: i
 
 
 def read_marks(directories: Iterable[str]) -> tuple[dict[str, MetaProperties], list[str], list[str]]:
-    """The values of the directories that are formatted, those that are not, and those that cannot be read."""
+    """The values of the formatted directories, the unformatted directories, and the unreadable ones."""
     from controller.config.values.definition import ConfigError
 
     marks = {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MetadataError(ValueError):
-    """A value that is no metadata record, in the words of Kafka's parser."""
+    """A value that is not a metadata record, with the text of Kafka's parser."""
 
 
 def metadata_record(value: bytes | None) -> tuple[Any, int]:

@@ -1,4 +1,4 @@
-"""The records of a stored batch, one by one, as far as they can be read (KIP-98)."""
+"""The records of a stored batch, one by one, up to the first that cannot be read (KIP-98)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class StoredRecord:
 
 
 def records_of(batch: StoredBatch) -> Iterator[StoredRecord]:
-    """The records in the order they lie in; raises InvalidRecord at the first that cannot be read.
+    """The records in stored order; raises InvalidRecord at the first that cannot be read.
 
-    Of a compressed batch all records are read before the first is given.
+    All records of a compressed batch are read before the first is returned.
     """
     if batch.magic < MAGIC:
         raise InvalidRecord(f"The records of magic {batch.magic} are not read, only those of magic {MAGIC}")

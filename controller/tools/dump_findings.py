@@ -1,4 +1,4 @@
-"""What kafka-dump-log finds wrong in files, and tells when it has read them all."""
+"""The problems that kafka-dump-log finds in files and prints after it has read them all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Findings:
         self.found[kind].setdefault(file, []).append((first, second))
 
     def pairs(self) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
-        """Each kind and file with its pairs, in the order in which they are told."""
+        """Each kind and file with its pairs, in the order in which they are printed."""
         for kind, files in self.found.items():
             for file, pairs in files.items():
                 if kind == INDEX_MISMATCH:

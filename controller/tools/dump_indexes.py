@@ -222,7 +222,7 @@ def dump_transaction_index(file: str, lines: Lines) -> None:
 
 
 def dump_producer_snapshot(file: str, lines: Lines) -> None:
-    """Print the producers of a `.snapshot` file; one that is damaged is told on stderr. Raises OSError."""
+    """Print the producers of a `.snapshot` file; a damaged file is reported on stderr. Raises OSError."""
     data = _read(file)
     problem = _producer_snapshot_problem(data)
     if problem is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Terse(Exception):
-    """A failure that was foreseen: its text alone is told."""
+    """An expected failure: only its text is printed."""
 
 
 def print_version_mapping(release_version: str | None) -> None:

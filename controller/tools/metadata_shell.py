@@ -57,7 +57,7 @@ def run(arguments: list[str]) -> int:
 
 
 def parser() -> Parser:
-    """What the tool can be asked; the texts are those of its help."""
+    """The arguments of the tool; the texts are those of its help."""
     top = Parser("kafka-metadata-shell", description="The Apache Kafka metadata shell")
     top.add("--snapshot", "-s", required=True, help="The metadata snapshot file to read.")
     top.add("command", nargs=(0, UNBOUNDED), help="The command to run.")

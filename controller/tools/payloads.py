@@ -35,7 +35,7 @@ _INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 
 
 def parser_of(options: Options) -> Parser:
-    """What makes the texts of a record's key and value (None: not printed), as the options ask."""
+    """The function that makes the texts of a record's key and value (None: not printed), by the options."""
     if options.has("cluster-metadata-decoder"):
         return metadata_trees if options.has("json") else metadata_texts
     decode_value = decoder_of(options.value("value-decoder-class"))
@@ -72,7 +72,7 @@ def number(data: bytes, layout: Struct) -> str:
 
 
 def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
-    """A metadata record as JSON text; what cannot be read is told in its place."""
+    """A metadata record as JSON text; the error text if it cannot be read."""
     from controller.tools.payload_texts import text_writer
 
     try:
@@ -85,7 +85,7 @@ def metadata_texts(record: StoredRecord) -> tuple[None, Value]:
 
 
 def metadata_trees(record: StoredRecord) -> tuple[None, Value]:
-    """A metadata record as a tree; what cannot be read is told in its place."""
+    """A metadata record as a tree; the error text if it cannot be read."""
     from records.json_form import to_json
 
     try:

@@ -1,4 +1,4 @@
-"""Luck for tools, from the system."""
+"""Random numbers for tools, from the operating system."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from os import urandom
 
 
 def random_bits(count: int) -> int:
-    """So many random bits, as a number."""
+    """A number of this many random bits."""
     return int.from_bytes(urandom((count + 7) // 8), "big") >> -count % 8

@@ -1,4 +1,4 @@
-"""kafka-storage: formats the log directories of a node, and tells what is in them."""
+"""kafka-storage: formats the log directories of a node, and shows what is in them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(arguments: list[str]) -> int:
 
 
 def parser() -> Parser:
-    """What the tool can be asked; the texts are those of its help."""
+    """The arguments of the tool; the texts are those of its help."""
     top = Parser("kafka-storage", description="The Kafka storage tool.", from_file=True)
     info = top.add_command("info", "Get information about the Kafka log directories on this node.")
     add_config(info)

@@ -22,7 +22,7 @@ RUNTIME = "java.lang.RuntimeException"
 
 
 def run_format(given: Arguments, config: NodeConfig) -> int:
-    """Format the directories of a node; raises FormatError for what is told tersely, Uncaught for the rest."""
+    """Format the directories of a node; raises FormatError for errors printed as one line, Uncaught for the rest."""
     from time import time
 
     from controller.tools.rng import random_bits as draw

@@ -187,7 +187,7 @@ class Reader:
                 values[argument.dest] = [converted(parser, argument, text) for text in left[:count]]
                 del left[:count]
         for option in parser.options:
-            # The last one that is missing is told, as argparse4j does; but one of a parser above is told before.
+            # The last missing argument is reported, as by argparse4j; but one of a parent parser comes first.
             if option.required and option not in used and (self.deferred is None or self.deferred.parser is parser):
                 self.deferred = ArgumentError(parser, f"argument {option.title()} is required")
 
