@@ -76,13 +76,13 @@ def test_another_incarnation_is_refused_while_the_session_of_the_first_lasts():
     assert rig.register(1, incarnation=2).error_code == Error.NONE
 
 
-def test_a_fenced_broker_that_goes_on_heartbeating_keeps_its_id():
+def test_a_fenced_broker_that_still_sends_heartbeats_keeps_its_id():
     rig = Rig().lead().brokers(1).fence(1)
 
     assert rig.register(1, incarnation=2).error_code == Error.DUPLICATE_BROKER_REGISTRATION
 
 
-def test_a_broker_that_was_never_heard_of_has_no_session():
+def test_a_broker_without_a_heartbeat_has_no_session():
     rig = Rig().lead()
     rig.register(1)
 
@@ -128,7 +128,7 @@ def test_an_unfenced_broker_has_a_session_under_a_new_active_controller():
         ),
     ],
 )
-def test_a_registration_that_does_not_fit_is_refused_and_writes_nothing(fields, error):
+def test_an_invalid_registration_is_refused_and_writes_nothing(fields, error):
     rig = Rig().lead().brokers(9)
     before = rig.end_offset
 
@@ -137,7 +137,7 @@ def test_a_registration_that_does_not_fit_is_refused_and_writes_nothing(fields, 
     assert (response.error_code, response.broker_epoch, rig.end_offset) == (error, -1, before)
 
 
-def test_a_feature_that_is_not_offered_must_not_be_in_use():
+def test_a_broker_must_offer_each_feature_in_use():
     rig = Rig(elr=True).lead()
 
     response = rig.register(1, features=(feature("metadata.version", 7, 30),))
@@ -155,7 +155,7 @@ def test_the_broker_must_support_the_kraft_version_of_the_quorum(finalized, offe
     assert response.error_code == error
 
 
-def test_directories_are_not_asked_for_before_there_are_any():
+def test_directories_are_not_required_below_their_metadata_version():
     rig = Rig(metadata_version=16).lead()
 
     assert rig.register(1, log_dirs=()).error_code == 0
@@ -181,7 +181,7 @@ def test_a_new_incarnation_leaves_its_isrs_in_the_batch_that_registers_it():
     ("version", "is_same_epoch", "elr"),
     [(4, True, (0,)), (3, True, (0,)), (4, False, ()), (2, True, ())],
 )
-def test_a_broker_stays_eligible_only_if_it_ended_in_good_order(version, is_same_epoch, elr):
+def test_a_broker_stays_eligible_only_after_a_clean_shutdown(version, is_same_epoch, elr):
     rig = Rig(elr=True).lead().brokers(0, 1, 2)
     rig.create("foo", (0, 1, 2), min_insync_replicas="3")
     rig.fence(0)
@@ -195,7 +195,7 @@ def test_a_broker_stays_eligible_only_if_it_ended_in_good_order(version, is_same
     assert (rig.partition("foo").isr, rig.partition("foo").elr) == ((1, 2), elr)
 
 
-def test_an_unclean_restart_of_the_last_leader_leaves_the_partition_to_who_is_eligible():
+def test_after_an_unclean_restart_of_the_last_leader_an_eligible_replica_leads():
     rig = Rig(elr=True).lead().brokers(0, 1, 2, 3)
     rig.create("foo", (0, 1, 2, 3), min_insync_replicas="3")
     rig.fence(1, 2, 3)
@@ -256,7 +256,7 @@ def test_an_unknown_broker_cannot_be_unregistered():
     )
 
 
-def test_an_unregistered_broker_comes_back_as_a_new_one():
+def test_an_unregistered_broker_registers_as_a_new_one():
     rig = Rig().lead().brokers(0)
     rig.ask(UnregisterBrokerRequest(broker_id=0))
 

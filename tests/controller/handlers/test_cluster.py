@@ -18,7 +18,7 @@ def described(found: Any, request: DescribeClusterRequest = CONTROLLERS, version
     return describe_cluster(found, context(version), request, env(None, **changes)).response
 
 
-def test_controllers_are_listed_that_have_the_listener_asked_on() -> None:
+def test_only_controllers_with_the_listener_of_the_request_are_listed() -> None:
     found = state(controller(2), controller(1), controller(3, listener="OTHER"))
 
     node = DescribeClusterResponse.DescribeClusterBroker
@@ -32,7 +32,7 @@ def test_controllers_are_listed_that_have_the_listener_asked_on() -> None:
     )
 
 
-def test_an_active_controller_that_is_not_listed_is_not_named() -> None:
+def test_an_unlisted_active_controller_is_not_named() -> None:
     assert described(state(controller(2)), leader_id=3).controller_id == -1
     assert described(state(controller(2)), leader_id=-1).controller_id == -1
 
@@ -54,7 +54,7 @@ def test_without_an_authorizer_everything_is_allowed() -> None:
         (7, 1, Error.UNSUPPORTED_ENDPOINT_TYPE, "Unsupported endpoint type 7"),
     ],
 )  # fmt: skip
-def test_who_asks_for_other_nodes_is_told_so(endpoint_type: int, version: int, code: Error, text: str) -> None:
+def test_a_request_for_other_nodes_is_refused(endpoint_type: int, version: int, code: Error, text: str) -> None:
     asked = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=endpoint_type)
 
     answer = described(state(), asked, version)
@@ -70,7 +70,7 @@ def test_before_controllers_register_they_cannot_be_described() -> None:
     assert error.value.text == "Direct-to-controller communication is not supported with the current MetadataVersion."
 
 
-def test_the_answer_rests_on_registrations() -> None:
+def test_the_response_waits_for_uncommitted_registrations() -> None:
     found = state()
     replay(found, controller(2), commit=False)
 

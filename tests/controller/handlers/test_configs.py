@@ -122,7 +122,7 @@ def test_each_operation_does_to_a_key_what_its_name_says() -> None:
     ]
 
 
-def test_append_and_subtract_begin_with_the_default_where_nothing_is_set() -> None:
+def test_append_and_subtract_start_from_the_default_of_an_unset_key() -> None:
     found = state(ORDERS)
 
     assert one(found, ("cleanup.policy", APPEND, "compact")) == [
@@ -131,7 +131,7 @@ def test_append_and_subtract_begin_with_the_default_where_nothing_is_set() -> No
     assert one(found, ("cleanup.policy", SUBTRACT, "delete")) == [config(TOPIC, "orders", "cleanup.policy", "")]
 
 
-def test_append_and_subtract_are_for_lists_alone() -> None:
+def test_append_and_subtract_apply_only_to_lists() -> None:
     text = "Can't {} to key {} because its type is not LIST."
 
     assert one(state(ORDERS), ("segment.ms", APPEND, "1")) == (
@@ -146,7 +146,7 @@ def test_append_and_subtract_are_for_lists_alone() -> None:
     )
 
 
-def test_an_operation_that_there_is_not_or_that_has_no_value_is_refused_for_its_resource_alone() -> None:
+def test_an_unknown_operation_or_a_missing_value_refuses_only_its_resource() -> None:
     result = incremental(
         state(ORDERS),
         resource(TOPIC, "orders", ("cleanup.policy", APPEND, None)),
@@ -169,7 +169,7 @@ def test_an_unchanged_value_is_written_for_a_node_and_not_for_a_topic() -> None:
     ]
 
 
-def test_a_resource_that_is_refused_writes_nothing_and_hinders_no_other() -> None:
+def test_a_refused_resource_writes_nothing_and_does_not_affect_others() -> None:
     result = incremental(
         state(ORDERS),
         resource(TOPIC, "orders", ("segment.ms", SET, "5"), ("max.message.bytes", SET, "many")),
@@ -183,7 +183,7 @@ def test_a_resource_that_is_refused_writes_nothing_and_hinders_no_other() -> Non
     assert records(result) == [config(GROUP, "g", "consumer.session.timeout.ms", "50000")]
 
 
-def test_the_keys_that_stay_are_checked_with_those_that_change() -> None:
+def test_unchanged_keys_are_checked_together_with_changed_ones() -> None:
     found = state(ORDERS, config(TOPIC, "orders", "min.compaction.lag.ms", "10"))
 
     assert one(found, ("max.compaction.lag.ms", SET, "5")) == (
@@ -192,7 +192,7 @@ def test_the_keys_that_stay_are_checked_with_those_that_change() -> None:
     )
 
 
-def test_a_topic_and_a_node_must_be_there_a_group_and_a_subscription_need_not() -> None:
+def test_a_topic_and_a_node_must_exist_a_group_and_a_subscription_need_not() -> None:
     found = state(broker(5), controller(7))
 
     assert one(found, ("segment.ms", SET, "5")) == (
@@ -208,7 +208,7 @@ def test_a_topic_and_a_node_must_be_there_a_group_and_a_subscription_need_not() 
     assert one(found, ("interval.ms", SET, "500"), kind=CLIENT_METRICS, name="c") != []
 
 
-def test_two_wishes_for_one_resource_are_both_refused_once() -> None:
+def test_a_resource_named_twice_is_refused_once() -> None:
     same = resource(BROKER, "", ("log.roll.ms", SET, "5"))
 
     result = incremental(state(), same, resource(BROKER, "1", ("log.roll.ms", SET, "5")), same, same)
@@ -219,19 +219,19 @@ def test_two_wishes_for_one_resource_are_both_refused_once() -> None:
     ]
 
 
-def test_a_key_that_stands_twice_counts_as_it_stands_last() -> None:
+def test_of_a_key_given_twice_the_last_value_counts() -> None:
     assert one(state(ORDERS), ("segment.ms", SET, "5"), ("segment.ms", SET, "6")) == [
         config(TOPIC, "orders", "segment.ms", "6")
     ]
 
 
-def test_an_unknown_type_of_resource_is_refused_by_itself() -> None:
+def test_an_unknown_type_refuses_only_its_resource() -> None:
     result = incremental(state(), resource(99, "x", ("a", SET, "b")), resource(BROKER, "", ("a", SET, "b")))
 
     assert answers(result) == [(Error.UNSUPPORTED_VERSION, "Unknown resource type 99."), OK]
 
 
-def test_a_dry_run_is_answered_alike_and_writes_nothing() -> None:
+def test_a_dry_run_has_the_same_response_and_writes_nothing() -> None:
     result = incremental(state(ORDERS), resource(TOPIC, "orders", ("segment.ms", SET, "5")), validate_only=True)
 
     assert (answers(result), records(result)) == ([OK], [])
@@ -253,7 +253,7 @@ def test_a_value_that_is_too_long_for_the_wire_is_refused() -> None:
     assert one(long, ("leader.replication.throttled.replicas", APPEND, many)) == (Error.INVALID_CONFIG, refused)
 
 
-def test_append_adds_what_is_not_there_and_subtract_takes_the_first_of_a_kind() -> None:
+def test_append_adds_missing_values_and_subtract_removes_the_first_occurrence() -> None:
     found = state(config(BROKER, "", "metric.reporters", "a,b,a"))
 
     def after(operation: int, value: str) -> str:
@@ -274,7 +274,7 @@ def test_append_adds_what_is_not_there_and_subtract_takes_the_first_of_a_kind() 
     ]
 
 
-def test_more_resources_than_could_be_written_are_refused_before_they_are_looked_at() -> None:
+def test_too_many_resources_are_refused_before_they_are_checked() -> None:
     many = [resource(TOPIC, f"t{number}", ("segment.ms", SET, "5")) for number in range(10_001)]
 
     with pytest.raises(ApiError) as error:
@@ -292,7 +292,7 @@ def test_more_records_than_one_request_may_write_are_refused_as_a_whole() -> Non
     assert error.value.code is Error.POLICY_VIOLATION
 
 
-def test_eligible_replicas_begin_anew_where_min_insync_replicas_changes() -> None:
+def test_a_change_of_min_insync_replicas_clears_the_elr() -> None:
     found = state(ORDERS, config(BROKER, "", "min.insync.replicas", "1"), elr=1)
 
     result = incremental(
@@ -344,7 +344,7 @@ def test_directories_are_cordoned_from_metadata_version_4_3_on(value: str | None
         (None, "dir1", False),
     ],
 )
-def test_only_the_broker_itself_can_say_which_more_of_its_directories_to_cordon(
+def test_only_a_request_forwarded_by_the_broker_can_cordon_more_directories(
     current: str | None, value: str, is_taken: bool
 ) -> None:
     found = state()
@@ -362,7 +362,7 @@ def test_only_the_broker_itself_can_say_which_more_of_its_directories_to_cordon(
     assert answers(forwarded) == [OK]
 
 
-def test_a_full_configuration_takes_the_place_of_what_was_there() -> None:
+def test_alter_configs_replaces_the_whole_configuration() -> None:
     found = state(ORDERS, config(TOPIC, "orders", "segment.ms", "5"), config(TOPIC, "orders", "flush.ms", "6"))
 
     result = full(found, (TOPIC, "orders", {"segment.ms": "5", "retention.ms": "7"}))
@@ -374,7 +374,7 @@ def test_a_full_configuration_takes_the_place_of_what_was_there() -> None:
     ]
 
 
-def test_a_full_configuration_is_checked_as_a_whole() -> None:
+def test_alter_configs_checks_the_whole_configuration() -> None:
     result = full(state(ORDERS), (TOPIC, "orders", {"nope": "1"}), (BROKER, "x", {}), (GROUP, "", {}))
 
     assert answers(result) == [
@@ -384,13 +384,13 @@ def test_a_full_configuration_is_checked_as_a_whole() -> None:
     ]
 
 
-def test_loggers_have_no_full_configuration() -> None:
+def test_alter_configs_refuses_loggers() -> None:
     assert answers(full(state(), (LOGGER, "1", {"root": "INFO"}))) == [
         (Error.INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.")
     ]
 
 
-def test_levels_of_loggers_are_set_at_once_and_told_last() -> None:
+def test_levels_of_loggers_are_set_at_once_and_answered_last() -> None:
     result = incremental(
         state(ORDERS),
         resource(LOGGER, "1", ("root", SET, "DEBUG"), ("raft", DELETE, None)),
@@ -448,7 +448,7 @@ def test_a_wrong_level_is_refused_and_none_of_its_resource_is_set(
     assert (answers(result), list(result.effects)) == ([(code, text)], [])
 
 
-def test_any_node_serves_its_own_loggers_and_what_it_refuses_anyway() -> None:
+def test_any_node_serves_its_own_loggers_and_requests_that_it_refuses() -> None:
     loggers = resource(LOGGER, "1", ("root", SET, "INFO"))
     topic = resource(TOPIC, "orders")
 
@@ -459,7 +459,7 @@ def test_any_node_serves_its_own_loggers_and_what_it_refuses_anyway() -> None:
     assert (alone(topic), alone(loggers, topic)) == (False, False)
 
 
-def test_an_answer_rests_on_what_is_uncommitted_of_its_resources_alone() -> None:
+def test_a_response_waits_only_for_uncommitted_changes_of_its_resources() -> None:
     found = state(ORDERS)
     replay(found, config(TOPIC, "orders", "segment.ms", "5"), commit=False)
 

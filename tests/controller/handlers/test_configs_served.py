@@ -69,7 +69,7 @@ def test_a_change_is_answered_when_it_is_committed_and_described_after_that() ->
     assert [entry.value for entry in described.results[0].configs] == ["5"]
 
 
-def test_what_is_described_waits_for_changes_that_are_not_committed() -> None:
+def test_describe_configs_waits_for_uncommitted_changes() -> None:
     leader = rig(auto=False).lead()
     leader.commit()
 
@@ -81,7 +81,7 @@ def test_what_is_described_waits_for_changes_that_are_not_committed() -> None:
     assert (before, described in leader.replies) == (False, True)
 
 
-def test_what_is_spoken_is_told_at_once_also_where_nothing_can_be_committed() -> None:
+def test_api_versions_is_answered_at_once_even_if_nothing_can_be_committed() -> None:
     leader = rig(auto=False).lead()
     leader.commit()
 
@@ -93,7 +93,7 @@ def test_what_is_spoken_is_told_at_once_also_where_nothing_can_be_committed() ->
     assert levels(leader.ask(VERSIONS)) == {"metadata.version": 30, "group.version": 1}
 
 
-def test_a_standby_describes_and_sets_its_own_loggers_and_leaves_the_rest_to_the_active_one() -> None:
+def test_a_standby_serves_only_its_own_loggers() -> None:
     standby = rig().lead().follow(leader_id=2)
 
     changed = standby.ask(alteration(LOGGER, "1", "root", "DEBUG"))
@@ -110,7 +110,7 @@ def test_a_standby_describes_and_sets_its_own_loggers_and_leaves_the_rest_to_the
     assert (cluster.error_code, cluster.controller_id) == (Error.NONE, -1)
 
 
-def test_a_request_that_asks_for_nothing_succeeds_on_a_standby() -> None:
+def test_an_empty_request_succeeds_on_a_standby() -> None:
     standby = rig().lead().follow(leader_id=2)
 
     nothing = standby.ask(IncrementalAlterConfigsRequest(resources=(), validate_only=False))
@@ -119,7 +119,7 @@ def test_a_request_that_asks_for_nothing_succeeds_on_a_standby() -> None:
     assert (codes(nothing), codes(nothing_in_full)) == ([], [])
 
 
-def test_a_change_that_is_lost_with_leadership_is_answered_so_and_is_not_there() -> None:
+def test_a_change_lost_with_leadership_is_refused_and_undone() -> None:
     leader = rig(auto=False).lead()
     leader.commit()
 
@@ -148,7 +148,7 @@ def test_a_change_that_is_lost_with_leadership_is_answered_so_and_is_not_there()
         DescribeClusterRequest(include_cluster_authorized_operations=True),
     ],
 )
-def test_an_answer_can_be_written_in_each_version_that_is_announced(request_: Any) -> None:
+def test_responses_can_be_encoded_in_each_announced_version(request_: Any) -> None:
     api = APIS[schema_of(type(request_)).api_key or -1]
     leader = rig().lead()
 

@@ -23,7 +23,7 @@ def request(**fields):
     return ControllerRegistrationRequest(**{**given, **fields})
 
 
-def test_a_controller_is_registered_each_time_it_asks():
+def test_each_controller_registration_writes_a_record():
     rig = Rig().lead()
     before = rig.end_offset
 
@@ -57,7 +57,7 @@ def test_a_controller_is_registered_each_time_it_asks():
         ),
     ],
 )
-def test_a_registration_that_cannot_be_is_refused(metadata_version, fields, error):
+def test_an_invalid_registration_is_refused(metadata_version, fields, error):
     rig = Rig(metadata_version=metadata_version).lead()
     before = rig.end_offset
 

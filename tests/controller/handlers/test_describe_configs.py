@@ -178,7 +178,7 @@ def test_the_synonyms_of_a_topic_s_key_are_those_that_the_tool_of_4_3_1_printed(
     ]
 
 
-def test_what_the_cluster_says_of_a_node_s_key_is_in_effect_for_a_topic() -> None:
+def test_the_clusters_value_of_a_nodes_key_is_in_effect_for_a_topic() -> None:
     found = orders()
     replay(found, config(BROKER, "", "log.segment.bytes", "2000000"), config(BROKER, "1", "log.roll.ms", "7"))
 
@@ -186,7 +186,7 @@ def test_what_the_cluster_says_of_a_node_s_key_is_in_effect_for_a_topic() -> Non
     assert entry(found, TOPIC, "orders", "segment.ms")[1:3] == ["7", "DYNAMIC_BROKER_CONFIG"]
 
 
-def test_a_key_set_in_hours_counts_and_yet_its_source_is_told_as_the_default() -> None:
+def test_a_key_set_in_hours_is_in_effect_but_has_the_source_default() -> None:
     # The file has log.roll.hours and log.retention.minutes: of other names than the keys that stand for the topic's.
     assert entry(orders(), TOPIC, "orders", "segment.ms")[1:] == [
         "86400000",
@@ -199,7 +199,7 @@ def test_a_key_set_in_hours_counts_and_yet_its_source_is_told_as_the_default() -
     assert entry(orders(), TOPIC, "orders", "retention.ms")[1:3] == ["36000000", "DEFAULT_CONFIG"]
 
 
-def test_all_keys_of_a_topic_are_told_but_internal_ones() -> None:
+def test_all_keys_of_a_topic_but_internal_ones_are_described() -> None:
     described = describe(orders(), TOPIC, "orders")
     with_internal = describe(orders(internal_segment_bytes="77"), TOPIC, "orders", "internal.segment.bytes")
 
@@ -208,27 +208,27 @@ def test_all_keys_of_a_topic_are_told_but_internal_ones() -> None:
     assert [(key.name, key.value) for key in with_internal.configs] == [("internal.segment.bytes", "77")]
 
 
-def test_synonyms_are_told_where_they_are_asked_for() -> None:
+def test_synonyms_are_described_on_request() -> None:
     described = describe(orders(), TOPIC, "orders", "retention.bytes", synonyms=False)
 
     assert described.configs[0].synonyms == ()
     assert described.configs[0].documentation is None
 
 
-def test_a_topic_that_is_not_there_gets_a_code_and_no_text() -> None:
+def test_an_unknown_topic_gets_an_error_without_a_message() -> None:
     described = describe(first_state(), TOPIC, "nope")
 
     assert (described.error_code, described.error_message) == (Error.UNKNOWN_TOPIC_OR_PARTITION, "")
 
 
-def test_what_is_stored_and_not_valid_is_not_told() -> None:
+def test_an_invalid_stored_value_is_not_described() -> None:
     described = describe(orders(segment_bytes="5"), TOPIC, "orders")
 
     assert (described.error_code, described.error_message) == (Error.UNKNOWN_SERVER_ERROR, None)
     assert described.configs == ()
 
 
-def test_a_secret_is_never_told() -> None:
+def test_a_secret_is_never_described() -> None:
     found = first_state(config(BROKER, "1", "listener.name.x.ssl.keystore.password", "hush"))
 
     described = describe(found, BROKER, "1")
@@ -238,13 +238,13 @@ def test_a_secret_is_never_told() -> None:
     assert (secret.value, secret.is_sensitive, secret.synonyms[0].value) == (None, True, None)
 
 
-def test_a_value_that_does_not_go_with_the_others_leaves_those_of_the_file_in_effect() -> None:
+def test_inconsistent_dynamic_values_leave_those_of_the_file_in_effect() -> None:
     found = first_state(config(BROKER, "", "max.connections.per.ip", "0"), config(BROKER, "", "num.io.threads", "9"))
 
     assert entry(found, BROKER, "1", "num.io.threads")[1] == "4"
 
 
-def test_a_node_knows_itself_alone() -> None:
+def test_a_node_describes_only_itself() -> None:
     answers = [describe(first_state(), kind, name) for kind, name in ((BROKER, "2"), (BROKER, "x"), (LOGGER, "2"))]
 
     assert [(answer.error_code, answer.error_message) for answer in answers] == [
@@ -255,7 +255,7 @@ def test_a_node_knows_itself_alone() -> None:
     assert describe(first_state(), LOGGER, "").error_message == "Broker id must not be empty"
 
 
-def test_loggers_are_told_with_the_level_that_counts() -> None:
+def test_loggers_are_described_with_their_effective_level() -> None:
     described = describe(first_state(), LOGGER, "1")
 
     assert [(key.name, key.value, key.config_source) for key in described.configs] == [
@@ -267,7 +267,7 @@ def test_loggers_are_told_with_the_level_that_counts() -> None:
 
 
 @pytest.mark.parametrize(("kind", "keys"), [(GROUP, 17), (CLIENT_METRICS, 3)])
-def test_groups_and_subscriptions_need_not_be_there(kind: int, keys: int) -> None:
+def test_groups_and_subscriptions_need_not_exist(kind: int, keys: int) -> None:
     assert len(describe(first_state(), kind, "any").configs) == keys
 
 
@@ -278,7 +278,7 @@ def test_an_unknown_type_of_resource_fails_the_whole_request() -> None:
     assert error.value.code is Error.INVALID_REQUEST
 
 
-def test_an_answer_does_not_grow_without_bound() -> None:
+def test_the_size_of_a_response_is_limited() -> None:
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=BROKER, resource_name="1", configuration_keys=None
     )
@@ -290,7 +290,7 @@ def test_an_answer_does_not_grow_without_bound() -> None:
     assert error.value.code is Error.POLICY_VIOLATION
 
 
-def test_an_answer_rests_on_configs_that_are_not_committed() -> None:
+def test_a_response_waits_for_uncommitted_configs() -> None:
     found = orders()
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=TOPIC, resource_name="orders", configuration_keys=None

@@ -49,7 +49,7 @@ def cluster():
     return rig
 
 
-def test_each_replica_is_put_where_it_is_or_refused_by_itself():
+def test_each_replica_is_assigned_or_refused_on_its_own():
     rig = cluster()
     foo = rig.state.topic_ids["foo"]
     assert rig.partition("foo").directories == (UNASSIGNED_DIRECTORY, UNASSIGNED_DIRECTORY)
@@ -84,7 +84,7 @@ def test_only_the_partition_epoch_rises():
     assert (rig.partition("foo").partition_epoch, rig.partition("foo").leader_epoch) == (1, 0)
 
 
-def test_what_is_known_already_is_not_written():
+def test_an_unchanged_assignment_writes_no_record():
     rig = cluster()
     rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)]}))
     before = rig.end_offset
@@ -110,7 +110,7 @@ def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr_in_the_same_
         assert (partition.isr, partition.leader, gone in partition.directories) == ((2,), 2, True)
 
 
-def test_a_partition_that_comes_twice_ends_in_the_last_directory():
+def test_of_a_partition_named_twice_the_last_directory_counts():
     rig = cluster()
 
     rig.ask(assignment(rig, 1, {directory(1): [("foo", 0)], directory(1, 1): [("foo", 0)]}))
@@ -118,7 +118,7 @@ def test_a_partition_that_comes_twice_ends_in_the_last_directory():
     assert rig.partition("foo").directories == (directory(1, 1), UNASSIGNED_DIRECTORY)
 
 
-def test_a_replica_that_goes_offline_as_a_reassignment_ends_leaves_no_leader_that_is_no_replica():
+def test_a_replica_offline_at_the_end_of_a_reassignment_does_not_leave_a_leader_outside_the_replicas():
     rig = Rig().lead().brokers(0, 2)
     rig.brokers(1, log_dirs=two_directories(1))
     rig.create("foo", (0, 1, 2), unclean_leader_election_enable="true")

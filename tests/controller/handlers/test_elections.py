@@ -25,7 +25,7 @@ OK = (0, None)
 NOT_NEEDED = (Error.ELECTION_NOT_NEEDED, error_text(Error.ELECTION_NOT_NEEDED))
 
 
-def test_partitions_go_back_to_their_preferred_leaders():
+def test_a_preferred_election_elects_the_preferred_leaders():
     rig = Rig().lead().brokers(1, 2, 3)
     rig.create("foo", (1, 2, 3), (2, 3, 1), (3, 1, 2))
     rig.fence(1, 2)
@@ -48,7 +48,7 @@ def test_partitions_go_back_to_their_preferred_leaders():
     assert [rig.partition("foo", n).leader for n in range(3)] == [1, 3, 3]
 
 
-def test_of_all_partitions_those_that_need_none_are_left_out():
+def test_an_election_for_all_partitions_omits_those_that_need_none():
     rig = Rig().lead().brokers(1, 2)
     rig.create("foo", (1, 2), (2, 1))
     rig.create("bar", (2, 1))
@@ -72,7 +72,7 @@ def test_a_preferred_election_is_never_unclean():
     assert (rig.partition("foo").leader, rig.end_offset) == (-1, before)
 
 
-def test_an_unclean_election_that_is_asked_for_asks_no_topic():
+def test_a_requested_unclean_election_ignores_the_topics_config():
     rig = Rig().lead().brokers(1, 2, 3)
     rig.create("foo", (1, 2, 3), (2, 3, 1), (2, 1, 3))
     rig.fence(2, 3, 1)
@@ -91,7 +91,7 @@ def test_an_unclean_election_that_is_asked_for_asks_no_topic():
     assert elect(rig, UNCLEAN) == {"foo": {2: OK}}
 
 
-def test_nobody_can_be_elected_while_all_replicas_are_fenced():
+def test_no_leader_is_elected_while_all_replicas_are_fenced():
     rig = Rig().lead().brokers(1, 2)
     rig.create("foo", (1, 2))
     rig.fence(1, 2)
@@ -100,7 +100,7 @@ def test_nobody_can_be_elected_while_all_replicas_are_fenced():
     assert elect(rig, UNCLEAN, ("foo", (0,))) == {"foo": {0: (error, error_text(error))}}
 
 
-def test_a_partition_that_comes_twice_is_elected_for_once():
+def test_a_partition_named_twice_has_one_election():
     rig = Rig().lead().brokers(1, 2)
     rig.create("foo", (1, 2))
     rig.fence(1)
@@ -128,11 +128,11 @@ def test_an_unknown_kind_of_election_is_refused_as_a_whole():
     ] * 2
 
 
-def test_a_request_that_names_nothing_is_answered_by_a_standby():
+def test_an_empty_request_is_answered_by_a_standby():
     assert Rig().ask(ElectLeadersRequest(topic_partitions=())).error_code == 0
 
 
-def test_leaders_are_balanced_from_time_to_time():
+def test_leaders_are_balanced_periodically():
     rig = Rig(metadata_max_idle_interval_ms=0, leader_imbalance_check_interval_seconds=5).lead().brokers(1, 2)
     rig.create("foo", (1, 2), (1, 2))
     rig.fence(1)
@@ -148,7 +148,7 @@ def test_leaders_are_balanced_from_time_to_time():
     assert rig.state.partitions.counts().imbalanced == 1
 
 
-def test_leaders_are_not_balanced_where_that_is_turned_off():
+def test_leaders_are_not_balanced_if_that_is_disabled():
     rig = Rig(
         metadata_max_idle_interval_ms=0,
         leader_imbalance_check_interval_seconds=1,
@@ -165,7 +165,7 @@ def test_leaders_are_not_balanced_where_that_is_turned_off():
     assert rig.partition("foo").leader == 2
 
 
-def test_balancing_of_many_partitions_goes_on_in_a_moment():
+def test_balancing_of_many_partitions_continues_soon():
     rig = Rig(metadata_max_idle_interval_ms=0, leader_imbalance_check_interval_seconds=5).lead().brokers(1, 2)
     rig.create("foo", *[(1, 2)] * 1500)
     rig.fence(1)
@@ -182,7 +182,7 @@ def test_balancing_of_many_partitions_goes_on_in_a_moment():
 
 
 @pytest.mark.parametrize("where", ["topic", "cluster", "node", "static"])
-def test_leaderless_partitions_get_a_leader_that_is_not_in_sync_where_that_is_allowed(where):
+def test_leaderless_partitions_get_an_unclean_leader_if_that_is_allowed(where):
     from tests.controller.rig import set_config
 
     rig = Rig(

@@ -77,7 +77,7 @@ def refusal(result: Result) -> str:
     return text.removeprefix(FAILED)
 
 
-def test_levels_are_written_in_the_order_in_which_they_are_asked_for() -> None:
+def test_levels_are_written_in_the_order_of_the_request() -> None:
     found = state(level("share.version", 1), metadata_version=29)
 
     result = update(found, ("metadata.version", 30), ("group.version", 1), ("share.version", 0, SAFE_DOWNGRADE))
@@ -86,14 +86,14 @@ def test_levels_are_written_in_the_order_in_which_they_are_asked_for() -> None:
     assert result.response.results == ()
 
 
-def test_until_version_1_the_answer_names_each_feature() -> None:
+def test_up_to_version_1_the_response_has_each_feature() -> None:
     result = update(state(), ("group.version", 1), version=1)
 
     (named,) = result.response.results
     assert (named.feature, named.error_code, named.error_message) == ("group.version", Error.NONE, "NONE")
 
 
-def test_one_that_fails_fails_all() -> None:
+def test_one_refused_feature_refuses_all() -> None:
     result = update(state(), ("group.version", 1), ("foo", 1))
 
     assert refusal(result) == (
@@ -126,7 +126,7 @@ def test_a_dry_run_writes_nothing() -> None:
         (("group.version", 1, UNSAFE_DOWNGRADE), "Can't downgrade to a newer version."),
     ],
 )
-def test_what_is_wrong_with_a_change_is_said(change: tuple[str, int, int], text: str) -> None:
+def test_the_error_says_why_a_change_is_refused(change: tuple[str, int, int], text: str) -> None:
     found = state(level("transaction.version", 2))
 
     said = refusal(update(found, change))
@@ -175,14 +175,14 @@ def test_every_broker_and_controller_must_support_a_level() -> None:
     assert records(update(both, ("group.version", 1), at=three)) == [level("group.version", 1)]
 
 
-def test_before_controllers_register_they_are_not_asked() -> None:
+def test_controllers_are_not_checked_below_the_version_in_which_they_register() -> None:
     found = state(metadata_version=14)
     three = env({"controller.quorum.voters": "1@127.0.0.1:9093,2@h:1,3@h:2"})
 
     assert records(update(found, ("metadata.version", 15), at=three)) == [level("metadata.version", 15)]
 
 
-def test_eligible_replicas_need_the_records_for_them() -> None:
+def test_elr_requires_a_metadata_version_with_its_records() -> None:
     assert refusal(update(state(metadata_version=22), ("eligible.leader.replicas.version", 1))) == (
         "Invalid update version 1 for feature eligible.leader.replicas.version. eligible.leader.replicas.version could "
         "not be set to 1 because it depends on metadata.version level 23"
@@ -214,7 +214,7 @@ def test_with_eligible_replicas_min_insync_replicas_becomes_one_for_all_nodes() 
     assert records(again) == [level("eligible.leader.replicas.version", 1)]
 
 
-def test_the_version_of_the_quorum_is_not_changed_here() -> None:
+def test_kraft_version_cannot_be_upgraded() -> None:
     assert refusal(update(state(), ("kraft.version", 1))) == (
         "Invalid upgrade of kraft.version to KRAFT_VERSION_1 because not all of the voters support it"
     )
@@ -231,7 +231,7 @@ def test_levels_not_for_production_may_be_allowed() -> None:
     assert records(update(state(), ("metadata.version", 31), at=unstable)) == [level("metadata.version", 31)]
 
 
-def test_a_refusal_rests_on_the_nodes_and_levels_it_tells_of() -> None:
+def test_a_refusal_waits_for_the_nodes_and_levels_in_its_text() -> None:
     found = state()
     replay(found, broker(5), commit=False)
 

@@ -41,7 +41,9 @@ SESSIONS = {
         (CONTROLLED_SHUTDOWN, True, False, True, False, 99, CONTROLLED_SHUTDOWN),
     ],
 )
-def test_a_heartbeat_moves_a_broker_as_the_table_says(now, want_fence, want_shut_down, caught_up, leads, lowest, after):
+def test_a_heartbeat_changes_the_state_of_a_broker_by_the_table(
+    now, want_fence, want_shut_down, caught_up, leads, lowest, after
+):
     request = replace(
         default_of(BrokerHeartbeatRequest),
         want_fence=want_fence,
@@ -93,7 +95,7 @@ def test_a_heartbeat_of_another_epoch_is_stale(fields):
     assert said(rig.heartbeat(1, **fields)) == (Error.STALE_BROKER_EPOCH, False, True, False)
 
 
-def test_a_heartbeat_of_an_unregistered_broker_is_stale_and_leaves_nothing_behind():
+def test_a_heartbeat_of_an_unregistered_broker_is_stale_and_stores_nothing():
     rig = Rig().lead()
     request = replace(default_of(BrokerHeartbeatRequest), broker_id=5, broker_epoch=5)
 
@@ -296,7 +298,7 @@ def test_cordoned_directories_come_with_4_3(metadata_version):
     assert rig.records(before) == []
 
 
-def test_a_session_ends_one_millisecond_after_its_time_and_the_broker_is_fenced_then():
+def test_a_broker_is_fenced_one_millisecond_after_the_session_timeout():
     rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0, 1)
     rig.create("foo", (0, 1))
     last_contact = rig.now_ms
@@ -330,7 +332,7 @@ def test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other():
     assert leaders == [1, 2, -1]
 
 
-def test_the_session_of_a_former_incarnation_ends_without_consequence():
+def test_the_end_of_a_former_incarnations_session_changes_nothing():
     rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0)
     rig.now_ms += 9001
     rig.register(0, incarnation=2)
@@ -342,7 +344,7 @@ def test_the_session_of_a_former_incarnation_ends_without_consequence():
     assert rig.records(before) == []
 
 
-def test_a_fenced_broker_falls_silent_without_another_record():
+def test_the_end_of_a_fenced_brokers_session_writes_no_record():
     rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0).fence(0)
     before = rig.end_offset
 
@@ -352,7 +354,7 @@ def test_a_fenced_broker_falls_silent_without_another_record():
     assert rig.controller.env.sessions.next_expiry_ms() is None
 
 
-def test_a_heartbeat_that_waited_too_long_keeps_the_session_and_changes_nothing_else():
+def test_a_timed_out_heartbeat_only_renews_the_session():
     rig = Rig(metadata_max_idle_interval_ms=0).lead()
     rig.register(0)
     arrived_ms = rig.now_ms
@@ -391,7 +393,7 @@ def test_an_unfenced_broker_in_controlled_shutdown_starts_over_under_a_new_activ
     assert [type(r).__name__ for r, _ in rig.records(before)] == ["BrokerRegistrationChangeRecord"]
 
 
-def test_a_broker_may_register_features_that_nobody_knows():
+def test_a_broker_may_register_unknown_features():
     rig = Rig().lead()
 
     rig.brokers(1, features=(feature("metadata.version", 7, 30), feature("no.such.feature", 0, 5)))

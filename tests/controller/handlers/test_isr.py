@@ -29,7 +29,7 @@ def answered(result):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_an_isr_shrinks_and_grows_at_the_word_of_the_leader(version):
+def test_the_leader_shrinks_and_expands_the_isr(version):
     rig = cluster()
 
     shrunk = rig.alter("foo", (0, 2), version=version)
@@ -40,7 +40,7 @@ def test_an_isr_shrinks_and_grows_at_the_word_of_the_leader(version):
     assert rig.partition("foo").isr == (0, 2, 1)
 
 
-def test_an_isr_that_is_so_already_is_answered_without_a_record():
+def test_an_unchanged_isr_writes_no_record():
     rig = cluster()
     before = rig.end_offset
 
@@ -69,7 +69,7 @@ def test_an_isr_that_is_so_already_is_answered_without_a_record():
         ((0, 1), {"epochs": {1: 99999}}, Error.INELIGIBLE_REPLICA),
     ],
 )
-def test_what_does_not_fit_is_refused_by_itself(isr, fields, error):
+def test_an_invalid_partition_is_refused_on_its_own(isr, fields, error):
     rig = cluster()
     before = rig.end_offset
 
@@ -89,7 +89,7 @@ def test_a_member_may_come_with_its_epoch_or_without():
 
 @pytest.mark.parametrize("how", [{"want_fence": True}, {"want_shut_down": True}])
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_broker_that_is_not_active_gets_into_no_isr(how, version):
+def test_an_inactive_broker_cannot_join_an_isr(how, version):
     rig = cluster()
     rig.create("bar", (1, 0))
     rig.heartbeat(1, **how)
@@ -150,7 +150,7 @@ def test_the_leader_ends_its_recovery():
     assert answered(done) == (0, 3, still.leader_epoch, (3,), 4, 0)
 
 
-def test_who_leaves_an_isr_below_its_minimum_is_eligible_until_it_is_large_enough():
+def test_a_replica_that_leaves_an_isr_below_min_isr_is_eligible_until_the_isr_reaches_it():
     rig = cluster(elr=True)
 
     rig.alter("foo", (0,))
@@ -194,7 +194,7 @@ def test_min_isr_is_at_most_what_partition_0_has():
     assert rig.partition("foo").elr == (2,)
 
 
-def test_the_end_of_a_reassignment_may_take_the_leadership_from_who_asked():
+def test_the_end_of_a_reassignment_may_elect_another_leader_than_the_requester():
     rig = cluster()
     reassign(rig, ("foo", 0, (3, 1, 2)))
     assert rig.partition("foo").replicas == (3, 1, 2, 0)
@@ -209,7 +209,7 @@ def test_the_end_of_a_reassignment_may_take_the_leadership_from_who_asked():
     assert (partition.adding, partition.removing, partition.leader_epoch) == ((), (), 1)
 
 
-def test_a_partition_that_comes_twice_is_the_second_time_as_the_first_left_it():
+def test_the_second_change_of_a_partition_builds_on_the_first():
     rig = cluster()
     partition = {"partition_index": 0, "leader_epoch": 0, "partition_epoch": 0}
     data = TopicData(

@@ -31,7 +31,7 @@ def cluster():
 BAD = Error.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_topics_grow_by_hand_and_by_placement():
+def test_partitions_are_added_with_manual_and_with_chosen_replicas():
     rig = cluster()
     before = rig.end_offset
 
@@ -78,7 +78,7 @@ def test_topics_grow_by_hand_and_by_placement():
         ),
     ],
 )
-def test_a_topic_that_cannot_grow_so_is_refused_by_itself(asked, error, text):
+def test_an_invalid_topic_is_refused_on_its_own(asked, error, text):
     rig = cluster()
 
     assert grow(rig, asked, more("bar", 2)) == [(asked.name, error, text), ("bar", 0, None)]
@@ -138,7 +138,7 @@ def test_too_many_partitions_are_refused_as_a_whole():
     ]
 
 
-def test_what_asks_for_nothing_is_answered_by_a_standby_too():
+def test_an_empty_request_is_answered_by_a_standby():
     rig = Rig()
 
     assert grow(rig) == []

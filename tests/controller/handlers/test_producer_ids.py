@@ -36,7 +36,7 @@ def test_blocks_of_1000_follow_each_other_from_0_on() -> None:
     assert answers == [(0, block(1000)), (1000, block(2000)), (2000, block(3000))]
 
 
-def test_the_answer_tells_the_block() -> None:
+def test_the_response_has_the_block() -> None:
     result = allocate_producer_ids(state(broker(5)), context(), FIRST, env())
 
     assert result.response == AllocateProducerIdsResponse(
@@ -54,7 +54,7 @@ def test_an_unknown_broker_or_epoch_gets_nothing(broker_id: int, epoch: int) -> 
     assert error.value.code is Error.STALE_BROKER_EPOCH
 
 
-def test_ids_end_where_an_int64_ends() -> None:
+def test_allocation_fails_at_the_end_of_int64() -> None:
     last = (1 << 63) - 1 - 1000
 
     result = allocate_producer_ids(state(broker(5), block(last)), context(), FIRST, env())

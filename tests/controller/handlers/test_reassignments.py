@@ -99,7 +99,7 @@ def test_a_reassignment_starts_completes_and_is_cancelled_as_in_kafka():
     assert ongoing(rig) == {}
 
 
-def test_a_leader_that_is_moved_away_is_told_by_the_end_of_the_reassignment():
+def test_a_leader_outside_the_target_loses_leadership_when_the_reassignment_ends():
     rig = cluster()
     reassign(rig, ("foo", 1, (0, 2, 1)))
 
@@ -109,7 +109,7 @@ def test_a_leader_that_is_moved_away_is_told_by_the_end_of_the_reassignment():
     assert rig.partition("foo", 1)[:4] == ((0, 2, 1), (0, 2, 1), 0, 1)
 
 
-def test_a_pure_removal_is_done_at_once():
+def test_a_removal_without_additions_completes_at_once():
     rig = Rig().lead().brokers(1, 2, 3, 4)
     rig.create("foo", (1, 2, 3, 4))
     rig.fence(3)
@@ -119,7 +119,7 @@ def test_a_pure_removal_is_done_at_once():
     assert rig.partition("foo")[:5] == ((1, 2, 4), (1, 2, 4), 1, 1, 2)
 
 
-def test_a_lower_replication_factor_waits_for_everyone_that_stays():
+def test_a_lower_replication_factor_waits_for_all_remaining_replicas():
     rig = Rig().lead().brokers(0, 1, 2, 3, 4, 5)
     rig.create("foo", (0, 1, 2, 3, 4))
     rig.fence(2, 3, 4)
@@ -145,7 +145,7 @@ def test_added_replicas_complete_a_reassignment_though_others_are_out_of_sync():
     assert ongoing(rig) == {}
 
 
-def test_cancelling_an_addition_takes_the_new_replicas_away():
+def test_cancelling_removes_the_added_replicas():
     rig = Rig().lead().brokers(0, 1, 2, 3, 4)
     rig.create("bar", (4, 3, 2))
     rig.fence(3)
@@ -219,7 +219,7 @@ def test_cancelling_may_need_an_unclean_election():
         ),
     ],
 )
-def test_a_target_that_cannot_be_is_refused_by_itself(topic, replicas, error, text):
+def test_an_invalid_target_is_refused_on_its_own(topic, replicas, error, text):
     rig = cluster()
 
     assert reassign(rig, (topic, 0, replicas), ("bar", 0, (2, 1, 3))) == [(error, text), OK]
@@ -231,7 +231,7 @@ def test_fenced_brokers_may_be_targets():
     assert reassign(rig, ("foo", 0, (0, 1, 2))) == [OK]
 
 
-def test_the_replication_factor_may_be_held():
+def test_a_change_of_the_replication_factor_can_be_forbidden():
     rig = cluster()
     held = {"allow_replication_factor_change": False}
 

@@ -29,7 +29,7 @@ def cluster(**fields):
     return rig, ids
 
 
-def test_topics_go_with_partitions_and_configs():
+def test_deleting_a_topic_deletes_its_partitions_and_configs():
     rig, ids = cluster()
     before = rig.end_offset
 
@@ -53,7 +53,7 @@ def test_older_versions_name_topics(version):
     ]
 
 
-def test_what_is_not_named_as_it_should_be_is_refused_by_itself():
+def test_an_invalid_entry_is_refused_on_its_own():
     rig, ids = cluster()
 
     found = delete(
@@ -100,14 +100,14 @@ def test_a_topic_given_by_name_and_by_id_is_not_deleted():
     ("version", "error"),
     [(6, Error.TOPIC_DELETION_DISABLED), (3, Error.TOPIC_DELETION_DISABLED), (2, Error.INVALID_REQUEST)],
 )
-def test_deletion_may_be_turned_off(version, error):
+def test_deletion_can_be_disabled(version, error):
     rig, _ = cluster(delete_topic_enable=False)
 
     assert delete(rig, "foo", version=version) == [("foo", ZERO_UUID, error, None)]
     assert "foo" in rig.state.topic_ids
 
 
-def test_a_deleted_name_is_free_again_and_collides_no_more():
+def test_the_name_of_a_deleted_topic_can_be_used_again():
     rig, _ = cluster()
     delete(rig, "x.y", "foo")
 

@@ -105,7 +105,7 @@ def test_a_replica_of_a_broker_with_several_directories_is_unassigned_at_first()
     assert rig.partition("foo").directories == (UNASSIGNED_DIRECTORY,)
 
 
-def test_what_is_not_said_is_the_nodes_default():
+def test_unset_values_are_the_nodes_defaults():
     rig = Rig(num_partitions=3, default_replication_factor=2).lead().brokers(0, 1)
 
     result = create(rig, topic("foo", -1, -1))[0]
@@ -203,7 +203,7 @@ BAD = Error.INVALID_REPLICA_ASSIGNMENT
         ),
     ],
 )
-def test_a_topic_that_cannot_be_is_refused_by_itself(asked, error, text):
+def test_an_invalid_topic_is_refused_on_its_own(asked, error, text):
     rig = Rig().lead().brokers(0, 1, 2).fence(2)
     rig.create("old", (0,))
     rig.create("a.b", (0,))
@@ -223,7 +223,7 @@ def test_a_topic_that_cannot_be_is_refused_by_itself(asked, error, text):
         ((-1, 0), "partitions should be a consecutive 0-based integer sequence"),
     ],
 )
-def test_partitions_that_are_given_by_hand_begin_at_0_and_have_no_gaps(indexes, text):
+def test_manual_partitions_start_at_0_without_gaps(indexes, text):
     rig = Rig().lead().brokers(0)
     assignments = tuple(Topic.CreatableReplicaAssignment(partition_index=index, broker_ids=(0,)) for index in indexes)
 
@@ -234,7 +234,7 @@ def test_partitions_that_are_given_by_hand_begin_at_0_and_have_no_gaps(indexes, 
     assert refusals(results) == [("foo", BAD, text)]
 
 
-def test_partitions_that_are_given_by_hand_come_in_any_order():
+def test_manual_partitions_may_come_in_any_order():
     rig = Rig().lead().brokers(0, 1)
     assignments = tuple(
         Topic.CreatableReplicaAssignment(partition_index=index, broker_ids=(index,)) for index in (1, 0)
@@ -245,7 +245,7 @@ def test_partitions_that_are_given_by_hand_come_in_any_order():
     assert [rig.partition("foo", n).replicas for n in (0, 1)] == [(0,), (1,)]
 
 
-def test_names_that_differ_in_dots_alone_collide_only_with_what_is_there():
+def test_names_that_differ_only_in_dots_collide_only_with_existing_topics():
     rig = Rig().lead().brokers(0)
 
     assert refusals(create(rig, topic("x.y"), topic("x_y"))) == [("x.y", 0, None), ("x_y", 0, None)]
@@ -310,7 +310,7 @@ def test_duplicates_and_the_metadata_topic_are_answered_after_the_others():
     ]
 
 
-def test_what_asks_for_nothing_is_answered_by_a_standby_too():
+def test_an_empty_request_is_answered_by_a_standby():
     rig = Rig()
 
     assert create(rig) == ()
@@ -320,7 +320,7 @@ def test_what_asks_for_nothing_is_answered_by_a_standby_too():
     assert refusals(create(rig, topic("foo"))) == [("foo", Error.NOT_CONTROLLER, "No controller appears to be active.")]
 
 
-def test_a_dry_run_answers_as_if_and_writes_nothing():
+def test_a_dry_run_has_the_same_response_and_writes_nothing():
     rig = Rig().lead().brokers(0, 1)
     before = rig.end_offset
 

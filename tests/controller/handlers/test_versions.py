@@ -42,7 +42,7 @@ def test_what_is_served_is_announced_in_stock_s_versions() -> None:
     assert set(announced) == set(APIS)
 
 
-def test_what_the_software_supports_is_told() -> None:
+def test_supported_feature_levels_are_announced() -> None:
     response = answered(state()).response
 
     assert {key.name: (key.min_version, key.max_version) for key in response.supported_features} == {
@@ -56,13 +56,13 @@ def test_what_the_software_supports_is_told() -> None:
     }
 
 
-def test_older_clients_are_not_told_of_features_that_may_be_at_level_0() -> None:
+def test_older_clients_do_not_get_features_with_level_0() -> None:
     response = answered(state(), version=3).response
 
     assert [key.name for key in response.supported_features] == ["metadata.version"]
 
 
-def test_levels_of_the_cluster_are_told_with_the_offset_they_are_as_of() -> None:
+def test_finalized_levels_are_announced_with_their_offset() -> None:
     found = state(level("group.version", 1), level("share.version", 1), level("share.version", 0))
 
     response = answered(found, kraft_version=1).response
@@ -71,14 +71,14 @@ def test_levels_of_the_cluster_are_told_with_the_offset_they_are_as_of() -> None
     assert response.finalized_features_epoch == found.stable_end_offset - 1
 
 
-def test_before_anything_is_known_the_least_level_stands_there() -> None:
+def test_an_empty_log_announces_the_least_level() -> None:
     response = answered(State()).response
 
     assert levels(response) == {"metadata.version": (7, 7)}
     assert response.finalized_features_epoch == -1
 
 
-def test_levels_that_are_not_committed_are_not_told_and_nobody_waits_for_them() -> None:
+def test_uncommitted_levels_are_not_announced_and_not_waited_for() -> None:
     found = state(level("group.version", 1))
     before = answered(found).response
     replay(found, level("metadata.version", 30), level("group.version", 0), level("share.version", 1), commit=False)

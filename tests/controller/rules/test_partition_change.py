@@ -369,7 +369,7 @@ broker_lists = st.lists(brokers, unique=True, max_size=5)
     elr=st.booleans(),
     level=st.sampled_from([7, 12, 17, 23, 30]),
 )
-def test_whatever_is_wished_the_partition_stays_sound(replicas, live, data, elr, level):
+def test_the_partition_stays_consistent_for_any_target(replicas, live, data, elr, level):
     elr = elr and level >= 23
     isr = data.draw(st.lists(st.sampled_from(replicas), unique=True, min_size=0 if elr else 1))
     leader = data.draw(st.sampled_from([*isr, -1]))
