@@ -110,7 +110,7 @@ def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[E
 
 
 def to_resigned(replica: Replica, now_ms: int) -> None:
-    """Resign from leadership. The voters are told, so that they need not wait for their fetch timeout."""
+    """Resign from leadership. The voters get EndQuorumEpoch, so that they need not wait for their fetch timeout."""
     old = replica.role
     assert isinstance(old, Leader), f"{old} has nothing to resign"
     deadline_ms = now_ms + replica.election_timeout()

@@ -98,7 +98,7 @@ def test_quorum_state_is_written_in_the_version_that_the_log_asks_for(tmp_path: 
 
 @pytest.mark.parametrize("quorum", ["4.0-static", "4.3-static"])
 def test_the_batch_of_a_new_leader_is_stock_kafkas_to_the_byte(quorum: str) -> None:
-    """Each that is in its log, made anew by our rules; but the order of who voted, which Java draws by luck."""
+    """Each control record in its log, rebuilt by our rules; only the order of voters, random in Java, may differ."""
     data = (partition(quorum, "node-1") / LOG).read_bytes()
     seen = 0
     for batch in batches(data):

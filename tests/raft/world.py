@@ -1,7 +1,7 @@
 """A small world for replicas in one process: a clock, links, disks that lose what was not flushed, state machines.
 
-All luck comes from one seed. After each step the world checks what must always hold: one leader in an epoch, nothing
-committed that a majority does not hold on disk, and one history of what is committed.
+All random numbers come from one seed. After each step the world checks: one leader in an epoch, nothing committed that
+a majority does not hold on disk, and one history of committed records.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def some_cluster(rng: random.Random) -> tuple[Cluster, list[int]]:
-    """A small cluster as luck has it, crooked on purpose, and brokers to drain."""
+    """A small random cluster, unbalanced on purpose, and brokers to drain."""
     brokers = [Broker(number, f"rack-{rng.randrange(rng.choice((1, 2, 3, 4)))}") for number in range(rng.randint(2, 8))]
     drained = rng.sample(range(len(brokers)), rng.choice((0, 0, 1)))
     factor_max = min(4, len(brokers) - len(drained))

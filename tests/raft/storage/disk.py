@@ -153,7 +153,7 @@ class Disk:
         self.close(handle)
 
     def after_crash(self, rng: Random) -> Disk:
-        """A disk on which everything synced is there, and of the rest what luck has let through."""
+        """A disk after a crash: everything that was synced, and a random part of the rest."""
         found = Disk()
         found.directories = set(self.directories)
         names = dict(self.durable)
