@@ -1,4 +1,4 @@
-"""Becoming the active controller, being it, and ceasing to be it (KIP-595, KIP-631)."""
+"""Becoming the active controller, commits while active, and becoming a standby again (KIP-595, KIP-631)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def on_leader_changed(controller: Controller, event: LeaderChanged) -> None:
-    """Another leads the quorum, or nobody, or we do."""
+    """The quorum has another leader, none, or this node as its leader."""
     env = controller.env
     leader_id = -1 if event.leader_id is None else event.leader_id
     if leader_id >= 0:
@@ -39,13 +39,13 @@ def on_leader_changed(controller: Controller, event: LeaderChanged) -> None:
 
 
 def claim(controller: Controller, epoch: int, end_offset: int) -> None:
-    """Be the active controller: everything below `end_offset` is committed, and the next record has that offset.
+    """Become the active controller: everything below `end_offset` is committed, and the next record has that offset.
 
-    A leader that is leader again has all that it wrote before, and just goes on.
+    A controller that is active already keeps its state: it has every record that it wrote before.
     """
     state, env = controller.state, controller.env
     assert state.end_offset <= end_offset, (state.end_offset, end_offset)
-    # Where the state ends before, control records follow, of which it has nothing.
+    # The offsets between are of control records, which change nothing in the state.
     state.end_offset = end_offset
     commit(controller, end_offset)
     was_active = controller.is_active
@@ -54,7 +54,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     if was_active:
         return
     write_result(controller, Result(None, activation_records(state, env, controller.bootstrap)))
-    # Not before: a transaction that was just aborted may have changed registrations.
+    # Not earlier: the activation records may abort a transaction that changed registrations.
     env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
     controller.is_catching_up = False
@@ -62,17 +62,17 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
 
 
 def sessions_of(state: State, env: Env) -> Sessions:
-    """The sessions with which an active controller begins: every unfenced broker has a whole one."""
+    """The sessions of a controller that becomes active: every unfenced broker starts with a full session timeout."""
     sessions = Sessions(env.settings.broker_session_timeout_ms)
     for broker_id, broker in state.brokers.items():
         sessions.register(broker_id, fenced=broker.fenced)
         if not broker.fenced:
-            sessions.heard(broker_id, broker.epoch, env.now_ms)
+            sessions.record_contact(broker_id, broker.epoch, env.now_ms)
     return sessions
 
 
 def renounce(controller: Controller, reason: str) -> None:
-    """Be a standby again: what is not committed is taken back, and nobody here can say whether it will be."""
+    """Become a standby: revert uncommitted changes and answer waiting requests, whose outcome is unknown here."""
     state, env = controller.state, controller.env
     lost = state.end_offset - state.committed_end_offset
     controller.effects.append(Noted("controller_renounced", {"epoch": env.epoch, "reason": reason, "reverted": lost}))
@@ -85,14 +85,14 @@ def renounce(controller: Controller, reason: str) -> None:
     error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
     for context, request in controller.waiting.clear():
         if is_for_any(APIS[context.api_key], request):
-            # A standby answers it too: from what is committed.
+            # A standby answers these from its committed state.
             serve(controller, context, request)
         else:
             controller.answer(context, refused(request, error, context.version))
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:
-    """What was replayed here did not get into the log: nothing can be led from that."""
+    """Records that are in the state did not get into the log, so this node cannot lead."""
     if controller.env.epoch == event.epoch:
         controller.effects.append(Resign(event.epoch, "the quorum refused an append"))
         renounce(controller, "the quorum refused an append")
@@ -111,9 +111,9 @@ def on_high_watermark(controller: Controller, event: HighWatermark) -> None:
 
 
 def commit(controller: Controller, end_offset: int) -> None:
-    """All below `end_offset` is committed: answers that rest on it may leave.
+    """All records below `end_offset` are committed: answers that rest on them may leave.
 
-    What is within a metadata transaction counts only with its end: until then another leader may abort it.
+    Records of a metadata transaction count only when its end is committed: until then another leader may abort it.
     """
     controller.state.commit(end_offset)
     controller.snapshots.committed(end_offset)
@@ -121,7 +121,7 @@ def commit(controller: Controller, end_offset: int) -> None:
 
 
 def on_shut_down(controller: Controller, _event: ShutDown) -> None:
-    """Leave: who waits is told to ask another, and nothing more is written."""
+    """Answer the waiting requests with NOT_CONTROLLER, and write nothing more."""
     if controller.is_active:
         controller.effects.append(Resign(controller.env.epoch, "shutting down"))
         renounce(controller, "shutting down")

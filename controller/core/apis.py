@@ -76,7 +76,7 @@ class Kind(Enum):
     ENVELOPE = "envelope"
 
 
-class Operation(IntEnum):
+class AclOperation(IntEnum):
     """What an ACL allows, by Kafka's codes (KIP-11)."""
 
     CREATE = 5
@@ -105,7 +105,7 @@ class Api:
     versions: tuple[int, int]
     kind: Kind
     handler: Handler | None
-    needs: Operation | None = None
+    needs: AclOperation | None = None
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
     idle: Callable[[Any], Any] | None = None
@@ -141,7 +141,7 @@ def api_versions(state: State, context: RequestContext, request: ApiVersionsRequ
     return versions.api_versions(state, context, request, env, SERVED_VERSIONS)
 
 
-ALTER, DESCRIBE, CLUSTER_ACTION = Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION
+ALTER, DESCRIBE, CLUSTER_ACTION = AclOperation.ALTER, AclOperation.DESCRIBE, AclOperation.CLUSTER_ACTION
 WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT, Kind.ENVELOPE
 
 

@@ -1,4 +1,4 @@
-"""What a standby takes in: committed record batches, and snapshots in place of what the log no longer has."""
+"""The inputs of a standby: committed record batches, and snapshots in place of records that the log no longer has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def on_committed(controller: Controller, event: Committed) -> None:
-    """Batches are committed, and go on where the state ends."""
+    """Replay committed batches; the first one begins where the state ends."""
     assert not controller.is_active, "the active controller has replayed what it wrote"
     metrics = controller.metrics
     for batch in replay_batches(controller.state, event.data):
@@ -38,7 +38,7 @@ def on_committed(controller: Controller, event: Committed) -> None:
 
 
 def replay_batches(state: State, data: bytes) -> list[Appended]:
-    """Replay committed batches. Control batches only move the end on.
+    """Replay committed batches. Control batches only move the end offset.
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
@@ -57,7 +57,7 @@ def replay_batches(state: State, data: bytes) -> list[Appended]:
 
 
 def on_snapshot_opened(controller: Controller, event: SnapshotOpened) -> None:
-    """Begin anew, from a snapshot."""
+    """Replace the state by a snapshot, whose parts follow."""
     assert not controller.is_active, "the active controller has everything"
     controller.loading = event.id
     controller.state.begin_load(event.id.end_offset)
@@ -86,7 +86,7 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
 
 
 def on_caught_up(controller: Controller, _event: CaughtUp) -> None:
-    """What it knew before the start it knows again, and more: from now on it may tell of its state."""
+    """The state is as new as before the restart: requests may be answered from it again."""
     controller.is_catching_up = False
     serve_parked(controller)
 

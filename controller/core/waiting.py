@@ -1,7 +1,8 @@
 """Answers that wait: for the commit of what they rest on, and for proof that this node still leads.
 
-An answer may leave when every record below its offset is committed and, where it needs that, leadership was confirmed
-by a question asked after its request came. One question is under way at a time; who comes meanwhile waits for the next.
+An answer may leave when every record up to its offset is committed and, where it needs that, when leadership was
+confirmed by a question that was asked after its request arrived. One question is under way at a time; answers that come
+meanwhile wait for the next one.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Waiting:
             waiter.confirmation = self.asked + 1
             self._unconfirmed.append(waiter)
         else:
-            self._settle(waiter)
+            self._send_or_keep(waiter)
 
     def question(self) -> int:
         """The number of the question to ask now; 0 where none is needed, or one is under way."""
@@ -76,7 +77,7 @@ class Waiting:
         """The question of this number was answered: at some moment after it was asked, this node led."""
         self.confirmed = max(self.confirmed, number)
         while self._unconfirmed and self._unconfirmed[0].confirmation <= number:
-            self._settle(self._unconfirmed.popleft())
+            self._send_or_keep(self._unconfirmed.popleft())
 
     def on_committed(self, end_offset: int) -> None:
         """All below `end_offset` is committed: answers leave in the order of their offsets."""
@@ -86,7 +87,7 @@ class Waiting:
             self.reply(waiter.context, waiter.response)
 
     def drop(self, connection: int) -> None:
-        """Nobody listens on this connection any more."""
+        """Drop the answers to a connection that is closed."""
         kept = [entry for entry in self._by_offset if entry[2].context.source.connection != connection]
         if len(kept) < len(self._by_offset):
             self._by_offset = sorted(kept)
@@ -95,14 +96,14 @@ class Waiting:
             self._unconfirmed = deque(left)
 
     def clear(self) -> list[tuple[RequestContext, Any]]:
-        """Forget all; returns the requests that waited."""
+        """Drop all answers; returns their requests, by offset."""
         waiters = [*(entry[2] for entry in sorted(self._by_offset)), *self._unconfirmed]
         self._by_offset = []
         self._unconfirmed.clear()
         self.confirmed = self.asked
         return [(waiter.context, waiter.request) for waiter in waiters]
 
-    def _settle(self, waiter: Waiter) -> None:
+    def _send_or_keep(self, waiter: Waiter) -> None:
         if waiter.offset < self.committed_end_offset:
             self.reply(waiter.context, waiter.response)
             return

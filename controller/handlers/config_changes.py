@@ -31,7 +31,7 @@ VALUE_BYTES_MAX = 32767
 _SPLITTABLE = (ResourceType.BROKER, ResourceType.TOPIC)
 
 
-class Operation(IntEnum):
+class ConfigOperation(IntEnum):
     """What IncrementalAlterConfigs does to a key, by Kafka's codes."""
 
     SET = 0
@@ -125,20 +125,20 @@ def check_exists(state: State, env: Env, kind: ResourceType, name: str) -> None:
 def _changed(kind: ResourceType, key: str, current: str | None, operation: int, operand: str | None) -> str | None:
     """The value after an operation on the current one; None if it is removed."""
     match operation:
-        case Operation.SET:
+        case ConfigOperation.SET:
             return operand
-        case Operation.DELETE:
+        case ConfigOperation.DELETE:
             return None
-        case Operation.APPEND | Operation.SUBTRACT:
+        case ConfigOperation.APPEND | ConfigOperation.SUBTRACT:
             definition = DEFINITIONS[kind].get(key) if kind in _SPLITTABLE else None
-            named = Operation(operation).name
+            named = ConfigOperation(operation).name
             if definition is None or definition.type is not Type.LIST:
                 raise ApiError(Error.INVALID_CONFIG, f"Can't {named} to key {key} because its type is not LIST.")
             if operand is None:
                 raise ApiError(Error.INVALID_REQUEST, f"Null value not supported for : {key}")
             base = _default(definition) if current is None else current
             parts = [part for part in base.split(",") if part]
-            change = _appended if operation == Operation.APPEND else _subtracted
+            change = _appended if operation == ConfigOperation.APPEND else _subtracted
             return ",".join(change(parts, _java_split(operand)))
     raise ApiError(Error.INVALID_REQUEST, f"Unknown operation type {operation} for key {key}.")
 

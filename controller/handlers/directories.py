@@ -30,7 +30,7 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
     if state.metadata_version < DIRECTORY_ASSIGNMENT:
         raise ApiError(Error.UNSUPPORTED_VERSION, "Directory assignment is not supported yet.")
     broker = checked_broker(state, request.broker_id, request.broker_epoch)
-    leadership = PartitionElections(state, env)
+    elections = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     offline: dict[tuple[bytes, int], Topic] = {}
     directories = []
@@ -41,9 +41,9 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
             results = []
             for partition in asked.partitions:
                 index = partition.partition_index
-                error = check(leadership, broker, topic, index)
+                error = check(elections, broker, topic, index)
                 if error == Error.NONE and topic is not None:
-                    change = leadership.change(
+                    change = elections.change(
                         topic, index, PartitionTarget(directories={broker.broker_id: directory.id})
                     )
                     records += [] if change is None else [change]
@@ -52,20 +52,20 @@ def assign_replicas(state: State, _context: RequestContext, request: AssignRepli
                 results.append(PartitionResult(partition_index=index, error_code=error))
             topics.append(TopicResult(topic_id=asked.topic_id, partitions=tuple(results)))
         directories.append(DirectoryResult(id=directory.id, topics=tuple(topics)))
-    records += left_isrs(leadership, broker, offline)
+    records += left_isrs(elections, broker, offline)
     response = AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=Error.NONE, directories=tuple(directories))
     return Result(response, records, atomic=False)
 
 
 def left_isrs(
-    leadership: PartitionElections, broker: Broker, offline: dict[tuple[bytes, int], Topic]
+    elections: PartitionElections, broker: Broker, offline: dict[tuple[bytes, int], Topic]
 ) -> list[tuple[Any, int]]:
     """The records that take the broker's offline replicas of these partitions out of ISRs and leadership.
 
     They build on the changes of the same request, which may complete a reassignment. Kafka's do not, and can therefore
     elect a leader that is no longer a replica.
     """
-    after = PartitionElections(leadership.state, leadership.env, without=(broker.broker_id,), before=leadership)
+    after = PartitionElections(elections.state, elections.env, without=(broker.broker_id,), before=elections)
     records: list[tuple[Any, int]] = []
     for (_, index), topic in offline.items():
         partition = after.find(topic, index)
@@ -76,11 +76,11 @@ def left_isrs(
     return records
 
 
-def check(leadership: PartitionElections, broker: Broker, topic: Topic | None, index: int) -> Error:
+def check(elections: PartitionElections, broker: Broker, topic: Topic | None, index: int) -> Error:
     """Why the broker cannot assign a replica of this partition; NONE if it can."""
     if topic is None:
         return Error.UNKNOWN_TOPIC_ID
-    partition = leadership.find(topic, index)
+    partition = elections.find(topic, index)
     if partition is None:
         return Error.UNKNOWN_TOPIC_OR_PARTITION
     return Error.NONE if broker.broker_id in partition.replicas else Error.NOT_LEADER_OR_FOLLOWER

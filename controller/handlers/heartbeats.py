@@ -273,7 +273,7 @@ def record_contact(state: State, request: BrokerHeartbeatRequest, env: Env) -> N
     """Renew the session when a heartbeat arrives, whatever its result will be; unregistered brokers have none."""
     broker = state.brokers.get(request.broker_id)
     if broker is not None and broker.epoch == request.broker_epoch and env.sessions is not None:
-        env.sessions.heard(broker.broker_id, broker.epoch, env.now_ms)
+        env.sessions.record_contact(broker.broker_id, broker.epoch, env.now_ms)
 
 
 def touch_late(state: State, request: BrokerHeartbeatRequest, env: Env) -> None:

@@ -42,7 +42,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
     if nothing is not None:
         return at_once(nothing)
     leader = checked_broker(state, request.broker_id, request.broker_epoch)
-    leadership = PartitionElections(state, env)
+    elections = PartitionElections(state, env)
     records: list[tuple[Any, int]] = []
     effects: list[Noted] = []
     topics = []
@@ -56,7 +56,7 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
                 results.append(_result(asked.partition_index, Error.UNKNOWN_TOPIC_ID))
                 continue
             rests_on = max(rests_on, state.partitions.changed_at(topic.row(asked.partition_index)))
-            alteration = _Alteration(leadership, topic, leader.broker_id, asked, context.version)
+            alteration = _Alteration(elections, topic, leader.broker_id, asked, context.version)
             results.append(alteration.result())
             records += alteration.records
             effects += alteration.effects
@@ -68,10 +68,10 @@ def alter_partition(state: State, context: RequestContext, request: AlterPartiti
 class _Alteration:
     """One partition of a request. result: its part of the response; records: those that change it."""
 
-    __slots__ = ("asked", "broker_id", "effects", "isr", "leadership", "records", "topic")
+    __slots__ = ("asked", "broker_id", "effects", "elections", "isr", "records", "topic")
 
-    def __init__(self, leadership: PartitionElections, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
-        self.leadership = leadership
+    def __init__(self, elections: PartitionElections, topic: Topic, broker_id: int, asked: Any, version: int) -> None:
+        self.elections = elections
         self.topic = topic
         self.broker_id = broker_id
         self.asked = asked
@@ -86,7 +86,7 @@ class _Alteration:
     def result(self) -> PartitionResult:
         asked = self.asked
         index = asked.partition_index
-        partition = self.leadership.find(self.topic, index)
+        partition = self.elections.find(self.topic, index)
         if partition is None:
             return _result(index, Error.UNKNOWN_TOPIC_OR_PARTITION)
         error = check(partition, asked, self.broker_id, [member for member, _ in self.isr])
@@ -97,11 +97,11 @@ class _Alteration:
             self.effects.append(Noted("alter_partition_refused", fields))
             return _result(index, error)
         target = PartitionTarget(
-            election=self.leadership.election(self.topic),
+            election=self.elections.election(self.topic),
             isr=[member for member, _ in self.isr],
             recovery_state=asked.leader_recovery_state,
         )
-        change = self.leadership.change(self.topic, index, target)
+        change = self.elections.change(self.topic, index, target)
         if change is not None:
             self.records.append(change)
             partition = merged(partition, change[0])
@@ -121,7 +121,7 @@ class _Alteration:
 
     def check_members(self) -> Error:
         """INELIGIBLE_REPLICA if a requested member is not active, or has another epoch than the leader knows."""
-        brokers = self.leadership.state.brokers
+        brokers = self.elections.state.brokers
         for member, epoch in self.isr:
             broker = brokers.get(member)
             if broker is None or not broker.is_active or epoch not in (ANY_EPOCH, broker.epoch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.values.text import parse_integer
-from controller.handlers.config_changes import Operation
+from controller.handlers.config_changes import ConfigOperation
 from controller.interface.effects import SetLogLevel
 from controller.interface.loggers import LEVELS, ROOT
 from records.errors import ApiError, Error
@@ -34,15 +34,15 @@ def check_own_node(env: Env, name: str) -> None:
 
 def _change(loggers: Loggers | None, config: Any) -> SetLogLevel:
     name, operation = config.name, config.config_operation
-    if operation in {Operation.APPEND, Operation.SUBTRACT}:
-        text = f"{Operation(operation).name} operation is not allowed for the BROKER_LOGGER resource"
+    if operation in {ConfigOperation.APPEND, ConfigOperation.SUBTRACT}:
+        text = f"{ConfigOperation(operation).name} operation is not allowed for the BROKER_LOGGER resource"
         raise ApiError(Error.INVALID_REQUEST, text)
-    if operation not in {Operation.SET, Operation.DELETE}:
+    if operation not in {ConfigOperation.SET, ConfigOperation.DELETE}:
         text = f"Unknown operation type {operation} is not allowed for the BROKER_LOGGER resource"
         raise ApiError(Error.INVALID_REQUEST, text)
     if loggers is None or name not in loggers:
         raise ApiError(Error.INVALID_CONFIG, f"Logger {name} does not exist!")
-    if operation == Operation.DELETE:
+    if operation == ConfigOperation.DELETE:
         if name == ROOT:
             raise ApiError(Error.INVALID_REQUEST, "Removing the log level of the root logger is not allowed")
         return SetLogLevel(name, None)

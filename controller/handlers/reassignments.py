@@ -53,7 +53,7 @@ def alter_reassignments(
     nothing = idle(request)
     if nothing is not None:
         return at_once(nothing)
-    leadership = PartitionElections(state, env)
+    elections = PartitionElections(state, env)
     allow_factor_change = request.allow_replication_factor_change
     records: list[tuple[Any, int]] = []
     topics = []
@@ -63,13 +63,13 @@ def alter_reassignments(
         for asked in asked_topic.partitions:
             error, text = Error.NONE, None
             try:
-                partition = found(leadership, asked_topic.name, topic, asked.partition_index)
+                partition = found(elections, asked_topic.name, topic, asked.partition_index)
                 assert topic is not None
                 if asked.replicas is None:
-                    change = cancel(leadership, topic, asked.partition_index, partition)
+                    change = cancel(elections, topic, asked.partition_index, partition)
                 else:
                     check_target(state, partition, asked.replicas, allow_factor_change)
-                    change = reassign(leadership, topic, asked.partition_index, partition, asked.replicas)
+                    change = reassign(elections, topic, asked.partition_index, partition, asked.replicas)
                 records += [] if change is None else [change]
             except ApiError as refused:
                 error, text = refused.code, raised_text(refused)
@@ -80,31 +80,31 @@ def alter_reassignments(
     return Result(altered(allow_factor_change, tuple(topics)), records, rests_on)
 
 
-def found(leadership: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
+def found(elections: PartitionElections, name: str, topic: Topic | None, index: int) -> Partition:
     """The partition; raises ApiError(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
     if topic is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
-    partition = leadership.find(topic, index)
+    partition = elections.find(topic, index)
     if partition is None:
         raise ApiError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {name}:{index}.")
     return partition
 
 
-def cancel(leadership: PartitionElections, topic: Topic, index: int, partition: Partition) -> Change | None:
+def cancel(elections: PartitionElections, topic: Topic, index: int, partition: Partition) -> Change | None:
     """Restore the replicas from before the running reassignment."""
     if not partition.is_reassigning:
         raise ApiError(Error.NO_REASSIGNMENT_IN_PROGRESS)
     before = reverted(partition)
-    if before.unclean and not leadership.allows_unclean(topic):
+    if before.unclean and not elections.allows_unclean(topic):
         raise ApiError(
             Error.INVALID_REPLICA_ASSIGNMENT,
             f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
             "leader election.",
         )
     target = PartitionTarget(
-        election=leadership.election(topic), isr=before.isr, replicas=before.replicas, removing=(), adding=()
+        election=elections.election(topic), isr=before.isr, replicas=before.replicas, removing=(), adding=()
     )
-    return leadership.change(topic, index, target)
+    return elections.change(topic, index, target)
 
 
 def check_target(state: State, partition: Partition, target: Sequence[int], allow_factor_change: bool) -> None:
@@ -122,7 +122,7 @@ def check_target(state: State, partition: Partition, target: Sequence[int], allo
 
 
 def reassign(
-    leadership: PartitionElections, topic: Topic, index: int, partition: Partition, target: Sequence[int]
+    elections: PartitionElections, topic: Topic, index: int, partition: Partition, target: Sequence[int]
 ) -> Change | None:
     """Start a reassignment; complete it at once if enough replicas are in sync."""
     goal = reassigned(partition.replicas, target)
@@ -132,7 +132,7 @@ def reassign(
         removing=goal.removing or None,
         adding=goal.adding or None,
     )
-    return leadership.change(topic, index, change)
+    return elections.change(topic, index, change)
 
 
 def listed(topics: tuple[OngoingTopic, ...]) -> ListPartitionReassignmentsResponse:

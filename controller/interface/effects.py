@@ -1,4 +1,4 @@
-"""What a controller wants done: the effects that `Controller.step` returns, to be started in order."""
+"""The effects of a controller, returned by `controller.core.steps.step`, to be started in order."""
 
 from __future__ import annotations
 

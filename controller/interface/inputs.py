@@ -1,4 +1,4 @@
-"""What happens to a controller: the inputs of `Controller.step`."""
+"""The inputs of a controller, taken by `controller.core.steps.step`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sessions of brokers on the active controller: when each was heard of, and how far its metadata is (KIP-631).
+"""Sessions of brokers on the active controller: last contact and published metadata offset of each (KIP-631).
 
-None of it is in the log: a new active controller starts with what the registrations say, and gives every unfenced
-broker a whole session.
+Sessions are not in the log: a new active controller makes them from the registrations, and every unfenced broker starts
+with a full session timeout.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LARGEST_OFFSET = 9223372036854775807
 
 @dataclass(slots=True)
 class Session:
-    """One registered broker as its heartbeats tell.
+    """One registered broker, as of its last heartbeat.
 
     metadata_offset: how far it has published the metadata log. shutdown_offset: end of the batch that started its
     controlled shutdown, NO_OFFSET where none is under way.
@@ -58,22 +58,22 @@ class Sessions:
     def get(self, broker_id: int) -> Session | None:
         return self._brokers.get(broker_id)
 
-    def heard(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
-        """Something came from the broker of this epoch. now_ms: never less than before."""
+    def record_contact(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
+        """A heartbeat of the broker of this epoch arrived. now_ms: never less than before."""
         self._contacts[broker_id, broker_epoch] = now_ms
         self._contacts.move_to_end((broker_id, broker_epoch))
 
     def contact_ms(self, broker_id: int, broker_epoch: int) -> int | None:
-        """When the broker of this epoch was last heard of; None where it never was, or has expired."""
+        """When the last heartbeat of the broker of this epoch arrived; None for none, or where its contact expired."""
         return self._contacts.get((broker_id, broker_epoch))
 
     def is_valid(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
-        """Whether the broker was heard of within the session timeout."""
+        """Whether a heartbeat of the broker arrived within the session timeout."""
         contact_ms = self._contacts.get((broker_id, broker_epoch))
         return contact_ms is not None and not self._is_expired(contact_ms, now_ms)
 
     def expired(self, now_ms: int) -> tuple[int, int] | None:
-        """The (broker id, broker epoch) heard of longest ago, where its session has ended."""
+        """The (broker id, broker epoch) with the oldest contact, if its session has expired; else None."""
         for oldest, contact_ms in self._contacts.items():
             return oldest if self._is_expired(contact_ms, now_ms) else None
         return None
@@ -82,13 +82,13 @@ class Sessions:
         self._contacts.pop((broker_id, broker_epoch), None)
 
     def next_expiry_ms(self) -> int | None:
-        """When, unless more is heard, the first session has ended; None where there is none."""
+        """When the first session expires unless heartbeats arrive, in ms; None where there is no session."""
         for contact_ms in self._contacts.values():
             return contact_ms + self.timeout_ms + 1
         return None
 
     def register(self, broker_id: int, *, fenced: bool) -> None:
-        """The registration now says this: a new one, or a changed one."""
+        """The broker has registered, or its registration changed."""
         session = self._brokers.get(broker_id)
         if session is None:
             self._brokers[broker_id] = Session(broker_id, fenced)
@@ -96,7 +96,7 @@ class Sessions:
             self.touch(broker_id, fenced=fenced, metadata_offset=session.metadata_offset)
 
     def touch(self, broker_id: int, *, fenced: bool, metadata_offset: int) -> None:
-        """A heartbeat was served: the broker is so far, and is fenced from now on or not."""
+        """A heartbeat was served: set the broker's metadata offset, and whether it is fenced."""
         session = self._brokers[broker_id]
         session.fenced = fenced
         session.metadata_offset = metadata_offset
@@ -114,7 +114,7 @@ class Sessions:
         self._brokers.pop(broker_id, None)
 
     def lowest_active_offset(self) -> int:
-        """How far every active broker has come; LARGEST_OFFSET where none is active."""
+        """The least metadata offset of the active brokers; LARGEST_OFFSET where none is active."""
         return min((s.metadata_offset for s in self._brokers.values() if s.is_active), default=LARGEST_OFFSET)
 
     def shutting_down(self) -> Iterable[int]:

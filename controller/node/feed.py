@@ -1,4 +1,4 @@
-"""What the quorum has committed, on its way into the controller's state: in order, in pieces that hold nobody up."""
+"""Feeds the controller's state with what the quorum has committed: in order, and in pieces of at most 128 KiB."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from raft.storage.storage import Storage
     from records.batch import Batch
 
-# What is read and replayed in one turn of the loop.
+# What is read and replayed in one turn of the loop, in bytes.
 TURN_BYTES = 128 << 10
 
 
 class StateFeed:
     """Gives a standby its committed batches and snapshots, and the active controller the high watermark.
 
-    That this node leads is told behind all that it leads from. step: has the controller take an input at once; later:
-    runs an action in a later turn of the loop.
+    A controller that becomes active gets all committed records before the `LeaderChanged`. step: has the controller
+    take an input at once; later: runs an action in a later turn of the loop.
     """
 
     def __init__(
@@ -42,16 +42,16 @@ class StateFeed:
         self._snapshot: SnapshotId | None = None
         self._batches: Iterator[tuple[bytes, Batch]] | None = None
         self._is_going = False
-        self._is_told = False  # of the high watermark
+        self._has_high_watermark = False
 
     @property
     def is_level(self) -> bool:
-        """Whether the state has everything that is known to be committed."""
+        """Whether the state has every record that is known to be committed."""
         return self._batches is None and self._controller.state.end_offset >= self._high_watermark
 
     def high_watermark(self, offset: int) -> None:
         """All below `offset` is committed."""
-        self._is_told = True
+        self._has_high_watermark = True
         self._high_watermark = max(self._high_watermark, offset)
         if self._controller.is_active:
             self._step(inputs.HighWatermark(offset))
@@ -59,14 +59,14 @@ class StateFeed:
             self._go()
 
     def load(self, snapshot: SnapshotId) -> None:
-        """The log no longer holds what the state lacks."""
+        """Replace the state by a snapshot: the log no longer has the records that the state lacks."""
         self._high_watermark = max(self._high_watermark, snapshot.end_offset)
         self._snapshot = snapshot
         self._batches = None
         self._go()
 
     def leader_changed(self, effect: LeaderChanged) -> None:
-        """Who leads: at once where it is another, else when the state is that of a leader."""
+        """Pass on who leads: at once where it is another node, else when the state has all records up to its epoch."""
         event = inputs.LeaderChanged(effect.epoch, effect.leader_id, effect.end_offset)
         self._claim = None
         if effect.leader_id != self._controller.env.node_id:
@@ -82,7 +82,7 @@ class StateFeed:
             self._later(self._turn)
 
     def _turn(self) -> None:
-        """One piece, then again in a later turn as long as there is more."""
+        """Feed one piece, and the next one in a later turn as long as there is more."""
         self._is_going = False
         if self._controller.is_active and self._claim is None:
             return
@@ -95,7 +95,7 @@ class StateFeed:
         self._go()
 
     def _feed_log(self) -> bool:
-        """Committed batches; then, if this node leads, that it does. Whether there may be more."""
+        """Feed committed batches, then a `LeaderChanged` for this node if there is one; whether there may be more."""
         end_offset = self._controller.state.end_offset
         claim = self._claim
         if not self._controller.is_active and end_offset < self._high_watermark:
@@ -106,7 +106,7 @@ class StateFeed:
         if claim is not None:
             self._claim = None
             self._step(claim)
-        elif self._is_told and self._controller.is_catching_up and self.is_level:
+        elif self._has_high_watermark and self._controller.is_catching_up and self.is_level:
             self._step(inputs.CaughtUp())
         return False
 

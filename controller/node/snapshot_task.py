@@ -23,8 +23,8 @@ TURN_BATCHES = 4
 class SnapshotTask:
     """One snapshot at a time.
 
-    later: runs an action in a later turn of the loop; wall_ms: the wall clock; give_up: told of a state that its
-    metadata.version cannot express, of which there is no snapshot (Kafka's controller goes on without one, too).
+    later: runs an action in a later turn of the loop; wall_ms: the wall clock; give_up: called for a state that its
+    metadata.version cannot express, of which no snapshot can be written (Kafka's controller goes on without one, too).
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SnapshotTask:
     def begin(
         self, id_: SnapshotId, timestamp_ms: int, view: View, kraft_version: int, voters: VoterSet | None
     ) -> bool:
-        """Begin; whether there is anything to do: False where that snapshot is stored already."""
+        """Begin to write; False where that snapshot is stored already."""
         assert self._writer is None, "a snapshot is being written"
         self._writer = self._storage.new_snapshot(
             id_, timestamp_ms, self._wall_ms(), kraft_version=kraft_version, voters=voters
@@ -58,7 +58,7 @@ class SnapshotTask:
         return True
 
     def drop(self) -> None:
-        """Nothing comes of what was begun."""
+        """Drop the snapshot that is being written, if there is one."""
         if self._writer is not None:
             self._writer.drop()
             self._writer = self._bodies = self._id = None

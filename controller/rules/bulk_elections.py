@@ -70,9 +70,9 @@ def leader_and_isr_changes(
         groups = rules.changes()
     others = np.flatnonzero(~is_regular)
     if len(others):
-        leadership = PartitionElections(state, env, also=added, without=gone)
+        elections = PartitionElections(state, env, also=added, without=gone)
         target = PartitionTarget(unclean_shutdown=() if lost_data is None else (lost_data,))
-        groups += grouped(_one_by_one(leadership, rows[others], min_isr[others], target, election))
+        groups += grouped(_one_by_one(elections, rows[others], min_isr[others], target, election))
     return PartitionChanges(groups)
 
 
@@ -113,21 +113,21 @@ def members(ids: Iterable[int]) -> Callable[[Int32s], Bools]:
 
 
 def _one_by_one(
-    leadership: PartitionElections, rows: Rows, min_isr: Int32s, target: PartitionTarget, election: Election | None
+    elections: PartitionElections, rows: Rows, min_isr: Int32s, target: PartitionTarget, election: Election | None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Row and fields of the changes of other partitions. Partitions that differ only in epochs change equally."""
-    partitions = leadership.state.partitions
+    partitions = elections.state.partitions
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row, minimum in zip(rows.tolist(), min_isr.tolist(), strict=True):
         topic = partitions.topic_at(row)
         partition = partitions.get(row)
-        sought = leadership.election(topic) if election is None else election
+        sought = elections.election(topic) if election is None else election
         sort = (partition[:3], partition[5:], minimum, sought)
         fields = known.get(sort)
         if fields is None:
-            isr = [replica for replica in partition.isr if replica not in leadership.without]
+            isr = [replica for replica in partition.isr if replica not in elections.without]
             target = replace(target, election=sought, isr=isr)
-            change = leadership.change(topic, partitions.partition_id_at(row), target)
+            change = elections.change(topic, partitions.partition_id_at(row), target)
             fields = known[sort] = {} if change is None else fields_of(change[0])
         if fields:
             yield row, fields

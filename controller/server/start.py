@@ -279,7 +279,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         http.serve(node)
     if grpc is not None:
         grpc.serve(node)
-    _settle(loop)
+    _collect_rarely(loop)
     for name, port in bound.items():
         log("listening", listener=name, port=port)
     if http is not None:
@@ -313,7 +313,7 @@ def _stop(node: Node, loop: asyncio.AbstractEventLoop) -> None:
     loop.call_later(SHUTDOWN_S_MAX, node.end_now)
 
 
-def _settle(loop: asyncio.AbstractEventLoop) -> None:
+def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:
     """Avoid long pauses of the garbage collector: freeze the present objects, and collect new ones every few seconds,
     which takes less than a millisecond.
     """

@@ -218,7 +218,7 @@ class State:
     def end_load(self) -> None:
         """The snapshot was replayed whole."""
         self.loading = False
-        self.partitions.settle()
+        self.partitions.sort_loaded_rows()
         self.stable_end_offset = self.end_offset = self.committed_end_offset
         self.undo.forget(self.stable_end_offset)
 

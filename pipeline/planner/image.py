@@ -115,7 +115,7 @@ def _sound(
 
 def _cluster(state: State) -> tuple[Cluster, int]:
     partitions = state.partitions
-    partitions.settle()
+    partitions.sort_loaded_rows()
     columns = partitions.columns
     rows = np.flatnonzero(columns.topic[: columns.end] >= 0)
     matrix = np.stack([column[rows] for column in columns.replicas], axis=1)

@@ -16,7 +16,7 @@ MUTANTS = (
     ),
     row(
         "Q44", "a new active controller has no sessions of the brokers that are there", "brokers", "KAFKA-18138", ("L08",),
-        Edit("controller.core.active", "        if not broker.fenced:\n            sessions.heard(broker_id, broker.epoch, env.now_ms)\n", ""),
+        Edit("controller.core.active", "        if not broker.fenced:\n            sessions.record_contact(broker_id, broker.epoch, env.now_ms)\n", ""),
     ),
     row(
         "Q45", "the last leader is elected again though it is fenced", "elections", "KAFKA-19522", ("C06",),

@@ -75,7 +75,7 @@ def _by_columns(state: State, found: Columns) -> bool:
         state.replay(next(messages(found, number)), int(found.offsets[number]))
     if found.record is PartitionRecord:
         return place(state, runs, found)
-    state.partitions.settle()
+    state.partitions.sort_loaded_rows()
     rows = runs.rows(found.partition_ids)
     if (rows < 0).any():
         return False

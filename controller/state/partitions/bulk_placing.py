@@ -143,7 +143,7 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
         write_uncommon(columns, rows, uncommon)
 
 
-def settle(partitions: Partitions) -> None:
+def sort_loaded_rows(partitions: Partitions) -> None:
     """Sort the rows of a snapshot that was loaded by topic and partition, and tell the topics.
 
     Of records of one partition the last counts.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from controller.state.partitions.bulk_placing import settle
+from controller.state.partitions.bulk_placing import sort_loaded_rows
 from controller.state.partitions.bulk_undo import BulkLog
 from controller.state.partitions.columns import NO_TOPIC, Columns
 from controller.state.partitions.partition import NO_LEADER, Partition
@@ -62,7 +62,7 @@ class Partitions(Undoable):
     def reset(self, *, unsettled: bool = False) -> None:
         """Forget all partitions, and which of them were uncommitted.
 
-        unsettled: those to come are all new, and are not read until `settle`.
+        unsettled: those to come are all new, and are not read until `sort_loaded_rows`.
         """
         self.is_unsettled = unsettled
         for log in (self, self.bulk):
@@ -198,11 +198,11 @@ class Partitions(Undoable):
 
     # Writing.
 
-    def settle(self) -> None:
+    def sort_loaded_rows(self) -> None:
         """Sort the rows of a snapshot that was loaded; from now on its partitions can be read."""
         if self.is_unsettled:
             self.is_unsettled = False
-            settle(self)
+            sort_loaded_rows(self)
 
     def take_rows(self, count: int) -> Rows:
         """Rows to write new partitions to, ascending."""

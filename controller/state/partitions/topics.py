@@ -161,7 +161,7 @@ def replay_partition(state: State, record: PartitionRecord, _offset: int) -> Non
 
 def replay_partition_change(state: State, record: PartitionChangeRecord, _offset: int) -> None:
     topic = _topic(state, record.topic_id)
-    state.partitions.settle()
+    state.partitions.sort_loaded_rows()
     row = topic.row(record.partition_id)
     if row == NO_ROW:
         raise ValueError(f"there is no partition {topic.name}-{record.partition_id}")
@@ -172,7 +172,7 @@ def replay_partition_change(state: State, record: PartitionChangeRecord, _offset
 
 def replay_remove_topic(state: State, record: RemoveTopicRecord, _offset: int) -> None:
     topic = _topic(state, record.topic_id)
-    state.partitions.settle()
+    state.partitions.sort_loaded_rows()
     name = topic.name
     state.topic_ids.remove(name)
     if has_similar(name):
@@ -190,7 +190,7 @@ def replay_remove_topic(state: State, record: RemoveTopicRecord, _offset: int) -
 def replay_clear_elr(state: State, record: ClearElrRecord, _offset: int) -> None:
     """The ELR of one topic, or of all where the name is empty, is emptied: each such partition's epoch rises."""
     partitions = state.partitions
-    partitions.settle()
+    partitions.sort_loaded_rows()
     rows = partitions.with_elr().tolist()
     if record.topic_name:
         topic_id = state.topic_ids.get(record.topic_name)

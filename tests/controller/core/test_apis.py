@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.core.apis import APIS, Kind, Operation
+from controller.core.apis import APIS, AclOperation, Kind
 from controller.interface.refusals import refused
 from records.codec import decode, encode
 from records.errors import ApiError, Error, error_text
@@ -38,8 +38,8 @@ def test_brokers_may_send_on_what_kafka_lets_them():
 
 def test_what_a_caller_must_be_allowed_is_what_kafka_asks_for():
     assert {key for key, api in APIS.items() if api.needs is None} == WITHOUT_PERMISSION_OF_THE_WHOLE
-    assert {key for key, api in APIS.items() if api.needs == Operation.ALTER} == {43, 45, 57, 60, 64}
-    assert {key for key, api in APIS.items() if api.needs == Operation.DESCRIBE} == {46, 55}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {43, 45, 57, 60, 64}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.DESCRIBE} == {46, 55}
 
 
 SERVED = [

@@ -14,7 +14,7 @@ def sessions(*broker_ids, timeout_ms=100):
 
 def test_a_session_is_valid_for_its_broker_and_epoch_until_its_time_has_passed():
     s = sessions(1)
-    s.heard(1, 7, 1000)
+    s.record_contact(1, 7, 1000)
 
     assert [s.is_valid(1, 7, now_ms) for now_ms in (999, 1000, 1100, 1101)] == [True, True, True, False]
     assert (s.is_valid(1, 8, 1000), s.is_valid(2, 7, 1000)) == (False, False)
@@ -23,9 +23,9 @@ def test_a_session_is_valid_for_its_broker_and_epoch_until_its_time_has_passed()
 def test_the_broker_that_was_heard_of_longest_ago_expires_first():
     s = sessions(1, 2)
     assert (s.expired(10**9), s.next_expiry_ms()) == (None, None)
-    s.heard(1, 7, 980)
-    s.heard(2, 8, 990)
-    s.heard(1, 7, 1000)
+    s.record_contact(1, 7, 980)
+    s.record_contact(2, 8, 990)
+    s.record_contact(1, 7, 1000)
 
     assert (s.expired(1090), s.next_expiry_ms()) == (None, 1091)
     assert s.expired(1200) == (2, 8)
