@@ -1,4 +1,4 @@
-"""What nodes make of each message, counted by role, kind of message and outcome.
+"""Counts the outcome of each message, by role, kind of message and outcome.
 
 A request's outcome is what it is answered, be that later: an error by its name, or what is given. That of an answer is
 what it says, or what was done with its records, where it is waited for; and `late` where it no longer is.
@@ -80,7 +80,7 @@ class Cells:
         self._lives: dict[tuple[int, int], _Life] = {}
 
     def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
-        """A step was taken."""
+        """Count a step of a node."""
         life = self._lives.setdefault((process.node.id, process.life), _Life())
         kind = type(event)
         if kind is Requested and type(event.request) in _REQUESTS:
@@ -115,14 +115,14 @@ class Cells:
 
 
 def kind_of(request: Any) -> str:
-    """The kind of a request, where a pre-vote is one of its own."""
+    """The kind of a request; a pre-vote is a kind of its own."""
     if type(request) is VoteRequest and is_of_log(request) and request.topics[0].partitions[0].pre_vote:
         return "PreVote"
     return KINDS[type(request)].name
 
 
 def outcome_of_reply(effect: Any) -> str:
-    """What an answer gives."""
+    """The outcome of a request, by the answer that the node gives."""
     response = effect.response
     if response.error_code:
         return error_name(response.error_code)

@@ -1,4 +1,4 @@
-"""Moments that some world must come to: what makes elections, logs, snapshots and disks hard, each by its name.
+"""Named moments that some world must reach: situations that make elections, logs, snapshots and disks hard.
 
 Each is told of by a step of one node, beside what is remembered of its life. None of them is wrong.
 """
@@ -42,7 +42,7 @@ class Life:
 
 
 class Step(NamedTuple):
-    """A step that was taken."""
+    """A step of a node."""
 
     process: Process
     event: Any
@@ -60,7 +60,7 @@ class Moments:
         self._lives: dict[tuple[int, int], Life] = {}
 
     def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
-        """A step was taken."""
+        """Count the moments of a step."""
         life = self._lives.setdefault((process.node.id, process.life), Life())
         step = Step(process, event, effects, life, self._ledger)
         for name, holds in BY_INPUT.get(type(event), ()):
@@ -77,7 +77,7 @@ class Moments:
         _remember(life, step)
 
     def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
-        """The core tells of something, or what drives it."""
+        """The core, or its driver, reports an event."""
         if name in BY_NOTE:
             self.counts[BY_NOTE[name]] += 1
         if name == "disk_failed" and process.steps:
@@ -88,7 +88,7 @@ class Moments:
                 self.counts[LEADER_FAILED] += 1
 
     def on_detail(self, entry: Entry) -> None:
-        """Something that is in no trace: here, what nodes do to their disks."""
+        """A detail that no trace contains: an operation on a disk."""
         if entry[1] == DISK and entry[3:] == ("truncate", "log", "done"):
             process = self._ledger.nodes[entry[2]].process
             if process is not None and not process.steps:
@@ -125,7 +125,7 @@ def _download(step: Step) -> Any:
 
 
 def _is_vote(step: Step, *, pre: bool, granted: bool) -> bool:
-    """A Vote or a pre-vote that is answered so at once."""
+    """A Vote or a pre-vote that gets this answer in the same step."""
     event = step.event
     if type(event.request) is not VoteRequest or not is_of_log(event.request) or _asked(step).pre_vote != pre:
         return False
@@ -143,7 +143,7 @@ def _is_shorter(step: Step) -> bool:
 
 
 def _voted(step: Step) -> int | None:
-    """Whom the node had voted for in the epoch of the request."""
+    """The candidate for which the node had voted in the epoch of the request."""
     role = step.before.role
     voted = getattr(role, "voted", None)
     return voted.id if voted is not None and role.epoch == _asked(step).replica_epoch else None
@@ -199,7 +199,7 @@ def _fetches_beyond(step: Step) -> bool:
 
 
 def _lacks_snapshot(step: Step) -> bool:
-    """A voter asks for a snapshot that is not there any more."""
+    """A voter fetches a snapshot that is deleted already."""
     request = step.event.request
     return (
         type(request) is FetchSnapshotRequest

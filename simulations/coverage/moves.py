@@ -1,4 +1,4 @@
-"""How roles follow each other, by pairs: from one to the next, and on to another."""
+"""Counts three roles in a row: a role, the next, and the one after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Moves:
         self._last: dict[tuple[int, int], str] = {}  # by node id and life: the role before this
 
     def stepped(self, process: Process, _event: Any, effects: list[Any]) -> None:
-        """A step was taken. The core tells of each change of its role, also within a step."""
+        """Count the roles of a step. The core reports each change of its role, also within a step."""
         for effect in effects:
             if type(effect) is Noted and effect.name == "role_changed":
                 life = (process.node.id, process.life)
@@ -48,11 +48,11 @@ UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
         lambda first, then, last: then == last == PROSPECTIVE and first != UNATTACHED,
     ),
 )
-"""Reasons for which roles do not follow each other so, though each step of it may be."""
+"""Reasons why three roles cannot follow each other, though each pair of them can."""
 
 
 def why_not(path: Path) -> str:
-    """Why roles cannot follow each other so; "" where they can."""
+    """Why these roles cannot follow each other; "" where they can."""
     first, then, last = path
     if (first, then) not in TRANSITIONS or (then, last) not in TRANSITIONS:
         return "one does not follow the other"
@@ -60,6 +60,6 @@ def why_not(path: Path) -> str:
 
 
 def feasible() -> list[Path]:
-    """All that may be."""
+    """All possible sequences."""
     paths = [(first, then, last) for first, then in TRANSITIONS for middle, last in TRANSITIONS if middle == then]
     return [path for path in paths if not why_not(path)]

@@ -1,4 +1,4 @@
-"""What one world comes to, counted as it is lived through; and what all of it could be."""
+"""Counts what happens in one world while it runs, and lists all that could happen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ moment.
 
 
 class Seen:
-    """Told of each step of each node."""
+    """Counts the steps of all nodes of a world."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.moments = Moments(ledger)
@@ -30,13 +30,13 @@ class Seen:
         self._moves = Moves()
 
     def stepped(self, process: Process, event: Any, effects: list[Any]) -> None:
-        """A step was taken, by an input or, with None, by the start."""
+        """Count a step, caused by an input or, if None, by the start."""
         self._cells.stepped(process, event, effects)
         self._moves.stepped(process, event, effects)
         self.moments.stepped(process, event, effects)
 
     def counts(self, validator: Validator) -> dict[str, int]:
-        """How often each was seen, by a name that says of what it is, as `everything` has them, and what it is."""
+        """Name -> count. A name consists of its category, as in `everything`, and the item."""
         found = {name_of(CELL, cell): count for cell, count in self._cells.counts.items()}
         found |= {name_of(MOVE, path): count for path, count in self._moves.counts.items()}
         found |= {name_of(ACTIONS, pair): count for pair, count in validator.pairs.items()}
@@ -44,12 +44,12 @@ class Seen:
 
 
 def name_of(of: str, parts: tuple[str, ...]) -> str:
-    """The name under which something is counted."""
+    """The name under which an item is counted."""
     return f"{of}: {', '.join(parts)}"
 
 
 def everything() -> dict[str, list[str]]:
-    """All that can be seen, by what it is of."""
+    """All possible items, by category."""
     return {
         CELL: [name_of(CELL, cell) for cell in table.reachable()],
         MOVE: [name_of(MOVE, path) for path in moves.feasible()],

@@ -1,4 +1,4 @@
-"""The table of what roles can make of messages: the outcomes of each kind, and which cells cannot be, and why."""
+"""The table of cells: the outcomes that messages of each kind can have in each role, and which are unreachable."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ERRORS: dict[str, frozenset[str]] = {
         CLUSTER, INVALID, NO_PARTITION, FENCED, UNKNOWN_EPOCH, NOT_LEADER, LEAVING, NO_SNAPSHOT, NO_POSITION, OWN_ID,
     )),
 }  # fmt: skip
-"""By kind of request, the errors that it may be answered."""
+"""Kind of request -> errors that its answer may have."""
 
 GIVEN: dict[str, tuple[str, ...]] = {
     "Vote": ("granted", "refused"),
@@ -42,7 +42,7 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "Fetch": ("records", "nothing", "diverging", "snapshot"),
     "FetchSnapshot": ("bytes",),
 }
-"""What else it is answered."""
+"""Kind of request -> its other outcomes."""
 
 HEARD: dict[str, tuple[str, ...]] = {
     "Vote": ("granted", "refused"),
@@ -64,7 +64,7 @@ ASKS: dict[str, frozenset[str]] = {
     "Fetch": frozenset((UNATTACHED, FOLLOWER)),
     "FetchSnapshot": frozenset((FOLLOWER,)),
 }
-"""Who asks, and waits for the answer."""
+"""Kind of request -> roles that send it and wait for the answer."""
 
 NAMED_BY_ALL = frozenset((CLUSTER, INVALID, NO_PARTITION, FENCED, UNKNOWN_EPOCH, NOT_LEADER))
 _OF_LEADER = frozenset(("Fetch", "FetchSnapshot"))
@@ -105,16 +105,16 @@ UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
         lambda _role, kind, outcome: _is_answer(kind) and outcome == NO_PARTITION,
     ),
 )
-"""Reasons for which a role cannot make this of a message."""
+"""Reasons why a message cannot have this outcome in this role."""
 
 
 def why_not(cell: Cell) -> str:
-    """Why a cell cannot be; "" where it can."""
+    """Why a cell is unreachable; "" where it is not."""
     return next((reason for reason, holds in UNREACHABLE if holds(*cell)), "")
 
 
 def cells() -> list[Cell]:
-    """All of the table."""
+    """All cells."""
     found = []
     for role in ROLES:
         for name, errors in ERRORS.items():
@@ -125,5 +125,5 @@ def cells() -> list[Cell]:
 
 
 def reachable() -> list[Cell]:
-    """Those that can be."""
+    """The reachable cells."""
     return [cell for cell in cells() if not why_not(cell)]

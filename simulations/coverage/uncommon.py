@@ -1,7 +1,7 @@
-"""Plans for what luck seldom comes to: each theme keeps nodes long in a state in which few worlds are, and has all
-happen to them that may.
+"""Plans for uncommon events: each theme keeps nodes for long in a state that few worlds reach, under all kinds of
+faults.
 
-They are no seeds of the swarm, and take nothing from its luck.
+They are not seeds of the swarm, and draw from streams of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CHAOS_MS = 12_000
 PLANS_EACH = 5
-# The rarest of all asks for twice as many.
+# The rarest event needs twice as many plans.
 PLANS_OF = {"held-up": 10}
 
 QUICK = {
@@ -32,7 +32,7 @@ SNAPSHOTS = {
 
 
 def _confused(rng: Random, plan: Plan) -> None:
-    """Every other answer is odd, while leaders come and go."""
+    """Every second answer is wrong, while leaders change."""
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 40, "for_ms": CHAOS_MS}))
     plan.faults += _often(rng, 250, lambda: Fault("resign", {"whom": "leader"}))
     plan.faults += _often(rng, 1500, lambda: isolated(rng, "leader", 200, 900))
@@ -40,7 +40,7 @@ def _confused(rng: Random, plan: Plan) -> None:
 
 
 def _leaderless(rng: Random, plan: Plan) -> None:
-    """No majority is there for most of the time, and strangers ask those who wait, stand, and have resigned."""
+    """There is no majority for most of the time, and rogue clients send requests to nodes in every role."""
     plan.load.strangers_ms = 3
     plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
     plan.faults += _often(rng, 1_200, lambda: Fault("split", {"groups": [[1], [2], [3]], "for_ms": 900}))
@@ -48,7 +48,7 @@ def _leaderless(rng: Random, plan: Plan) -> None:
 
 
 def _late(rng: Random, plan: Plan) -> None:
-    """Answers come when who asked has become something else, parts of snapshots among them."""
+    """Answers, among them parts of snapshots, arrive after the requester changed its role."""
     plan.late_answers = True
     plan.latency = [500, 20_000, 0.05, 600_000]
     plan.releases = {2: "3.9"} if rng.random() < 0.5 else {}
@@ -60,7 +60,7 @@ def _late(rng: Random, plan: Plan) -> None:
 
 
 def _held_up(rng: Random, plan: Plan) -> None:
-    """A part of a snapshot comes so late that who asked has led since, and resigned."""
+    """A part of a snapshot arrives after the requester has become leader and resigned."""
     plan.late_answers = True
     plan.config["request_timeout_ms"] = 3_000
     plan.config |= SNAPSHOTS
@@ -91,7 +91,7 @@ def _outdated(rng: Random, plan: Plan) -> None:
 
 
 def _split(rng: Random, plan: Plan) -> None:
-    """Several stand at once, far from each other; and who won tells one what was meant for another."""
+    """Several candidates at once on slow links, and a winner whose requests reach the wrong node."""
     plan.voters = 3
     plan.calm = Calm(plan.voter_ids)
     plan.latency = [20_000, 5_000, 0.0, 0]
@@ -130,7 +130,7 @@ def _crossed(rng: Random, plan: Plan) -> None:
 
 
 def _leaving(rng: Random, plan: Plan) -> None:
-    """Leaders leave in good order, while followers fetch snapshots, and fall behind again."""
+    """Leaders shut down cleanly while followers fetch snapshots and fall behind again."""
     plan.faults += _often(rng, 900, lambda: Fault("shut_down", {"whom": "leader", "down_ms": between(rng, 1, 300)}))
     plan.faults += _often(rng, 800, lambda: isolated(rng, "follower", 300, 900))
     plan.faults += _often(rng, 600, lambda: Fault("reset", {"whom": "follower"}))
@@ -157,7 +157,7 @@ def _handover(rng: Random, plan: Plan) -> None:
 
 
 def _onlookers(rng: Random, plan: Plan) -> None:
-    """Who does not vote starts again and again, and knows of no address but those it was given."""
+    """Observers restart again and again, and know only the configured addresses."""
     plan.observers, plan.kraft_version, plan.snapshot_every = 2, 1, 0
     plan.load.every_ms = 150
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 15, "for_ms": CHAOS_MS}))
@@ -167,7 +167,7 @@ def _onlookers(rng: Random, plan: Plan) -> None:
 
 
 def _rotten(rng: Random, plan: Plan) -> None:
-    """Snapshots rot where they are served from, while followers begin anew with them."""
+    """Snapshots rot on the leader while followers reset their logs to them."""
     plan.faults += _often(rng, 1_000, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
     plan.faults += _often(rng, 700, lambda: Fault("rot", {
         "file": "snapshot", "whom": "leader", "place": between(rng, 0, 999), "bit": 3,
@@ -175,7 +175,7 @@ def _rotten(rng: Random, plan: Plan) -> None:
 
 
 def _alone(rng: Random, plan: Plan) -> None:
-    """The only voter leaves while others wait for its answers; it is slow, and starts again."""
+    """The only voter shuts down while observers wait for its answers; it is slow, and restarts."""
     plan.voters, plan.observers = 1, 2
     plan.calm = Calm([1])
     plan.faults += _often(rng, 1_500, lambda: Fault("sluggish", {
@@ -186,7 +186,7 @@ def _alone(rng: Random, plan: Plan) -> None:
 
 
 def _slow_disks(rng: Random, plan: Plan) -> None:
-    """All happens while elections, records and snapshots are being saved, and nodes come and go."""
+    """Everything happens while elections, records and snapshots are being saved, and nodes restart."""
     plan.pace = [20_000, 150_000, 0.0, 0]
     plan.config |= SNAPSHOTS
     plan.faults += _often(rng, 900, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
@@ -217,7 +217,7 @@ THEMES: dict[str, Callable[[Random, Plan], None]] = {
 
 
 def plans() -> Iterator[tuple[str, Plan]]:
-    """All, with their names."""
+    """All plans, with their names."""
     for theme, draw in THEMES.items():
         for number in range(1, PLANS_OF.get(theme, PLANS_EACH) + 1):
             rng = stream(number, "rare", theme)
@@ -232,12 +232,12 @@ def plans() -> Iterator[tuple[str, Plan]]:
 
 
 def tasks_of() -> list[Task]:
-    """To have all lived through, each by itself."""
+    """A task for each plan."""
     return [Task((), plans=(to_json(plan),), names=(name,)) for name, plan in plans()]
 
 
 def _often(rng: Random, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
-    """As often as that, for as long as such a plan lasts."""
+    """Faults at this interval for the whole length of a plan."""
     return often(rng, CHAOS_MS, every_ms, fault)
 
 

@@ -1,4 +1,4 @@
-"""What many worlds come to together: which faults struck, and how often what `seen` names was there."""
+"""The counts of many worlds: which faults struck, and how often each item of `seen` occurred."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from simulations.running.outcome import Outcome
 
-# What goes wrong with software and levels, of those that are counted.
+# Faults that mix releases or change feature levels.
 CHANGES = {"release", "broker_release", "controller_release", "level_up", "level_down"}
 
 
@@ -29,7 +29,7 @@ class Worlds:
         self.seen: Counter[str] = Counter()
 
     def add(self, plan: Any, outcome: Outcome) -> None:
-        """The world of a plan is over."""
+        """Add the counts of a world."""
         self.count += 1
         self.mixed += len(plan.software) > 1 or not CHANGES.isdisjoint(outcome.fired)
         self.struck.update(outcome.fired.keys())
@@ -37,11 +37,11 @@ class Worlds:
         self.seen.update(outcome.seen)
 
     def unseen(self) -> Iterator[tuple[str, list[str], int]]:
-        """Of each sort of thing: its name, those that can be and were not seen, and how many there are."""
+        """(category, possible items that were not seen, number of possible items), of each category."""
         for of, names in everything().items():
             yield of, [name for name in names if name not in self.seen], len(names)
 
     def strange(self) -> list[str]:
-        """What was seen, and was thought impossible."""
+        """Items that were seen but are listed as impossible."""
         possible = {name for names in everything().values() for name in names}
         return [name for name in self.seen if name not in possible]

@@ -1,1 +1,1 @@
-"""What clients asked and were told, and whether it could all have happened one after the other."""
+"""Histories of clients: operations, sequential models, and the check whether a history is linearizable."""

@@ -110,7 +110,7 @@ def read_broker(state: Any, _asked: Any, answer: Any) -> Any:
 
 
 def validate(state: Any, asked: Any, answer: Any) -> Any:
-    """What would be answered, were it done."""
+    """The answer that the operation would get in this state."""
     if answer is UNKNOWN:
         return state
     of_creation = asked[1][0] == "create" and answer == "ok"
@@ -119,7 +119,7 @@ def validate(state: Any, asked: Any, answer: Any) -> Any:
 
 
 def changed(configs: tuple[tuple[str, str], ...], changes: Any) -> tuple[tuple[str, str], ...]:
-    """Configs after some were set, or deleted where the value is None."""
+    """The configs after setting some; a value of None deletes."""
     found = dict(configs)
     for key, value in changes:
         if value is None:

@@ -26,12 +26,12 @@ SET, DELETE = 0, 1
 OF_TOPIC, OF_BROKER, OF_ALL_BROKERS = 1, 2, 3  # sources of config values
 UPGRADE, SAFE_DOWNGRADE = 1, 2
 
-# After these nobody knows what became of the request.
+# After these errors it is unknown whether the request was carried out.
 OPEN = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT}
 
 
 def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] | None = None) -> Any:
-    """The request that asks this. keys: of the configs that a read is about, None for all."""
+    """The request of an operation. keys: of the configs to read, None for all."""
     request = REQUESTS[asked[0]](asked)
     if isinstance(request, DescribeConfigsRequest):
         return replace(request, resources=tuple(replace(each, configuration_keys=keys) for each in request.resources))
@@ -39,7 +39,7 @@ def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] |
 
 
 def answer_of(asked: Any, answer: Any) -> Any:
-    """What an answer says; UNKNOWN where the operation may or may not have happened."""
+    """The answer in the form of the model; UNKNOWN where the operation may or may not have happened."""
     if asked[0] == "validate":
         answer = answer_of(asked[1], answer)
         return "ok" if isinstance(answer, tuple) else answer

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from simulations.histories.models import Model
 
 BUDGET = 1_000_000
-"""Configurations of one part of a history that are looked at, each about 200 bytes of memory, before it is given up."""
+"""Limit of configurations for one part of a history; each takes about 200 bytes of memory."""
 
 EFFORT = 100_000
-"""Configurations that are looked at to leave reads out of a witness."""
+"""Limit of configurations for leaving reads out of a witness."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Verdict:
 
 
 def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -> Verdict:
-    """Judge a history, part by part. budget: configurations of each part."""
+    """Check a history, part by part. budget: limit of configurations for each part."""
     looked_at = 0
     undecided: Verdict | None = None
     for key, part in parts(model, operations).items():
@@ -129,7 +129,7 @@ class Search:
         self._answered = sum(1 << number for number, each in enumerate(part) if each.returned is not None)
 
     def run(self) -> bool | None:
-        """Whether there is an order; None where the budget was spent before one could say."""
+        """Whether there is an order; None where the budget was spent first."""
         step = self._model.step
         calls, unanswered = self._calls, self._unanswered
         state: Any = self._model.initial

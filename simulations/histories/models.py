@@ -1,4 +1,4 @@
-"""What one server would do, asked one thing after the other: the sequential models that histories are held against."""
+"""Sequential models: what one server would answer to one operation after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Model(Protocol):
     initial: Hashable
 
     def key(self, asked: Any) -> Hashable:
-        """What an operation is about: those of different keys cannot influence each other."""
+        """The key of an operation; operations of different keys are independent."""
         ...
 
     def step(self, state: Any, asked: Any, answer: Any) -> Any:
@@ -26,12 +26,12 @@ class Model(Protocol):
         ...
 
     def is_read(self, asked: Any) -> bool:
-        """Whether it never changes the state."""
+        """Whether an operation never changes the state."""
         ...
 
 
 REFUSED: Any = type("Refused", (), {"__repr__": lambda _self: "refused", "__slots__": ()})()
-"""From this state the operation is not answered so."""
+"""The operation cannot have this answer in this state."""
 
 
 class Register:

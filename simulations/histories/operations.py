@@ -1,4 +1,4 @@
-"""A recorded history: what each client asked, what it was told, and when (Herlihy and Wing 1990)."""
+"""A recorded history: the operations of clients, their answers, and their times (Herlihy and Wing 1990)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _self: "?", "__slots__": ()})()
-"""The answer to what was never answered: it may have had any, and taken effect at any time since, or not at all."""
+"""The answer of an unanswered operation, which may have taken effect at any time since its call, or not at all."""
 
 
 @dataclass(slots=True)
 class Operation:
-    """One request of a client. asked: what, hashable; told: the answer, UNKNOWN where there was none.
+    """One request of a client. asked: what, hashable; answer: UNKNOWN where there was none.
 
     invoked, returned: places in the order of all events of the history; returned is None where no answer came.
     """
@@ -42,19 +42,19 @@ class Recorder:
         self._clock = 0
 
     def ask(self, client: str | int, asked: Any) -> Operation:
-        """A client asks; until `answer` or `refuse` it may take effect at any time."""
+        """A client calls an operation; it may take effect at any time until `answer`."""
         operation = Operation(client, asked, UNKNOWN, self._tick(), None)
         self.operations.append(operation)
         return operation
 
     def answer(self, operation: Operation, answer: Any) -> None:
-        """The answer has come."""
+        """Record the answer of an operation."""
         assert operation.returned is None, f"answered twice: {operation}"
         operation.answer = answer
         operation.returned = self._tick()
 
     def forget(self, operation: Operation) -> None:
-        """It is certain that nothing came of it, as where it was never sent."""
+        """Remove an operation that certainly had no effect, such as one that was never sent."""
         self.operations.remove(operation)
 
     def _tick(self) -> int:

@@ -1,4 +1,4 @@
-"""Histories so small that every order of them can be tried: what the checker is held against."""
+"""Histories so small that all orders can be tried, as a reference for the checker."""
 
 from __future__ import annotations
 

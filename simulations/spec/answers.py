@@ -1,4 +1,4 @@
-"""What a node makes of each answer that counts."""
+"""Actions of the specification for the answers that a node receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replica orders, as the specification allows it: saves, writes, requests, answers, words to its state machine.
+"""Checks the effects of a replica: saves, writes, requests, answers, notifications of its state machine.
 
 An order may wait until what it rests on is saved; so it is held against the node as it is, as it was during the step,
 and as it was while a save was under way.
@@ -125,7 +125,7 @@ def _send(track: Track, node: Node, effect: do.Send, states: Sequence[Node], now
 
 
 def _knows(node: Node, name: str, epoch: int) -> None:
-    """Nothing leaves that tells of an epoch which the sender could forget."""
+    """Check that a message has no epoch that the sender could lose in a crash."""
     election = node.disk.election
     if election is None or epoch > election.epoch:
         raise NotAllowed(f"Send{name}", f"epoch {epoch} is on disk before anybody is told; there is {election}")
@@ -207,7 +207,7 @@ def _reply(track: Track, node: Node, effect: Any, states: Sequence[Node], _now_m
 
 
 def _gives_vote(owed: Any, node: Node, gist: tuple[Any, ...]) -> None:
-    """A vote is on disk before it is given."""
+    """Check that a vote is on disk before it is granted."""
     election = node.disk.election
     candidate = owed.candidate
     if candidate is None or election is None or election.epoch != gist[1]:
@@ -216,7 +216,7 @@ def _gives_vote(owed: Any, node: Node, gist: tuple[Any, ...]) -> None:
 
 
 def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, states: Sequence[Node]) -> None:
-    """A Fetch that was not refused at once."""
+    """Check the answer of a Fetch that was not refused at once."""
     asked, found = fetch
     epoch, leader = gist[1:3]
     if gist[0]:
@@ -239,7 +239,7 @@ def _answers_fetch(fetch: tuple[Any, Any], gist: tuple[Any, ...], effect: Any, s
 
 
 def _check_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> None:
-    """Where a follower stands, by the leader's log."""
+    """Check the position that a follower is given, by the leader's log."""
     found = replication.place(now, asked)
     if found.kind == replication.DIVERGING:
         need(gist[4:] == ("diverging", found.epoch, found.end), found.kind, f"it diverges at {found}, told is {gist}")

@@ -1,4 +1,4 @@
-"""What a node makes of each request, and what it owes for an answer."""
+"""Actions of the specification for the requests that a node receives, and the answers that it must give."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN_ID = int(Error.UNKNOWN_SERVER_ERROR)
 
 
 def _is_ours(track: Track, requested: Requested) -> bool:
-    """Whether a request is of this cluster; if not, that is the answer."""
+    """Whether a request is from this cluster; if not, note the error as its answer."""
     cluster_id = requested.request.cluster_id
     if cluster_id is None or cluster_id == track.process.node.config.cluster_id:
         return True
@@ -38,7 +38,7 @@ def _is_ours(track: Track, requested: Requested) -> bool:
 
 
 def _is_of_log(track: Track, requested: Requested) -> bool:
-    """Whether a request is for the log of the quorum, and no other; if not, that is the answer."""
+    """Whether a request is for the log of the quorum; if not, note the error as its answer."""
     if is_of_log(requested.request):
         return True
     track.owed[requested.source] = Owed((INVALID,))
@@ -46,7 +46,7 @@ def _is_of_log(track: Track, requested: Requested) -> bool:
 
 
 def _is_meant(track: Track, voter_id: int, directory_id: bytes) -> bool:
-    """Whether a voter's request is for this one; older senders do not say."""
+    """Whether a request names this voter; older versions name none."""
     own = track.process.node.key
     is_same_disk = directory_id == own.directory_id or not any(directory_id) or not any(own.directory_id)
     return voter_id < 0 or (voter_id == own.id and is_same_disk)

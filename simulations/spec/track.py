@@ -1,4 +1,4 @@
-"""What the validator remembers of one life of a replica, beside the specification's node."""
+"""The state that the validator keeps for one process of a replica, besides the node of the specification."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 
 def see(replica: Replica) -> Seen:
-    """Look at a replica."""
+    """The observable state of a replica."""
     role, log = replica.role, replica.log
     leader_id, voted, watermark = role.leader_id, role.voted, replica.high_watermark
     return tuple.__new__(Seen, (
@@ -45,7 +45,7 @@ def see(replica: Replica) -> Seen:
 
 
 def expected(node: Node) -> Seen:
-    """What would be seen of a node of the specification."""
+    """The observable state of a node of the specification."""
     role, log = node.role, node.log
     start, start_epoch, runs = log
     last_epoch, end = runs[-1] if runs else (start_epoch, start)
@@ -56,7 +56,7 @@ def expected(node: Node) -> Seen:
 
 
 def election_of(node: Node) -> Election:
-    """What a node must not forget, as it is."""
+    """The state that a node must save."""
     return Election(node.epoch, node.leader, node.voted)
 
 
@@ -84,8 +84,9 @@ class Track:
     """node: as the specification has it now; seen, role: as the replica was seen last.
 
     owed: answers, by whom they go to; sent: the newest request to each peer; token: counts roles; earlier: nodes of
-    which something may wait still for a save. told: up to where the state machine was told. questions: voters that
-    fetched since each question whether this node leads. directories: of the voters, by id, where they count.
+    which something may wait still for a save. notified: the offset up to which the state machine was notified.
+    questions: voters that fetched since each question whether this node leads. directories: of the voters, by id, where
+    they count.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Each step of each replica, held against the specification as it is taken: T01 StepAllowed.
+"""Checks each step of each replica against the specification: T01 StepAllowed.
 
 A step of the core is one input and what is due after it; in the specification that is one action, or several. Which
 follows from the input, from the role after the step, and from what was ordered. The guards of each must hold, the node
@@ -50,7 +50,7 @@ class Validator:
         self.pairs: dict[tuple[str, str], int] = defaultdict(int)
 
     def conclude(self) -> None:
-        """The run is over. Raises Violation where a step was not allowed."""
+        """End the run. Raises Violation where a step was not allowed."""
         if self.refusal is not None:
             raise self.refusal
 
@@ -95,7 +95,7 @@ class Validator:
             track.last_action = "Crash"
 
     def ended(self, process: Process) -> None:
-        """A process is gone, and with it what was not on disk."""
+        """A process ended, and what was not on disk is lost."""
         self._leave(process.node.id)
 
     def _leave(self, node_id: int) -> None:
@@ -108,7 +108,7 @@ class Validator:
     # Steps
 
     def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
-        """A step was taken."""
+        """Check a step."""
         if self.refusal is not None:
             return
         track = self._tracks[process.node.id]
