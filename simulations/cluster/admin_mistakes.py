@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from simulations.cluster.admins import Admin
 
-# Nobody has this id, and no topic this name.
+# No broker has this id, and no topic this name.
 NO_BROKER = 9999
 NOWHERE = "nowhere"
 TOO_MANY = 20_000
 SECOND_MS = 1000
 TOPIC, BROKER = 2, 4
 
-# These say nothing of what was asked, but of who was.
+# These errors are about the node that was asked, not about the request.
 ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
 
 
@@ -54,7 +54,7 @@ def make_a_mistake(admin: Admin) -> None:
         if not codes & ELSEWHERE and (not codes or not codes <= set(refused)):
             expected = " or ".join(each.name for each in refused)
             told = ", ".join(error_name(code) for code in sorted(codes)) or "that it is done"
-            raise Violation("C18", f"{admin.name} asks {request}, and is told {told}, not {expected}")
+            raise Violation("C18", f"{admin.name} asks {request}, and is answered {told}, not {expected}")
         return []
 
     admin.ask(request, [], read)

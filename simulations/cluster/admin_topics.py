@@ -96,7 +96,7 @@ def elect(admin: Admin) -> None:
 
 
 def elect_uncleanly(admin: Admin) -> None:
-    """Have somebody lead, though he may lack what was committed; or let that happen by itself, or no longer."""
+    """Ask for an unclean election, or enable or disable unclean elections by config."""
     if admin.rng.random() < 0.5:
         admin.ask_only(_elections(admin, UNCLEAN))
         return

@@ -23,7 +23,7 @@ TIMEOUT_MS = 1200
 
 
 class Admin:
-    """One client. asked: how many requests it has sent. topic_ids: those that it was told, by name."""
+    """One client. asked: how many requests it has sent. topic_ids: those that answers gave it, by name."""
 
     def __init__(self, run: ClusterWorld, number: int, asks: Mapping[str, Callable[[Admin], None]]) -> None:
         self.run = run
@@ -51,8 +51,8 @@ class Admin:
         self._asks[kinds[int(self.rng.random() * len(kinds))]](self)
 
     def ask(self, request: Any, asked: list[tuple[Any, ...]], read: Read, tries: int = 0) -> None:
-        """Send a request that is written down as several operations. read: told an answer, gives what each was told;
-        UNKNOWN for what may or may not be so.
+        """Send a request that is written down as several operations. read: from an answer, gives the outcome
+        of each; UNKNOWN for what may or may not have been done.
         """
         operations = [self.run.recorder.ask(self.name, each) for each in asked]
         self.asked += 1

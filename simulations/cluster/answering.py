@@ -1,8 +1,8 @@
 """When the answers of controllers may leave, and when they must: requests are watched from their arrival on.
 
-C03: what is shown is committed, and in no transaction that is open. C05: who is answered is told of all that was
-committed when he asked. L05: who waits is told when leadership ends, and a reader when a standby has what it may tell
-of. L08: who wants to leave is let go.
+C03: what is shown is committed, and in no transaction that is open. C05: an answer shows all that was committed when
+the request came. L05: requests that wait are answered when leadership ends, and reads when a standby has a state that
+it may show. L08: a broker that asks to shut down may do so.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ READS = {DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignme
 NOTHING_LISTED = ()
 
 Life = tuple[int, int]
-"""Of a process: of which node, and which of its lives."""
+"""A process: id of its node, and its number on that node."""
 
 
 class Answering:
-    """Told by `ClusterWatch`; raises Violation. looks: of a class of requests, what an answer that writes nothing
+    """Called by `ClusterWatch`; raises Violation. looks: of a class of requests, what an answer that writes nothing
     shows: the offsets at which it was changed, where that was not committed yet.
     """
 
@@ -60,8 +60,8 @@ class Answering:
         self._committed[(process.node.id, process.life), source] = self._history.end
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: list[Any]) -> None:
-        """A controller took a step. Who ceases to be active by it tells all who wait, but readers, who may wait for
-        what it has as a standby.
+        """A controller took a step. One that is no longer active after it answers all requests that wait, but reads,
+        which may wait for its state as a standby.
         """
         life = process.node.id, process.life
         waits = self._waits.setdefault(life, {})
@@ -84,17 +84,17 @@ class Answering:
         if life in self._may_tell - self._loading and process.controller.state.transaction_start < 0:
             for source, request in waits.items():
                 if source not in told and request in READS and source.connection in process.connections:
-                    text = f"node {life[0]} has what it may tell of, and by {type(event).__name__} does not"
-                    raise Violation("L05", f"{text} tell it who asked {request.__name__}")
+                    text = f"node {life[0]} has a state that it may show, and after {type(event).__name__} does not"
+                    raise Violation("L05", f"{text} answer a waiting {request.__name__}")
         if life in self._active:
             self._active.remove(life)
             for source, request in waits.items():
                 if source not in told and request not in READS:
-                    text = f"node {life[0]} leads no more by {type(event).__name__}, and says so to all"
-                    raise Violation("L05", f"{text} but to who asked {request.__name__}")
+                    text = f"node {life[0]} leads no more after {type(event).__name__}, and answers all"
+                    raise Violation("L05", f"{text} but a waiting {request.__name__}")
 
     def _has_changed(self, life: Life, event: inputs.Input) -> None:
-        """Whether a standby has a state of which it may tell."""
+        """Note whether a standby has a state that it may show."""
         if type(event) is inputs.CaughtUp:
             self._may_tell.add(life)
         elif type(event) is inputs.SnapshotOpened:
@@ -108,7 +108,7 @@ class Answering:
         return 0 if looks is None else max(looks(process.controller.state, request), default=-1) + 1
 
     def shows_nothing(self, process: ControllerProcess, source: Source) -> None:
-        """The answer that is about to leave tells of no state."""
+        """The answer that is about to leave shows no state."""
         self._shown.pop(((process.node.id, process.life), source), None)
 
     def replies(self, process: ControllerProcess, source: Source, request: Any, response: Any) -> None:

@@ -1,6 +1,6 @@
-"""Answers of the active controller fit what was asked: one for each item, and none that says that it failed by itself.
+"""Answers of the active controller fit the request: one result for each item, and no internal error.
 
-C22 AnswersFit. By which error an item is refused is judged where mistakes are made on purpose, and by the histories.
+C22 AnswersFit. With which error an item must be refused is checked by `admin_mistakes`, `rules` and the histories.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log directories of a model broker: it tells which replica is where, and which directory has failed (KIP-858)."""
+"""The log directories of a model broker: it reports where each replica is, and which directory has failed (KIP-858)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Directories:
         return at not in self._process.machine.offline
 
     def _act(self) -> None:
-        """Tell where replicas are of which the controller does not know it, or that were moved."""
+        """Report the directories of replicas that the controller does not know, or that were moved."""
         process, client = self._process, self._client
         assert client is not None, "there are several directories"
         process.later(between(self._rng, 1, 2 * process.run.plan.lead_every_ms), self._act)

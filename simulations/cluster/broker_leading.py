@@ -1,4 +1,4 @@
-"""What a model broker does as a leader: it says who is in sync, and it asks for blocks of producer ids."""
+"""What a model broker does as a leader: it asks for changes of ISRs, and for blocks of producer ids."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Leading:
             process.leading.ask(request, lambda response: self._altered(operations, response), REQUEST_TIMEOUT_MS)
 
     def _wanted_isr(self, key: tuple[bytes, int]) -> list[int] | None:
-        """Who is in sync, as this leader sees it; None where nothing is to be changed."""
+        """The ISR as this leader sees it; None where nothing is to be changed."""
         process = self._process
         found = process.image.partitions[key]
         known = process.image.brokers
@@ -80,7 +80,7 @@ class Leading:
                 continue
             is_well = self._run.is_replicating(each, key)
             falls_behind = self._rng.random() < self._run.lag
-            # A leader may not have heard yet that a follower is fenced; the controller has to know better.
+            # A leader may not know yet that a follower is fenced; the controller must refuse it.
             is_let_in = each in known and not (known[each].fenced or known[each].leaving)
             if each in known and not falls_behind and is_well and (is_let_in or self._rng.random() < 0.5):
                 wanted.append(each)
@@ -89,7 +89,7 @@ class Leading:
         return wanted
 
     def _epoch_of(self, broker_id: int) -> int:
-        """That by which this leader knows a follower: it was told in a Fetch, and may be that of a former life."""
+        """The broker epoch by which this leader knows a follower: from a Fetch, maybe of a former process."""
         epoch = self._process.image.brokers[broker_id].epoch
         known = self._epochs.setdefault(broker_id, [epoch])
         if epoch != known[-1]:

@@ -1,7 +1,7 @@
 """Model brokers: they register, heartbeat, read the metadata log as observers, and lead their partitions' replicas.
 
-What a broker does with records of clients is not modelled; what it tells the controller is, from its own view of the
-log, which is late, and from its own notion of which process it is, which may be over.
+What a broker does with records of clients is not modelled; its requests to the controller are, from its own view of the
+log, which lags, and with its own broker epoch, which may be stale.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FIRST_ID = 101
 REQUEST_TIMEOUT_MS = 1500
-# After it was told that its registration is none any more.
+# After an answer that its registration is stale.
 RESTART_MS = 100
 
 
@@ -139,7 +139,7 @@ class BrokerProcess:
             self.machine.left(self)
             return
         if response.error_code == Error.STALE_BROKER_EPOCH and self.machine.current is self:
-            self.machine.begin_anew(self)  # somebody has unregistered it, or another has its id
+            self.machine.begin_anew(self)  # it was unregistered, or another process registered its id
             return
         # Fenced brokers ask more often, until they are let in.
         self.later(self.run.plan.heartbeat_ms // (4 if response.is_fenced else 1), self._heartbeat)
@@ -155,9 +155,9 @@ class BrokerProcess:
 class BrokerMachine:
     """The machine of a broker, on which its processes live. clean_epoch: what its last clean end left on its disk.
 
-    current: the process that was started last; stale: earlier ones that still live. gone_at: when the last one was.
+    current: the process that was started last; stale: earlier ones that still run. gone_at: when the last one was.
     directories: ids of its log directories; offline: those that have failed; cordoned: those that are to take no new
-    replicas, None where nobody said so. release: of its software. rack: None for none.
+    replicas, None where none was configured. release: of its software. rack: None for none.
     """
 
     def __init__(self, run: Surroundings, broker_id: int) -> None:
@@ -191,7 +191,7 @@ class BrokerMachine:
             self.clean_epoch = -1  # the file is gone once it was read
 
     def crash(self) -> None:
-        """It ends without a word."""
+        """It ends without a clean shutdown."""
         if self.current is not None:
             self.current.end()
             self.current = None
@@ -229,7 +229,7 @@ class BrokerMachine:
         return process
 
     def end_second(self, process: BrokerProcess) -> None:
-        """Somebody ends it."""
+        """An operator ends it."""
         process.end()
         if process in self.stale:
             self.stale.remove(process)
@@ -261,7 +261,7 @@ class BrokerMachine:
             process.pause(is_paused=False)
 
     def end_stale(self) -> None:
-        """Somebody sees to it that none is left."""
+        """End all stale processes."""
         for process in self.stale:
             process.end()
         self.stale.clear()

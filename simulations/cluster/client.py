@@ -29,10 +29,10 @@ BACKOFF_MS = 40
 
 
 class Client:
-    """A process that asks controllers, and is asked nothing. id: of its machine; the quorum's nodes have lower ones.
+    """A process that sends requests and serves none. id: of its machine; the quorum's nodes have lower ones.
 
-    target: the controller that it takes for the active one. is_dead: it does not live any more: answers come to nobody.
-    It has what the network asks of a process and of its machine. clock: goes with the world's.
+    target: the controller that it takes for the active one. is_dead: it has ended, and answers are dropped.
+    It has the attributes that the network uses of a process and of its machine. clock: the world's time.
     """
 
     is_on = True
@@ -59,7 +59,7 @@ class Client:
         self._held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
     def ask(self, request: Any, done: Done, timeout_ms: int, server: int = 0) -> None:
-        """Send a request to the active controller, or to a given one; `done` is told the answer, or None."""
+        """Send a request to the active controller, or to a given one; `done` gets the answer, or None."""
         peer = server or self.target
         self.number += 1
         number = self.number
@@ -114,5 +114,5 @@ class Client:
 
 
 def is_elsewhere(code: int) -> bool:
-    """Whether an error says that somebody else is the active controller."""
+    """Whether an error says that another node is the active controller."""
     return code == Error.NOT_CONTROLLER

@@ -67,7 +67,7 @@ BY_KIND = {TOPIC: OF_TOPICS, BROKER: OF_BROKERS, CLIENT_METRICS: OF_CLIENT_METRI
 
 
 def is_taken(kind: int, key: str, value: str) -> bool | None:
-    """Whether a key of a resource may have a value; None where nobody here knows."""
+    """Whether a key of a resource may have a value; None where this module does not know."""
     good, bad = BY_KIND[kind].get(key, ((), ()))
     if kind == BROKER or value in good:
         return True

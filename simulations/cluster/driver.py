@@ -1,4 +1,4 @@
-"""One life of a controller: `controller.node.node.Node` itself, on a simulated loop, disk and network.
+"""One process of a controller: `controller.node.node.Node` itself, on a simulated loop, disk and network.
 
 Every line between a decoded request and the bytes on disk is the product's. What is added is the watching, and the
 points at which a plan may strike.
@@ -72,8 +72,8 @@ class ControllerWatch(Watch, Protocol):
 
 
 class ControllerProcess(Process):
-    """A running controller. driver: the product's; machine: what its state has, for who looks. begins_with: the records
-    that the formatter wrote, with their versions.
+    """A running controller. driver: the product's; machine: the view of its state that the checks read. begins_with:
+    the records that the formatter wrote, with their versions.
     """
 
     watch: ControllerWatch
@@ -202,7 +202,7 @@ class ControllerProcess(Process):
             self.node.triggers.look(self)
 
     def resign(self) -> None:
-        """It cannot go on: the product tells the others, and nothing else is taken in."""
+        """The process cannot go on: the product notifies the peers, and no more input is taken."""
         self._inbox.clear()
         self.driver.give_up()
 
@@ -221,7 +221,7 @@ class ControllerProcess(Process):
 
 
 def formatted(level: int) -> int:
-    """The level that people get who format by its name, as `kraftctl storage format --release-version` takes it."""
+    """The level that formatting by its name gives, as `kraftctl storage format --release-version` takes it."""
     name = metadata_version(level).name
     found = metadata_version_named(name).level
     if found != level:
@@ -237,7 +237,7 @@ def bootstrap(level: int) -> list[tuple[Any, int]]:
 
 
 class WatchedDriver(Driver):
-    """The product's node, with its steps and effects told of."""
+    """The product's node, with its steps and effects reported."""
 
     def __init__(self, process: ControllerProcess) -> None:
         self._process = process
@@ -336,7 +336,7 @@ class SimLog:
         self._process.watch.noted(self._process, name, fields)
 
     def set_level(self, logger: str, level: str | None) -> None:
-        """It is told by DescribeConfigs; every note is kept all the same."""
+        """DescribeConfigs shows the level; every event is kept regardless of it."""
         self._process.loggers.put(logger, level)
 
 
@@ -361,7 +361,9 @@ class SimServer:
 
 
 class SimChannels:
-    """What `raft.network.channels.Channels` is to the node. end: who is told; first: added to the ids of peers."""
+    """What `raft.network.channels.Channels` is to the node. end: receives the answers; first: added to the ids of
+    peers.
+    """
 
     def __init__(self, process: ControllerProcess, end: Any, first: int) -> None:
         self._process = process

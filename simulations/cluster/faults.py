@@ -1,4 +1,4 @@
-"""What goes wrong with brokers, and with what they and admin clients are told."""
+"""Faults of brokers, and of the answers to brokers and admin clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _machine(run: Any, args: Args) -> BrokerMachine:
 
 
 def crash(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker is gone without a word, and back after down_ms, with nothing on its disk that says it ended well."""
+    """A broker crashes, and is back after down_ms without a clean shutdown file."""
     machine = _machine(run, args)
     if machine.current is None:
         return False
@@ -163,7 +163,7 @@ def mend(run: ClusterWorld) -> None:
     """All of it is over."""
     for machine in run.brokers:
         machine.end_stale()
-        machine.back_after_ms = 0  # who is on its way out goes, and comes back
+        machine.back_after_ms = 0  # a broker that shuts down goes, and comes back
         machine.repair()
         if machine.cordoned:
             machine.cordoned = ()

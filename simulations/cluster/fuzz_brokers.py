@@ -1,4 +1,4 @@
-"""What clerks ask in the name of brokers, with epochs, ids and lists that are a little wrong, and of the cluster."""
+"""Requests of fuzz clients in the name of brokers, with slightly wrong epochs, ids and lists, and about the cluster."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Clerks: clients that ask for all there is, rightly and wrongly, of topics that nobody else knows.
+"""Fuzz clients: they send valid and invalid requests of every API, about topics that no other client uses.
 
-Histories say nothing of them: each of their requests is judged by itself, as everybody's are (`rules`).
+Histories leave them out: each of their requests is checked by itself, as all requests are (`rules`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FuzzClient:
             self.client.look_elsewhere()
         self._later()
 
-    # Luck
+    # Draws
 
     def one_of(self, choices: Sequence[Any]) -> Any:
         return choices[int(self.rng.random() * len(choices))]

@@ -1,4 +1,4 @@
-"""What clerks ask of configs, of every type of resource that has them."""
+"""Requests of fuzz clients about configs, for every type of resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clerks ask of topics, of many partitions at once, and of names and lists that cannot be."""
+"""Requests of fuzz clients about topics: many partitions at once, and invalid names and lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one history of a cluster: what was committed, as bytes, and what it says, record by record, to who judges it."""
+"""The committed history of a cluster: its batches, which `log_rules` checks record by record."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class ClusterHistory(History):
-    """batches: all that are committed, in order. told: called with the bytes and the end of each. settled_before: the
-    newest offset, up to one, behind which no transaction is open.
+    """batches: all that are committed, in order. told: called with the bytes and the end offset of each.
+    settled_before: the newest offset, up to one, behind which no transaction is open.
     """
 
     def __init__(

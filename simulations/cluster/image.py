@@ -1,5 +1,5 @@
-"""The metadata as whoever reads the log sees it: brokers do, and so do those who judge. It shares nothing with the
-controller's own replay.
+"""The metadata as a reader of the log sees it: model brokers and the checks use it. It shares no code with the
+controller's replay.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ class Partition:
     recovering: bool = False
 
     def normal(self) -> Partition:
-        """With no directories in place of directories that are all unknown, which are told from some level on."""
+        """With no directories in place of directories that are all unknown, which records hold from metadata.version 17
+        on.
+        """
         return replace(self, directories=()) if set(self.directories) == {MIGRATING_DIRECTORY} else self
 
     def directory_of(self, broker_id: int) -> bytes:
@@ -210,7 +212,7 @@ class Image:
         return other
 
     def _registered(self) -> dict[int, tuple[Any, ...]]:
-        """Without what a snapshot does not tell."""
+        """Without what a snapshot does not hold."""
         return {
             each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned, b.rack)
             for each, b in self.brokers.items()

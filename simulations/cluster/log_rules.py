@@ -1,9 +1,9 @@
 """What the committed log of a cluster may say, record by record, and batch by batch.
 
-Its rules of members, directories and transactions are in `judge_members`; here are
+Its rules of members, directories and transactions are in `member_rules`; here are
 C06 FencedNotInIsr, C07 IsrSubset, C08 epochs go up, C09 BrokerEpochUnique, C11 ReassignmentSafe, C12
 ProducerIdBlocksDisjoint, C13 AtomicBatches, C14 UncleanElectionOnlyIfEnabled, C15 TopicIdUnique, C16
-CommittedDataSurvives, as far as ISRs tell: they grow only by what a leader says.
+CommittedDataSurvives, as far as ISRs show: they grow only by what a leader asked for.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LogRules:
         self._made: set[bytes] = set()
         self._targets: dict[tuple[str, int], list[set[int]]] = {}
         self._isr_requests: dict[tuple[bytes, int], dict[int, set[tuple[int, int]]]] = {}
-        self._unclean: set[tuple[str, int]] = set()  # partitions for which somebody asked for an unclean election
+        self._unclean: set[tuple[str, int]] = set()  # partitions for which a client asked for an unclean election
         self._unclean_anywhere = False
         self._lost: list[tuple[tuple[bytes, int], int]] = []  # replicas whose directory this batch takes away
         self._levels_changed = False
@@ -89,8 +89,8 @@ class LogRules:
         return self.settled[bisect_right(self.settled, end_offset) - 1]
 
     def isr_requested(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
-        """Somebody who leads a partition, or thinks so, asks for an ISR at a partition epoch. members: each with the
-        broker epoch by which that one knows it.
+        """The leader of a partition, or a former one, asks for an ISR at a partition epoch. members: each with the
+        broker epoch by which the leader knows it.
         """
         self._isr_requests.setdefault(key, {}).setdefault(epoch, set()).update(members)
 
@@ -104,15 +104,15 @@ class LogRules:
         self._former[incarnation] = former_epoch
 
     def reassignment_requested(self, topic: str, partition: int, replicas: set[int]) -> None:
-        """Somebody asks that a partition be moved."""
+        """A client asks to reassign a partition."""
         self._targets.setdefault((topic, partition), []).append(replicas)
 
     def unclean_election_requested(self, topic: str, partition: int) -> None:
-        """Somebody asks for an unclean election."""
+        """A client asks for an unclean election."""
         self._unclean.add((topic, partition))
 
     def unclean_election_requested_for_all(self) -> None:
-        """Somebody asks for unclean elections of all that have no leader."""
+        """A client asks for unclean elections of all partitions without a leader."""
         self._unclean_anywhere = True
 
     # Before a record is applied
@@ -209,7 +209,7 @@ class LogRules:
         self._reassigns(key, found, record, offset)
 
     def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
-        """Who was not in sync may lead only where that is allowed, and is told that it has to recover (KIP-704)."""
+        """A replica that was not in sync may lead only where that is allowed, and must recover (KIP-704)."""
         member_rules.elects(self.image, key, record, offset)
         asked = self._isr_requests.get(key, {}).get(found.epoch, set())
         brokers = self.image.brokers
@@ -269,9 +269,9 @@ class LogRules:
         text = f"at {offset} the move of {_name(key)} from {former} to {targets} ends with {replicas}, in sync {isr}"
         new = set(replicas) - former
         if not (new <= isr or (is_unclean and new <= set(found.isr))) or (found.isr and not isr and not found.elr):
-            raise Violation("C11", f"{text}: not all that are new are in sync, or nobody is")
+            raise Violation("C11", f"{text}: not all that are new are in sync, or none is")
         if set(replicas) not in (former, targets) and set(replicas) not in isr_requested:
-            raise Violation("C11", f"{text}; nobody asked for that")
+            raise Violation("C11", f"{text}; no client asked for that")
 
     def configures(self, record: ConfigRecord, offset: int) -> None:
         self._levels_changed |= record.resource_type == BROKER
@@ -331,24 +331,24 @@ class LogRules:
             raise Violation("C07", f"{text}: twice or none")
         # That who holds no replica any more is eligible for ever is stock's own slip (see FINDINGS): nobody elects it.
         if not isr <= replicas or isr & elr:
-            raise Violation("C07", f"{text}: in sync is who holds no replica, or who is eligible beside")
+            raise Violation("C07", f"{text}: a broker in sync holds no replica, or is eligible as well")
         if found.leader != NOBODY and found.leader not in isr:
             raise Violation("C07", f"{text}: the leader is not in sync")
         # Who led last is kept as that ends; where it ended before the feature, stock does not know (see FINDINGS).
         led = before is not None and before.leader != NOBODY
         if before is not None and led and not isr and not elr and not found.last_known:
-            raise Violation("C07", f"{text}: nobody is left in sync or eligible; it was {before}")
+            raise Violation("C07", f"{text}: no replica is left in sync or eligible; it was {before}")
         if before is not None and not isr and self.image.features.get(ELR, 0):
             had = {*before.isr, *before.elr} - self._back
             if had and not elr:
-                raise Violation("C07", f"{text}: nobody is left eligible, and {had} had all that was committed")
+                raise Violation("C07", f"{text}: no replica is left eligible, and {had} had all that was committed")
         if before is not None and (found.leader_epoch < before.leader_epoch or found.epoch <= before.epoch):
             raise Violation("C08", f"{text}: it was {before}")
         for broker_id in (*found.isr, found.leader):
             self._may_serve(broker_id, key, found, text)
 
     def _may_serve(self, broker_id: int, key: tuple[bytes, int], found: Partition, text: str) -> None:
-        """Who is fenced leads nothing, and is in sync only as the last one that was."""
+        """A fenced broker leads nothing, and is in an ISR only as its last member."""
         if broker_id == NOBODY:
             return
         broker = self.image.brokers.get(broker_id)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from simulations.world.process import Process
 
-# From another thread's word to the loop that takes it.
+# From a call on another thread until the loop runs it.
 HANDOFF_US = 20
 
 

@@ -38,7 +38,7 @@ LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30)
 
 
 def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
-    """Who is registered supports the level; metadata.version does not fall below what records of before need."""
+    """Registered nodes support the level; metadata.version does not fall below what records of before need."""
     name, level = record.name, record.feature_level
     text = f"at {offset} {name} becomes {level}"
     for broker_id, broker in image.brokers.items():
@@ -90,7 +90,7 @@ def takes_replicas(broker: Broker) -> bool:
 
 
 def are_active(image: Image, members: Iterable[int], text: str) -> None:
-    """Who is put in sync is let in, and is not on its way out (KIP-841, KIP-903)."""
+    """A broker added to an ISR is unfenced and not shutting down (KIP-841, KIP-903)."""
     for member in members:
         broker = image.brokers.get(member)
         if not is_active(broker):

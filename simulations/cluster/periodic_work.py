@@ -1,9 +1,9 @@
-"""What a controller does of itself: whom it fences, when it takes a snapshot, how often it registers; and its figures.
+"""Periodic work of a controller: which brokers it fences, when it takes a snapshot and registers; and its metrics.
 
 C23: a snapshot is taken when as much was committed, or as much time has passed, as is configured (KIP-630, KIP-876),
-and not before; a node registers as a controller at once, and again after a pause (KIP-919); who is silent for longer
-than a session is fenced; figures are of what there is. As with C21, the first that is wrong is told when the run is
-over.
+and not before; a node registers as a controller at once, and again after a pause (KIP-919); a broker that is silent for
+longer than its session is fenced; metrics equal what is counted here. As with C21, the first violation is reported at
+the end of the run.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Snapshots:
 
 
 class Sessions:
-    """Of whom one active controller has heard, and when."""
+    """The brokers whose heartbeats one active controller has taken, and when."""
 
     def __init__(self, session_ms: int, now_ms: int) -> None:
         self._session_ms = session_ms

@@ -18,9 +18,9 @@ class ClusterPlan(Plan):
     """brokers, admins: how many. topics: of how many names. operations: what admins ask, each as likely; ask_every_ms:
     how long each waits between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader looks after
     its ISRs, in which a follower falls behind by the chance `lag`. fetch_wait_ms: of brokers. metadata_version: that
-    the log begins with. properties: of every controller, beside what it must have. directories: log directories of
-    each broker. broker_releases: by broker, where it is not the newest. clerks: how many. racks: over how many the
-    brokers are, 0 for none. is_inherited: whether the log begins with what a stock cluster had of its users.
+    the log begins with. properties: of every controller, beside what it must have. directories: log directories of each
+    broker. broker_releases: by broker, where it is not the newest. clerks: how many fuzz clients. racks: over how many
+    the brokers are, 0 for none. is_inherited: whether the log begins with what a stock cluster had of its users.
     """
 
     brokers: int = 3

@@ -1,7 +1,7 @@
-"""The calm behind the faults of a cluster: all comes back, and must come to rest where the log says.
+"""The recovery phase of a cluster: faults have ended, all nodes come back, and must converge to what the log says.
 
 L01 elect, L02 commit, L08 brokers are let in, L09 metadata converges, L10 reassignments come to their end and who can
-lead does, C01 all states are equal, C05 what clients were told can be explained.
+lead does, C01 all states are equal, C05 the answers to clients are linearizable.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 CONNECT_MS = 10_000
 SETTLE_MS = 20_000
 LOOK_MS = 50
-# How long admin clients go on in the calm.
+# How long admin clients go on in the recovery phase.
 BUSY_MS = 400
 # Configurations of one part of a history; far more than any of these needs.
 BUDGET = 300_000
 
 
 class ClusterRecovery:
-    """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that. undecided: how
+    """elected_ms, committed_ms, caught_up_ms: since the phase began; -1 where it was not reached. undecided: how
     often a part of the history was given up.
     """
 
@@ -50,7 +50,7 @@ class ClusterRecovery:
             node.switch_on()
             node.start_after(0)
         run.world.run(run.world.now + MS)
-        self._check_history()  # before the bounds: what is wrong already is told first
+        self._check_history()  # before the bounds: a violation that is there already comes first
         config = next(iter(run.nodes.values())).config
         bound_ms = CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
         self.elected_ms = self._wait("L01", "no active controller", lambda: self._active() is not None, bound_ms)
@@ -85,9 +85,9 @@ class ClusterRecovery:
         return True
 
     def _all_at_rest(self) -> bool:
-        """Two slips of stock's are kept, as its bytes are (see FINDINGS): a broker both added and removed is never
-        done, and one that is eligible without a replica keeps others from leading. Of brokers that clerks registered
-        and no process is, nothing comes.
+        """Two bugs of stock Kafka are kept, as its bytes are (see FINDINGS): a broker both added and removed is never
+        done, and one that is eligible without a replica keeps others from leading. Brokers that fuzz clients registered
+        have no process, and do nothing.
         """
         image = self._run.watch.log_rules.image
         there = {machine.id for machine in self._run.brokers}
@@ -118,7 +118,7 @@ class ClusterRecovery:
         ) and all(machine.current is not None and machine.current.image.end_offset >= end for machine in run.brokers)
 
     def _all_are_equal(self) -> None:
-        """Every state is what the log comes to, and what a broker reads is what the judge does."""
+        """Every state is what the log comes to, and each broker reads the same metadata as `log_rules`."""
         run = self._run
         for process in run.ledger.running():
             run.watch.compare(process, "the calm")  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ class ClusterRecovery:
         begin = world.now
         while not goal():
             if world.now - begin > limit_ms * MS:
-                raise Violation(property_id, f"{what} within {limit_ms} ms of calm; {self._state()}")
+                raise Violation(property_id, f"{what} within {limit_ms} ms without faults; {self._state()}")
             world.run(world.now + LOOK_MS * MS, self._run.events_max)
         return (world.now - begin) // MS
 

@@ -94,7 +94,7 @@ BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 IDLE_MS = "metadata.max.idle.interval.ms"
 IMBALANCE_S = "leader.imbalance.check.interval.seconds"
-# How many plans of a hundred have clerks, and what they are configured with beside the rest, each in a part of them.
+# The share of plans with fuzz clients, and configs that a part of these plans has.
 FUZZ_SHARE = 0.4
 BESIDE = {
     "num.partitions": ("3", "20"),
@@ -109,7 +109,7 @@ BESIDE = {
 
 
 def _draw_fuzz_clients(rng: Random, plan: ClusterPlan) -> None:
-    """Clients that ask for all there is, in a stream of luck of its own: plans without them are as they ever were."""
+    """Fuzz clients, drawn from a separate stream, so that plans without them stay as they are."""
     if rng.random() >= FUZZ_SHARE:
         return
     plan.clerks = between(rng, 1, 2)
@@ -129,9 +129,10 @@ def _draw_releases(rng: Random, plan: ClusterPlan) -> None:
     known = [each for each in upkeep.ORDER if levels_of(each)[METADATA_VERSION][1] >= plan.metadata_version]
     if rng.random() < 0.8:
         ids = range(FIRST_BROKER, FIRST_BROKER + plan.brokers)
-        # One that does not support what counts is refused, until people see to it.
+        # One that does not support what counts is refused, until operators upgrade it.
         plan.broker_releases = {each: pick(rng, upkeep.ORDER) for each in ids if rng.random() < 0.6}
-    # Below 3.7-IV0 controllers do not tell what they support, and nobody could know that a level is too high for one.
+    # Below 3.7-IV0 controllers do not tell what they support, and no controller could know that a level is too
+    # high for another.
     old = [each for each in upkeep.OLD if each in known]
     if old and plan.metadata_version >= CONTROLLERS_SINCE and rng.random() < 0.8:
         plan.releases = {each: pick(rng, (*old, NEWEST)) for each in plan.voter_ids if rng.random() < 0.6}

@@ -1,4 +1,4 @@
-"""Plans of one aim each for whole clusters, which every fifth seed of this level has in place of one by luck.
+"""Targeted plans for whole clusters, which every fifth seed of this level has in place of a random one.
 
 As at raft's level (`simulations.plans.targeted_plans`), each sets a cluster up so that what is rare is about to happen
 all the time, be it that brokers are gone for long while leaders change or that requests are cut between their batches.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERY = 5
 """Of so many seeds one has an aim; the aims take turns."""
 
-# So that who leads changes several times in a world.
+# So that the leader changes several times in a world.
 _QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff_max_ms": 100}
 
 
@@ -79,7 +79,7 @@ def _registering(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _silent(rng: Random, plan: ClusterPlan) -> None:
-    """Brokers are gone for longer than anybody waits, and who has to notice may not lead for as long."""
+    """Brokers are gone for longer than their sessions, and the active controller changes meanwhile."""
     plan.voters = pick(rng, (1, 3, 3))
     plan.brokers = between(rng, 1, 3)
     plan.chaos_ms = 5_500

@@ -1,5 +1,5 @@
-"""What people do to a cluster, and what they see to: other software, failed disks, directories that are to be emptied,
-a second process of one id, clients that lose patience.
+"""What operators do to a cluster: upgrades, replacing failed disks, cordoning directories, starting a second process of
+one id; and storms of clients that retry.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _may_run(run: ClusterWorld, now: str, wanted: str) -> bool:
 
 
 def double(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """Two processes of one broker id run at once, until somebody sees it."""
+    """Two processes of one broker id run at once, until an operator ends one."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     if machine.current is None:
         return False

@@ -1,7 +1,7 @@
-"""All that is seen of a cluster: raft's properties as ever, and beside them what its controllers do and say.
+"""The watch of a cluster: raft's properties, and beside them what its controllers do and answer.
 
 C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak of levels, C04 RevertExact, C08, C09 and C10 of what
-brokers are answered; when answers leave is in `answering`, the rest in `judge`, and C05 of the history.
+brokers are answered; when answers leave is in `answering`, the rest in `log_rules`, and C05 of the history.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ COMPARED_EVERY = 40
 
 
 class ClusterWatch(Watch):
-    """judge: of the committed log. session_ms: how long a broker's session lasts. compared: how many states were."""
+    """log_rules: of the committed log. session_ms: how long a broker's session lasts. compared: how many states."""
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace, session_ms: int) -> None:
         super().__init__(world, ledger, trace)
@@ -105,7 +105,7 @@ class ClusterWatch(Watch):
     # Controllers
 
     def is_from_standby(self, client: Client) -> bool:
-        """Whether the last answer to a client came from who was not the active controller."""
+        """Whether the last answer to a client came from a standby."""
         return self._from_standby.pop(client.id, 0) == client.number
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
@@ -202,17 +202,17 @@ class ClusterWatch(Watch):
             raise Violation("C09", f"{text}, {(self.world.now - heard) // 1000} ms after epoch {epoch} was heard of")
 
     def answers_versions(self, process: ControllerProcess, _request: Any, response: Any) -> None:
-        """Levels are told as of an offset, and were so there."""
+        """An answer gives levels as of an offset, at which they were these."""
         if response.error_code != Error.NONE:
             return
         end = response.finalized_features_epoch + 1
         if end > self.history.end:
-            text = f"node {process.node.id} tells of the levels as of {end}"
+            text = f"node {process.node.id} answers with the levels as of {end}"
             raise Violation("C03", f"{text}; {self.history.end} is committed")
         then: dict[str, int] = next((levels for since, levels in reversed(self.log_rules.levels) if since <= end), {})
         told = {each.name: each.max_version_level for each in response.finalized_features if each.name in then}
         if any(told.get(name, 0) != level for name, level in then.items()):
-            raise Violation("C03", f"node {process.node.id} tells of {told} as of {end}, where {then} counted")
+            raise Violation("C03", f"node {process.node.id} answers with {told} as of {end}, where {then} counted")
 
     def answers_alteration(self, process: ControllerProcess, request: Any, response: Any) -> None:
         told = {
@@ -238,12 +238,12 @@ class ClusterWatch(Watch):
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
     def _tells_epochs(self, process: ControllerProcess, key: tuple[bytes, int], told: Any) -> None:
-        """Epochs that a leader is told are those to which the committed log has raised them."""
+        """The epochs in an answer to a leader are those of the committed log."""
         known = self.log_rules.image.partitions.get(key)
         if known is None or known.epoch > told.partition_epoch:
             return
         if known.epoch < told.partition_epoch or known.leader_epoch != told.leader_epoch:
-            text = f"node {process.node.id} tells of epochs {told.leader_epoch}, {told.partition_epoch}"
+            text = f"node {process.node.id} answers with epochs {told.leader_epoch}, {told.partition_epoch}"
             raise Violation("C08", f"{text} of {key[0].hex()[:8]}-{key[1]}; it is {known}")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ClusterWorld(RaftWorld):
-    """recorder: what clients asked, and were told. lag: as in the plan, none in the recovery phase."""
+    """recorder: what clients asked, and the answers. lag: as in the plan, none in the recovery phase."""
 
     plan: ClusterPlan
     watch: CheckedWatch
@@ -37,9 +37,10 @@ class ClusterWorld(RaftWorld):
         super().__init__(plan, written)
 
     def is_replicating(self, broker_id: int, key: tuple[bytes, int]) -> bool:
-        """Whether a broker fetches from who leads a partition, as far as that one can tell."""
+        """Whether a broker fetches from the leader of a partition, as far as the leader knows."""
         number = broker_id - brokers.FIRST_ID
-        process = self.brokers[number].current if number < len(self.brokers) else None  # a clerk's has no process
+        # A broker that a fuzz client registered has no process.
+        process = self.brokers[number].current if number < len(self.brokers) else None
         return process is not None and not process.control.is_paused and process.directories.has(key)
 
     def _make_watch(self) -> CheckedWatch:

@@ -1,9 +1,8 @@
 """How long a channel waits, and how much peers make a server hold.
 
-W05: who connects, or asks for versions, gives up in time, and does not try in a whirl; who has lost a connection knows
-it. W06: a server holds no more of unfinished frames, of answers
-that nobody fetches, of requests without an answer and of connections than it may; who speaks nonsense, and who is
-silent for too long, is let go.
+W05: a channel that connects, or asks for versions, times out, and retries with backoff; it learns that a connection is
+lost. W06: a server keeps its bounds of unfinished frames, of answers that no client reads, of requests without an
+answer and of connections; it closes connections that send garbage, or nothing for too long.
 """
 
 from __future__ import annotations
@@ -89,4 +88,4 @@ def _at_connection(who: str, one: connection.Connection, found: TcpConnection) -
     first = next(iter(found.requests.values()), None)
     is_read = not (found.server_end.arrived or found.client_end.under_way)
     if first is not None and is_read and is_nonsense(first) and not one.is_closing:
-        raise Violation("W06", f"{who} was told what is no request, and keeps the connection")
+        raise Violation("W06", f"{who} received what is no request, and keeps the connection")

@@ -1,4 +1,4 @@
-"""The product's own channels, with all that is asked over them and all that comes of it told of."""
+"""The product's channels, with their requests and the outcomes reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SocketChannels(Channels):
     """The channels of one process to its peers. asked: by peer, what was asked last and has not come to an end.
 
-    tell: takes what came of it; an answer together with the request that it is for.
+    tell: called with the outcome; an answer comes with its request.
     """
 
     def __init__(

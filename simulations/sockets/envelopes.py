@@ -1,8 +1,8 @@
-"""What a node has to make of requests in envelopes, and of requests that are very large.
+"""How a node must serve requests in envelopes, and very large requests.
 
-W07: what stands in an envelope is served in the name of who asked, and answered as that one would have been; an answer
-by which another is to be asked is none, and what cannot be opened is refused with the error of KIP-590. Who asks more
-than one request may hold is refused, or not answered at all.
+W07: the request in an envelope is served with the principal of its sender, and answered as a direct one; NOT_CONTROLLER
+is an error of the envelope, and an envelope that cannot be read is refused with the error of KIP-590. A request that
+holds more than is allowed is refused, or not answered at all.
 """
 
 from __future__ import annotations

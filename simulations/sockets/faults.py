@@ -1,4 +1,4 @@
-"""What goes wrong on sockets beside all that goes wrong on any network: strangers who visit, and impostors."""
+"""Faults of the node level beside those of any network: rogue clients and rogue servers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Visited(Protocol):
 
 
 def visit(run: Visited, args: Args, _struck: Process | None) -> bool:
-    """Strangers come to a node. whom: its id; manner: of MANNERS, here or in `letters`; times: how many come; size:
-    of what they say.
+    """Rogue clients connect to a node. whom: its id; manner: of MANNERS, here or in `rogue_envelopes`; times: how many;
+    size: of what they send.
     """
     rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]))
     run.rogue_hosts.append(rogue)
@@ -48,7 +48,7 @@ def visit(run: Visited, args: Args, _struck: Process | None) -> bool:
 
 
 def impostor(run: Visited, args: Args, _struck: Process | None) -> bool:
-    """For a while somebody else stands where one node looks for another. whom, other: ids; how: of IMPOSTURES."""
+    """For a while a rogue server stands at the address of a node. whom, other: ids; how: of IMPOSTURES."""
     whom, host = args["whom"], endpoint(args["other"]).host
     network = run.network
     found = RogueServer(network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]), args["how"])
@@ -94,7 +94,7 @@ def draw_fault(rng: Random, plan: SocketPlan) -> Fault:
 
 
 def draw_envelopes(rng: Random, plan: SocketPlan) -> list[Fault]:
-    """Visits of those who send envelopes, and of who asks too much where that does not take for ever to arrive."""
+    """Rogue clients that send envelopes, and very large requests where the links carry those in time."""
     kinds = ["letters"] * between(rng, 1, 3)
     if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and rng.random() < 0.8:
         kinds.append("bulky")

@@ -1,4 +1,4 @@
-"""What is on the wire, as who looks on sees it: bytes cut into frames, and frames taken for requests and answers."""
+"""The bytes on the wire, cut into frames, and the frames decoded as requests and answers."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Answer(Seen):
 
 
 class Tap:
-    """Cuts what one end writes. whole: told each frame's bytes, gives the frame; None where nobody cares."""
+    """Cuts what one end writes. whole: called with each frame's bytes, gives the frame; None for unchecked ones."""
 
     __slots__ = ("_held", "_need", "_whole", "is_answer")
 

@@ -22,7 +22,7 @@ class Opens(Protocol):
 
 
 class WireChecks(Protocol):
-    """See `judge.WireJudge`."""
+    """See `wire_rules.WireRules`."""
 
     def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None: ...
     def answer_leaves(self, connection: TcpConnection, data: bytes) -> Answer | None: ...

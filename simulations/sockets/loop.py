@@ -87,7 +87,7 @@ class SocketLoop(SimLoop):
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Told of tasks that died with their process; what others raise is raised again."""
+        """Called for tasks that ended with their process; errors of other tasks are raised again."""
 
     async def create_server(self, factory: Callable[[], Any], _host: Any, port: int, **_options: Any) -> Listener:
         self.listener = Listener(self, factory, port)
@@ -166,7 +166,7 @@ class Opening:
         self.loop.call_soon(self._tell, (transport, protocol))
 
     def refused(self, _connection: TcpConnection) -> None:
-        """Nobody listens there."""
+        """The peer's machine refused the connection."""
         if self.waiter.done():
             return
         text = f"[Errno {errno.ECONNREFUSED}] Connect call failed"
@@ -185,7 +185,7 @@ class Opening:
 
 
 def _count_opening(opening: Opening, others: list[Opening]) -> None:
-    """A channel connects once more; others: its last attempts."""
+    """A channel connects again; others: its last attempts."""
     recent = sum(each.since > opening.since - 1 for each in others)
     if recent > ATTEMPTS:
         raise Violation("W05", f"a channel to {opening.host} connects {recent} times within a second")

@@ -33,9 +33,8 @@ PORT = 9093
 class SocketNetwork(ClusterNetwork):
     """All connections of a world, with bytes on them.
 
-    window: bytes of one direction that may be under way. segments: one of SEGMENTS. forwards: whether
-    admin clients ask through a broker. judge: told of all that is on a
-    wire.
+    window: bytes of one direction that may be under way. segments: one of SEGMENTS. forwards: whether admin
+    clients ask through a broker. wire_rules: check all frames.
     """
 
     wire_rules: WireChecks
@@ -69,7 +68,7 @@ class SocketNetwork(ClusterNetwork):
         self._ends.get(end.process, {}).pop(end, None)
 
     def answer_for_nobody(self, end: End) -> None:
-        """Something arrives where nobody holds the connection any more."""
+        """Bytes arrive at an end that no process holds any more."""
         node = end.process.node
         if node.is_on:
             self.links.carry(end.pipe, 0, end.other.break_off)
@@ -79,7 +78,7 @@ class SocketNetwork(ClusterNetwork):
     # Connecting
 
     def open(self, process: Process, opening: Opener) -> TcpConnection:
-        """Begin to connect; the opening is told what comes of it."""
+        """Begin to connect; the network then calls the opening's `accepted` or `refused`."""
         target = self._resolve(process, opening.host)
         own, other = process.node.id, target.id
         to_server, to_client = Pipe(self.links.link(own, other)), Pipe(self.links.link(other, own))

@@ -1,4 +1,4 @@
-"""One life of a controller with its listener and its channels: of the product nothing is replaced but the loop's
+"""One process of a controller with its listener and its channels: of the product nothing is replaced but the loop's
 transports, the files and the clocks.
 """
 
@@ -65,7 +65,7 @@ class SocketProcess(ControllerProcess):
         self.when_awake(self.loop.run, self.loop.accept, connection)
         return connection.id
 
-    # What the product's edges tell
+    # Called by the product's edges
 
     def take(self, incoming: Incoming) -> None:
         """A request came in."""
@@ -88,7 +88,7 @@ class SocketProcess(ControllerProcess):
     def _answered(self, event: Input, asked: Asked | None) -> None:
         if isinstance(event, Answered):
             assert asked is not None, "an answer is for something"
-            assert asked.answer is not None, "it is an answer that somebody wrote"
+            assert asked.answer is not None, "a node wrote the answer"
             self.watch.answered(self, asked.answer, event)
         self.driver.on_peer(event)
 
@@ -97,7 +97,7 @@ class SocketProcess(ControllerProcess):
 
 
 class SocketServer(Server):
-    """The product's server; what its node says is told of before it is written."""
+    """The product's server; answers are reported before they are written."""
 
     def __init__(self, process: SocketProcess, plan: SocketPlan) -> None:
         versions: dict[int, tuple[int, int]] = {key: api.versions for key, api in APIS.items()}

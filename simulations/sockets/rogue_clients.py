@@ -1,5 +1,5 @@
-"""Strangers on the network: clients that speak nonsense, or too much, or do not listen; and servers that stand where a
-node should be. What they may not do is say what a node could have said: nobody can bear that.
+"""Rogue clients: they send garbage, or too much, or do not read; and rogue servers at the address of a node. They never
+send what a node could have sent: Raft does not tolerate Byzantine nodes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RogueClient:
 
 
 class Visit:
-    """A stranger's connection to a node. host: of the node. manner: what it does when the connection is made.
+    """A rogue client's connection to a node. host: of the node. manner: what it does when the connection is made.
 
     channels, peer: as of `loop.Opening`; it has none.
     """
@@ -87,7 +87,7 @@ class Visit:
         self._manner(self)
 
     def refused(self, connection: TcpConnection) -> None:
-        """Nobody is there."""
+        """No process listens there."""
 
     def write(self, data: bytes) -> None:
         self.connection.client_end.send(data)
@@ -95,7 +95,7 @@ class Visit:
     def later(self, delay_ms: int, act: Callable[..., None], *args: Any) -> None:
         self.rogue.world.after(delay_ms * MS, self.rogue.when_awake, act, *args)
 
-    # What the end tells
+    # Called by the end
 
     def received(self, data: bytes) -> None:
         """Whatever it is."""
@@ -133,7 +133,7 @@ def garbage(visit: Visit) -> None:
 
 
 def endless(visit: Visit) -> None:
-    """A length that is none, or that nobody takes."""
+    """A negative length, or one above the limit."""
     visit.write((-1 if visit.size & 1 else 1 << 30).to_bytes(4, "big", signed=True) + visit.rng.randbytes(20))
 
 
@@ -162,7 +162,7 @@ def too_long(visit: Visit) -> None:
 
 
 def unserved(visit: Visit) -> None:
-    """An API that nobody serves here, or a version of one that is."""
+    """An API that is not served, or an unsupported version of one that is."""
     data = bytearray(request_bytes(DescribeClusterRequest(include_cluster_authorized_operations=False), 1, 4))
     data[0:4] = (b"\x00\x00\x00\x03", b"\x00\x34\x7f\x00", b"\x7f\x7f\x00\x01")[visit.size % 3]
     visit.write(framed(bytes(data)))
@@ -247,7 +247,7 @@ class RogueServer(RogueClient):
 
 
 class Host:
-    """A connection that an impostor has taken."""
+    """A connection that a rogue server has accepted."""
 
     def __init__(self, impostor: RogueServer, connection: TcpConnection, how: str) -> None:
         self._impostor = impostor
@@ -311,7 +311,7 @@ def _babble(host: Host, _asked: Any) -> None:
 
 
 def _break_in_half(host: Host, asked: Any) -> None:
-    """It tells half of an answer."""
+    """It sends half of an answer."""
     host.write((100).to_bytes(4, "big") + asked.data[4:8] + b"\0\0")
     host.close()
 

@@ -1,4 +1,4 @@
-"""Strangers who send envelopes, sound and unsound, and requests of more than one may hold."""
+"""Rogue clients that send valid and invalid envelopes, and requests with too many entries."""
 
 from __future__ import annotations
 

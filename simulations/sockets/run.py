@@ -49,7 +49,7 @@ class SocketWatch(CheckedWatch):
 
 
 class SocketRun(ClusterRun):
-    """The world of one plan. visitors: all strangers that ever came."""
+    """The world of one plan. rogue_hosts: all rogue clients and servers so far."""
 
     plan: SocketPlan
     network: SocketNetwork

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # More than all who belong here open to one node.
 CONNECTIONS = 70
-# In this share of the plans with faults envelopes come from who is no broker of the cluster.
+# In this share of the plans with faults envelopes come from a client that is no broker of the cluster.
 ENVELOPES_SHARE = 0.6
 
 
@@ -38,7 +38,7 @@ def draw(seed: int) -> SocketPlan:
             "unsent_bytes_max": pick(rng, (32 << 20, 150_000)),
             "connections_max": pick(rng, (1 << 20, CONNECTIONS)),
         }
-    if base.faults:  # who has none has none
+    if base.faults:  # plans without faults have none of these
         plan.faults += [draw_fault(rng, plan) for _ in range(between(rng, 2, 8))]
         apart = stream(seed, "sockets letters")
         if apart.random() < ENVELOPES_SHARE:

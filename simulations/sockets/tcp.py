@@ -18,7 +18,7 @@ READ_BYTES = 64 << 10
 
 
 class Owner(Protocol):
-    """Who holds an end: told what comes, each time when its process is awake."""
+    """The holder of an end, called with what arrives while its process is awake."""
 
     def received(self, data: bytes) -> None: ...
 
@@ -28,8 +28,8 @@ class Owner(Protocol):
 
 
 class Opener(Protocol):
-    """Who has a connection made: a channel of a process (`loop.Opening`), or a visitor. channels: of the process, None
-    where there are none; peer: whose channel it is.
+    """What opens a connection: a channel of a process (`loop.Opening`), or a rogue client. channels: of the process,
+    None where there are none; peer: whose channel it is.
     """
 
     host: str
@@ -77,7 +77,7 @@ class End:
     """One end of a connection, as its kernel has it, and what its process has not handed to the kernel yet.
 
     unsent: bytes that wait in the process. under_way: those that left, and were not read at the other end. arrived:
-    those that came, and were not read. is_gone: nobody holds it any more.
+    those that came, and were not read. is_gone: no process holds it any more.
     """
 
     __slots__ = (

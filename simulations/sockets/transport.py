@@ -35,7 +35,7 @@ class Turns(Protocol):
 
 
 class SimTransport:
-    """One transport, over one end of a connection. All it is told comes in a turn of its loop."""
+    """One transport, over one end of a connection. All its callbacks run in a turn of its loop."""
 
     def __init__(self, loop: Turns, end: End, protocol: Any, peer_id: int) -> None:
         self._loop = loop
@@ -51,7 +51,7 @@ class SimTransport:
         self._is_over = False
 
     def begin(self) -> None:
-        """Tell the protocol, and read from now on."""
+        """Call connection_made, and read from now on."""
         self._end.owner = self
         self._loop.run(self._protocol.connection_made, self)
         self._end.resume_reading()

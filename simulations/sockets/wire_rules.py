@@ -1,10 +1,10 @@
-"""What must hold of the wire between two nodes, whatever breaks on it.
+"""Rules of the wire between two nodes, under any fault.
 
 W01: a request on a wire is what a core asked to be sent, to that peer, in the highest version that both have, after
-versions were told, one at a time. W02: a server takes the frames of a connection as they were written, in their order,
-each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its number,
-and say what the node said to it. W04: what a channel hands over for a request is the answer to that very request.
-W05 and W06 are of `bounds`, W07 is of `envelopes`.
+ApiVersions was answered, one at a time. W02: a server takes the frames of a connection as they were written, in their
+order, each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its
+number, and hold what the node answered. W04: what a channel hands over for a request is the answer to that very
+request. W05 and W06 are of `bounds`, W07 is of `envelopes`.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class WireRules:
         if type(frame.message) is ApiVersionsRequest and frame.version >= 0 and not connection.versions:
             return
         if not connection.versions:
-            raise Violation("W01", f"{who} writes a {frame.name} before it was told the peer's versions")
+            raise Violation("W01", f"{who} writes a {frame.name} before it knows the peer's versions")
         effect = channels.asked.get(connection.opening.peer)
         if effect is None or not is_written_as(effect, frame.version, frame.payload):
-            raise Violation("W01", f"{who} writes a {frame.name} to {connection.opening.host} that nobody asked for")
+            raise Violation("W01", f"{who} writes a {frame.name} to {connection.opening.host} that no core asked for")
         frame.number = effect.number
         channels.left[effect.peer] = frame
         known = connection.versions.get(type(frame.message))
@@ -141,7 +141,7 @@ class WireRules:
             check_large(who, expected, response)
 
     def _look_at_oldest(self, connection: TcpConnection) -> None:
-        """What waits for its answer, for who looks after those that wait for long."""
+        """Note the oldest request without an answer, for the checks of late answers."""
         oldest = next(iter(connection.requests.values()), None)
         connection.asked = oldest if oldest is not None and oldest.taken_at >= 0 else None
         if connection.asked is not None:
@@ -157,7 +157,7 @@ class WireRules:
             text = f"{who} hands over an answer to {event.number} of peer {event.peer}"
             raise Violation("W04", f"{text}; asked is {None if asked is None else asked.number}")
         if frame.answer is None or frame.said != encode(event.response, frame.version):
-            raise Violation("W04", f"{who} hands over to its {frame.name} of peer {event.peer} what nobody answered it")
+            raise Violation("W04", f"{who} hands over to its {frame.name} of peer {event.peer} what no node answered")
 
 
 def is_written_as(effect: Send, version: int, body: bytes) -> bool:
@@ -182,6 +182,6 @@ def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
 
 
 def tells_versions(asked: Asked) -> bool:
-    """Whether its answer tells which versions are served."""
+    """Whether its answer lists the versions that are served."""
     said = asked.response
     return isinstance(said, ApiVersionsResponse) and said.error_code == Error.NONE and asked.name == "ApiVersions"

@@ -1,1 +1,1 @@
-"""The rules of each request, stated once more: what an active controller must write, and answer, by what it has."""
+"""The rules of each request, written independently: what an active controller must write and answer in its state."""

@@ -1,7 +1,7 @@
-"""Who holds each active controller to the rules of what it is asked (C21): what it writes, and what it answers.
+"""The API oracle: compares what each active controller writes and answers with the rules of the request (C21).
 
-As with the executable specification, the first that is wrong is told when the run is over: the property that says best
-what is wrong has the word.
+As with the executable specification, the first violation is reported at the end of the run: a more specific property
+may fail first.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
     Waiting = dict[tuple[int, int, Source], Callable[[Any], None]]
 
-# From this version of its registration on a broker tells which epoch it ended well in.
+# From this version of its registration on a broker gives the epoch of its last clean shutdown.
 PREVIOUS_EPOCH_SINCE = 3
 
 
 class ApiOracle:
-    """committed: what the log says. properties: what controllers are configured with. cases: how many were judged.
-    refused: the first that was not by the rules.
+    """committed: what the log says. properties: what controllers are configured with. cases: how many were checked.
+    refused: the first violation.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class ApiOracle:
         self._waiting: Waiting = {}
         self._asked: dict[tuple[int, int], int] = {}  # by node and life: the last question whether it leads
         self._confirmed: dict[tuple[int, int], int] = {}  # the last that was answered
-        self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was told
-        self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before somebody asked
+        self._wall: dict[tuple[int, int], int] = {}  # how far the wall clock is ahead, as the node was informed
+        self._readers: dict[tuple[int, int, Source], int] = {}  # the last question before the read came
         self._placing = Placing()
         self.cases = 0
         self.refused = ""
@@ -144,7 +144,7 @@ class ApiOracle:
             return
         is_unconfirmed = since is not None and self._confirmed.get(key[:2], 0) <= since
         if is_unconfirmed and not tells_nothing(response):
-            text = f"node {key[0]} answers {type(response).__name__}, and nobody has confirmed that it leads"
+            text = f"node {key[0]} answers {type(response).__name__}, and no majority has confirmed that it leads"
             self.refused = self.refused or text
         # What is sealed in an envelope is looked at on the wire.
         if read is not None and not isinstance(response, EnvelopeResponse):

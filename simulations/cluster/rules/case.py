@@ -1,4 +1,4 @@
-"""One request as it is judged: what there was, what was asked, what was written for it."""
+"""One request as the rules see it: the state before, the request, the records written for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TRANSACTIONS_SINCE = 13
 RECORDS_MAX = 10_000
 NAME_MAX = 249
-# These say nothing of what was asked, but of who was.
+# These errors are about the node that was asked, not about the request.
 ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
 # And these nothing of what there is.
 OF_REQUEST = {Error.INVALID_REQUEST, Error.POLICY_VIOLATION, Error.TOPIC_DELETION_DISABLED}

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs, AlterConfigs and DescribeConfigs, once more."""
+"""IncrementalAlterConfigs, AlterConfigs and DescribeConfigs: independent rules."""
 
 from __future__ import annotations
 

@@ -97,12 +97,12 @@ class Change:
         eligible = set(told.isr) or set(told.elr)
         if tuple(told.isr) == (leader,) and leader not in found.isr:
             if record.leader_recovery_state > 0 or leader not in {*found.elr, *found.isr}:
-                return ""  # an unclean election: whether that may be is judged by the log
+                return ""  # an unclean election: whether it is allowed is checked by `log_rules`
             eligible = {leader, *told.elr}
         can = [each for each in told.replicas if each in eligible and can_lead(self.after, found, each)]
         if leader == NOBODY:
             can = can or could_return(self.after, told, before=found) or self._could_uncleanly(found, told)
-            return f"nobody leads, and {can} could" if can else ""
+            return f"no replica leads, and {can} could" if can else ""
         if leader == found.leader:
             return "" if leader in can else f"{leader} goes on leading, and cannot"
         if leader not in can:

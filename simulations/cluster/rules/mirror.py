@@ -46,7 +46,7 @@ class Mirror:
     def case(self, request: Any, version: int, appended: Sequence[bytes]) -> Case:
         """A request that was taken in this step, with what was written, which is not in the image yet.
 
-        So all that its judge asks of the image is to be asked before `wrote`.
+        So its rules must read the image before `wrote`.
         """
         records = [record for data in appended for _, _, batch in batches_of(data) for _, record in decoded(batch)]
         return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
@@ -86,7 +86,7 @@ class Mirror:
                 if not left and broker_id in let_in:
                     left = led_by_nobody(self.image, broker_id, self._properties)
                 if left:
-                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: nobody does"
+                    text = f"node {self.node_id} changes broker {broker_id}, which could lead {left}: no replica does"
                     raise Violation("C21", text)
 
     def _replicas_of_first(self, topic_id: bytes) -> int:

@@ -1,5 +1,5 @@
-"""BrokerHeartbeat, BrokerRegistration, UnregisterBroker, AllocateProducerIds, DescribeCluster and UpdateFeatures, once
-more, as far as the log tells.
+"""BrokerHeartbeat, BrokerRegistration, UnregisterBroker, AllocateProducerIds, DescribeCluster and UpdateFeatures:
+independent rules, as far as the log shows.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""AlterPartition, AssignReplicasToDirs, AlterPartitionReassignments, ListPartitionReassignments and ElectLeaders, once
-more. What the records say beside what was asked is judged by themselves (`elections`).
+"""AlterPartition, AssignReplicasToDirs, AlterPartitionReassignments, ListPartitionReassignments and ElectLeaders:
+independent rules. What the records change beside the request is checked by `elections`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is left to luck differs: the first partitions of new topics are not all led by one broker (KIP-36)."""
+"""Random placement varies: the first partitions of new topics are not all led by one broker (KIP-36)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules judge which request."""
+"""The table of rules, by request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.rules.case import Case
 
-# Each is told a case, looks at what was written, and gives what will look at the answer.
+# Each takes a case, checks what was written, and returns the check of the answer.
 RULES: dict[type, Callable[[Case], Callable[[Any], None]]] = {
     CreateTopicsRequest: topics.created,
     CreatePartitionsRequest: topics.grown,

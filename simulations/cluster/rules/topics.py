@@ -1,4 +1,4 @@
-"""CreateTopics, CreatePartitions and DeleteTopics, once more."""
+"""CreateTopics, CreatePartitions and DeleteTopics: independent rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which version an active controller writes a record, and what time its batches tell, once more."""
+"""In which version an active controller writes a record, and the timestamps of its batches."""
 
 from __future__ import annotations
 

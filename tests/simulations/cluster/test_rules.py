@@ -80,7 +80,7 @@ def test_what_was_so_before_is_not_written_again() -> None:
 def test_a_partition_that_could_be_led_is_not_left_without_a_leader() -> None:
     both = image(partition())
 
-    with pytest.raises(Violation, match="nobody leads, and"):
+    with pytest.raises(Violation, match="no replica leads, and"):
         log_rules(both, both, leader=-1)
 
 
