@@ -65,14 +65,14 @@ class World:
         self.answering.heartbeat(self.process, request, response)
 
 
-def test_who_waits_when_leadership_ends_is_told():
+def test_waiting_requests_are_answered_when_leadership_ends():
     world = World()
     world.asks(CREATE)
 
     world.leads_no_more([effects.Reply(SOURCE, None)])
 
 
-def test_who_waits_and_is_not_told_is_seen():
+def test_a_waiting_request_that_is_not_answered_is_a_violation():
     world = World()
     world.asks(CREATE)
 
@@ -88,7 +88,7 @@ def test_a_reader_may_wait_for_what_a_standby_has():
     world.leads_no_more()
 
 
-def test_a_reader_whom_a_standby_could_tell_is_told():
+def test_a_read_is_answered_when_a_standby_has_the_state():
     world = World()
     world.asks(LOOK)
 
@@ -105,7 +105,7 @@ def test_what_a_transaction_may_yet_take_back_is_not_shown():
         world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
 
 
-def test_who_asks_after_another_has_led_is_told_of_it():
+def test_an_answer_shows_what_another_leader_committed_before_the_request():
     world = World(log_end=10, committed=12)
     world.asks(LOOK)
 
@@ -121,7 +121,7 @@ def test_what_is_committed_after_a_question_need_not_be_in_its_answer():
     world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
 
 
-def test_who_leaves_is_let_go_when_all_have_read_that():
+def test_a_broker_may_shut_down_when_all_have_read_that():
     world = World(log_end=10)
     world.brokers[2] = SimpleNamespace(broker_id=2, epoch=2, is_active=True)
     world.beats(1, 9, leaves=True)

@@ -7,7 +7,7 @@ from simulations.cluster.run import ClusterRun
 from simulations.cluster.swarm import draw
 
 
-def test_what_clerks_ask_is_judged_by_the_rules_of_requests():
+def test_requests_of_fuzz_clients_are_checked_by_the_rules():
     plan = replace(draw(7), faults=[], chaos_ms=1500, brokers=3, clerks=2, racks=2, is_inherited=True, ask_every_ms=20)
 
     run = ClusterRun(plan)
@@ -17,7 +17,7 @@ def test_what_clerks_ask_is_judged_by_the_rules_of_requests():
     assert run.watch.api_oracle.cases > 20
 
 
-def test_clerks_change_nothing_in_plans_that_have_none():
+def test_plans_without_fuzz_clients_stay_as_they_are():
     plans = [draw(seed) for seed in range(1, 60)]
 
     without = [plan for plan in plans if not plan.clerks]

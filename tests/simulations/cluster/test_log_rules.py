@@ -169,7 +169,7 @@ def test_an_isr_does_not_grow_by_a_former_incarnation():
         feed(log_rules, [[change(isr=(1,))], [change(isr=(1, 2))]])
 
 
-def test_who_leaves_does_not_come_into_sync():
+def test_a_broker_that_shuts_down_does_not_join_an_isr():
     log_rules = prepared()
     log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
@@ -212,7 +212,7 @@ def test_a_move_ends_with_what_was_asked_for():
     assert log_rules.image.partitions[A, 0].replicas == (3,)
 
 
-def test_who_did_not_end_well_is_not_eligible_any_more():
+def test_a_broker_without_a_clean_shutdown_is_not_eligible_any_more():
     log_rules = prepared()
     log_rules.registration_requested(B, -1)
     feed(log_rules, [[FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR]])

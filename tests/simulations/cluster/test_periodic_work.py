@@ -89,7 +89,7 @@ def test_what_is_lost_with_leadership_is_not_counted() -> None:
     assert world.commits(8) == ""
 
 
-def test_who_is_silent_for_longer_than_a_session_is_to_be_fenced() -> None:
+def test_a_broker_that_is_silent_for_longer_than_its_session_must_be_fenced() -> None:
     world = World()
     beat = BrokerHeartbeatRequest(
         broker_id=101, broker_epoch=5, current_metadata_offset=0, want_fence=False, want_shut_down=False

@@ -91,7 +91,7 @@ def test_a_move_is_over_when_all_that_come_are_in_sync() -> None:
         log_rules(both, both, isr=(101, 102, 103))
 
 
-def test_who_leaves_an_isr_that_is_too_small_stays_eligible() -> None:
+def test_a_replica_that_leaves_an_isr_below_the_minimum_stays_eligible() -> None:
     both = image(partition())
     both.features["eligible.leader.replicas.version"] = 1
     both.configs[2, "here"] = {"min.insync.replicas": "2"}
@@ -115,7 +115,7 @@ def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_ope
         log_rules(both, both, replicas_max=1, isr=(101,), eligible_leader_replicas=(102,))
 
 
-def test_who_led_last_is_to_lead_again_where_nobody_is_eligible() -> None:
+def test_the_last_known_leader_leads_again_where_no_replica_is_eligible() -> None:
     both = image(partition(leader=-1, isr=(), last_known=(101,)))
     both.features["eligible.leader.replicas.version"] = 1
 
@@ -123,7 +123,7 @@ def test_who_led_last_is_to_lead_again_where_nobody_is_eligible() -> None:
     assert elections.leads_nobody(both, 102) == []
 
 
-def test_where_anybody_may_lead_who_is_let_in_does() -> None:
+def test_an_unclean_election_elects_an_unfenced_replica() -> None:
     both = image(partition(leader=-1, isr=(103,)))
     before = elections.led_by_nobody(both, 102, {})
     both.configs[4, ""] = {"unclean.leader.election.enable": "true"}
@@ -212,7 +212,7 @@ def test_a_level_is_set_where_nothing_speaks_against_it() -> None:
         updated("group.version", 1)
 
 
-def test_who_asks_for_versions_says_by_what_software() -> None:
+def test_api_versions_must_name_the_client_software() -> None:
     request = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
     read = nodes.versions_told(case(request, []))
     refused = ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=())
@@ -267,7 +267,7 @@ def test_records_are_of_the_version_of_the_level_and_batches_of_their_time() -> 
         written.log_rules(1, 30, batch(change, 2), 8)
 
 
-def test_who_is_unregistered_is_forgotten_in_its_epoch() -> None:
+def test_a_broker_epoch_ends_when_the_broker_is_unregistered() -> None:
     request = UnregisterBrokerRequest(broker_id=102)
     read = nodes.unregistered(case(request, [UnregisterBrokerRecord(broker_id=102, broker_epoch=102)]))
 

@@ -42,7 +42,7 @@ def describe() -> DescribeQuorumRequest:
     )
 
 
-def test_strangers_are_told_what_is_right() -> None:
+def test_rogue_clients_get_the_expected_answers() -> None:
     run = lived(1500, load=Load(every_ms=20, strangers_ms=2))
 
     assert run.rogue_clients.asked > 500
@@ -58,7 +58,7 @@ def test_a_wrong_error_is_seen() -> None:
         run.watch.performs(followers(run)[0], reply)
 
 
-def test_a_replica_that_is_told_to_be_elsewhere_is_seen() -> None:
+def test_a_wrong_replica_state_in_describe_quorum_is_a_violation() -> None:
     run = lived()
     reply = ask(run, leader(run), describe())
     part = reply.response.topics[0].partitions[0]
@@ -70,7 +70,7 @@ def test_a_replica_that_is_told_to_be_elsewhere_is_seen() -> None:
         run.watch.performs(leader(run), reply)
 
 
-def test_a_stranger_who_waits_for_ever_is_seen() -> None:
+def test_a_rogue_client_that_is_never_answered_is_a_violation() -> None:
     run = lived()
     process = leader(run)
     run.watch.answers.asks(process, Requested(SOURCE, describe(), 2, "CONTROLLER"))
@@ -81,7 +81,7 @@ def test_a_stranger_who_waits_for_ever_is_seen() -> None:
         run.world.run(run.world.now + 50_000)
 
 
-def test_strangers_ask_all_kinds_of_things() -> None:
+def test_rogue_clients_send_every_kind_of_request() -> None:
     run = lived()
     rng = Random(1)
 

@@ -63,7 +63,7 @@ def test_a_second_vote_in_an_epoch_is_seen() -> None:
         run.watch.leaves(connection_to(run, voter), granted, True)
 
 
-def test_an_epoch_that_is_told_before_it_is_on_disk_is_seen() -> None:
+def test_an_epoch_sent_before_it_is_on_disk_is_a_violation() -> None:
     run = lived()
     connection = run.network.open_connections()[0]
     told = frame("Fetch", leader(run).replica.epoch + 1, 0, 0, 0)
@@ -111,7 +111,7 @@ def test_a_vote_of_an_emptied_disk_whose_id_is_no_voters_is_seen() -> None:
         run.watch.leaves(connection_to(run, voter), granted, True)
 
 
-def test_who_is_told_of_its_leader_and_does_not_know_it_is_seen() -> None:
+def test_a_node_that_is_informed_of_its_leader_and_does_not_know_it_is_a_violation() -> None:
     run = lived()
     voter = followers(run)[0]
     told = frame("Begin", voter.replica.epoch, 77)

@@ -62,7 +62,7 @@ def test_a_peer_that_refuses_and_is_asked_again_at_once_is_seen(monkeypatch: pyt
         follower.handle(Answered(request.peer, request.number, refused))
 
 
-def test_a_voter_that_is_told_again_and_again_who_leads_is_seen() -> None:
+def test_a_voter_that_is_notified_of_the_leader_again_and_again_is_a_violation() -> None:
     run = lived()
     found = leader(run)
     request = BeginQuorumEpochRequest(cluster_id=None, voter_id=1, topics=(), leader_endpoints=())

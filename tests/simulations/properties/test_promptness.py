@@ -19,7 +19,7 @@ Answer = FetchResponse.FetchableTopicResponse
 Data = Answer.PartitionData
 
 
-def test_who_resigns_and_tells_nobody_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_resigns_without_notifying_its_peers_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     run = lived()
     found = leader(run)
     was = found.replica.role
@@ -34,7 +34,7 @@ def test_who_resigns_and_tells_nobody_is_seen(monkeypatch: pytest.MonkeyPatch) -
         run.world.run(run.world.now + 40 * MS)
 
 
-def test_who_is_told_of_a_leader_and_does_not_know_it_is_seen() -> None:
+def test_a_node_that_an_answer_informs_of_the_leader_and_does_not_know_it_is_a_violation() -> None:
     run = lived()
     follower = followers(run)[0]
     epoch = follower.replica.epoch
@@ -53,7 +53,7 @@ def test_who_is_told_of_a_leader_and_does_not_know_it_is_seen() -> None:
         run.watch.stepped(follower, "input:Answered", Answered(7, 99, told), [])
 
 
-def test_who_shuts_down_and_stays_is_seen() -> None:
+def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:
     run = lived()
 
     with pytest.raises(Violation, match="L16"):

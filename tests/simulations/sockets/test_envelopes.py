@@ -39,7 +39,7 @@ def answer(error: Error) -> ListPartitionReassignmentsResponse:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_request_is_served_in_the_name_of_who_sent_it(address: bytes) -> None:
+def test_a_request_in_an_envelope_is_served_with_the_principal_of_its_sender(address: bytes) -> None:
     sent = envelope(client_host_address=address)
     context = opened(sent, CONTEXT).context
 

@@ -14,7 +14,7 @@ BRISK = {
 
 
 @pytest.mark.parametrize("crossed", [(1, 2, 3), (3, 2, 1)])
-def test_who_waits_to_connect_to_a_crossed_address_is_not_let_in_there_when_it_is_crossed_no_more(
+def test_a_connection_to_a_crossed_address_is_refused_once_the_address_is_restored(
     crossed: tuple[int, int, int],
 ) -> None:
     whom, other, third = crossed

@@ -42,7 +42,7 @@ def test_a_world_that_is_too_busy_ends() -> None:
         world.run(1, events_max=1000)
 
 
-def test_a_clock_that_drifts_is_told_when_it_will_show_a_time() -> None:
+def test_a_drifting_clock_gives_the_moment_at_which_it_shows_a_time() -> None:
     for ppm in (-50_000, -150, 0, 150, 50_000):
         clock = NodeClock(start_us=7 * SECOND, drift_ppm=ppm)
         clock.set_drift(3 * SECOND, -ppm)
