@@ -1,4 +1,4 @@
-"""Admin clients: each asks one thing after the other of whoever leads, and all of it is written down."""
+"""Admin clients: each sends one request after the other to the leader, and records its history."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Client:
         assert self._connection is not None
         try:
             told = answer_of(asked, self._connection.ask(request_of(asked)))
-            # A standby answers reads too, from what it knows: that promises nothing to who asks others as well.
+            # A standby answers reads too, from its own state, which may be older than what other nodes answer.
             is_read = str(asked[0]).startswith("read")
             return told if not is_read or self._quorum.leads(self._node) else UNKNOWN
         except (OSError, DecodeError, ApiError):
@@ -123,7 +123,9 @@ class Client:
         return ("read", name)
 
     def _connect(self) -> bool:
-        """Find who leads; who asks another leaves an operation open, as nobody can tell why it is refused."""
+        """Find the leader. A request to another node leaves its operation open, because the reason of a refusal is
+        unknown.
+        """
         node = self._node = self._quorum.leader()
         if node:
             with suppress(OSError, DecodeError, ApiError):

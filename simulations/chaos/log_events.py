@@ -1,7 +1,7 @@
-"""What nodes say of themselves in their logs (`kraft.log.format=json`), held against the protocol when all is over.
+"""Checks the nodes' log events (`kraft.log.format=json`) against the protocol at the end of a run.
 
-S01: who leads has the votes of a majority; S02: a life of a node grants one vote in an epoch; S21: who stands was
-granted pre-votes. Roles and epochs are told on, to `simulations.spec.observations`.
+S01: a leader has the votes of a majority; S02: a process of a node grants one vote in an epoch; S21: a candidate was
+granted pre-votes by a majority. Roles and epochs go to `simulations.spec.observations`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Vote(NamedTuple):
 
 
 def log_events(directory: Path, node: int) -> Iterator[LogEvent]:
-    """What a node wrote, all its lives one after the other; a line that a crash cut off is passed over."""
+    """The log events of a node, over all its processes; a line that a crash cut off is skipped."""
     with (directory / f"node-{node}.log").open(errors="replace") as lines:
         for line in lines:
             try:
@@ -51,7 +51,7 @@ def log_events(directory: Path, node: int) -> Iterator[LogEvent]:
 
 
 def check_log_events(directory: Path) -> list[str]:
-    """What cannot be of all that the nodes say."""
+    """Violations in the log events of all nodes, as text."""
     by_node = {node: list(log_events(directory, node)) for node in NODES}
     wrong: list[str] = []
     granted: dict[Vote, set[int]] = {}
@@ -61,9 +61,9 @@ def check_log_events(directory: Path) -> list[str]:
 
 
 def observations(directory: Path) -> Iterator[Observation]:
-    """All roles that the nodes say that they took.
+    """All roles that the nodes log.
 
-    A change is told before it is on disk, and so a crash may take the last one of a life back: it does not count.
+    A node logs a change of role before it is on disk, so a crash may undo the last one of a process: it is left out.
     """
     for node in NODES:
         life = 0
@@ -98,7 +98,7 @@ def _votes(node: int, said: list[LogEvent], granted: dict[Vote, set[int]]) -> It
 
 
 def _vote(node: int, logged: LogEvent) -> Vote | None:
-    """The vote that a node gives, to itself too, by what it says; None where it gives none."""
+    """The vote that a log event grants, also to the node itself; None where it grants none."""
     fields = logged.fields
     if logged.event == "vote_answered" and fields["granted"]:
         return Vote(fields["candidate_id"], fields["epoch"], fields["pre_vote"])

@@ -47,7 +47,7 @@ class Mix(NamedTuple):
 
 
 def simulated(injected: list[Injected], seconds: float, batches_per_s: float) -> Counter[str]:
-    """Requests between nodes, by name, in a world that such faults befall for so long. Raises RuntimeError where a
+    """Requests between nodes, by name, in a world with such faults, for so long. Raises RuntimeError where a
     property breaks in it.
     """
     counts: Counter[str] = Counter()
@@ -166,4 +166,4 @@ FAULTS: dict[str, Callable[[Injected], list[Fault]]] = {
     "pause, and a crash of another": _pause_and_crash,
     "restart": _restart,
 }
-"""By its name with the nemesis, how a fault is told to the simulation."""
+"""Name of a fault of the nemesis -> the same fault in a plan."""

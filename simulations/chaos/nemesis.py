@@ -1,4 +1,4 @@
-"""What befalls the quorum: faults drawn from a seed, one after the other, each with its end."""
+"""Injects faults into the quorum: drawn from a seed, one after the other, each with an end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
 
 
 class Fault(NamedTuple):
-    """One fault. name: a key of FAULTS; nodes: whom it befalls, the first most of all; seconds: how long. of_leader:
+    """One fault. name: a key of FAULTS; nodes: the nodes it strikes, the first one most; seconds: how long. of_leader:
     whether the first led.
     """
 
@@ -40,8 +40,8 @@ class Injected(NamedTuple):
 
 
 class Nemesis:
-    """Draws faults and lets them happen. befallen: all that did; counts: how often each did; story: what happened, with
-    the second it did.
+    """Draws faults and injects them. injected: the faults so far; counts: how often each kind was injected; story: what
+    happened, with the second.
     """
 
     def __init__(self, quorum: Quorum, rng: Random, say: Callable[[str], object]) -> None:
@@ -62,7 +62,7 @@ class Nemesis:
         self.mend()
 
     def draw(self) -> Fault:
-        """The next fault: half of them befall the leader."""
+        """The next fault; half of them strike the leader."""
         nodes = list(NODES)
         self._rng.shuffle(nodes)
         leader = self.quorum.leader()
@@ -73,7 +73,7 @@ class Nemesis:
         return Fault(name, tuple(nodes), seconds, of_leader=nodes[0] == leader)
 
     def inject(self, fault: Fault, until: float) -> None:
-        """Let one fault happen, wait, and end it."""
+        """Inject one fault, wait, and end it."""
         self.report(f"{fault.name} of node {fault.nodes[0]} for {fault.seconds} s")
         self.counts[fault.name] += 1
         self.injected.append(Injected(int((time.monotonic() - self._begin) * 1000), fault))

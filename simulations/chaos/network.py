@@ -1,6 +1,6 @@
 """The network between real nodes: each connection to a node goes through here, and can be held, slowed or broken.
 
-Who opened a connection is told by the client id in its first request: `raft-client-N` is node N, all else is outside.
+The client id in its first request tells who opened a connection: `raft-client-N` is node N, any other is outside.
 What is cut is held back, not lost, as TCP does it: it arrives when the cut ends, if somebody still waits for it.
 """
 
@@ -130,7 +130,7 @@ class Network:
         writers = [writer]
         pair: frozenset[int] = frozenset()
         try:
-            # Before anything else, so that who finds nobody listening is told as fast as without us in between.
+            # Before anything else, so that a refused connection is reported as fast as without the proxy.
             target_reader, target_writer = await asyncio.open_connection("127.0.0.1", self.targets[node])
             writers.append(target_writer)
             head = await reader.readexactly(HEAD_BYTES)
@@ -153,7 +153,7 @@ class Network:
         finally:
             for each in writers:
                 self._connections.get(pair, set()).discard(each)
-                # As the kernel does for a process that was killed: who asks again finds nobody, or somebody.
+                # As the kernel does for a process that was killed.
                 each.transport.abort()
 
     async def _pump(

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 EVERY_S = 0.2
 ASK_S = 0.3
 SOURCE = "what was seen from outside"
-# Of each property so many findings are told; what breaks once breaks at each look.
+# Number of findings printed for each property; one that breaks once breaks at each look.
 SHOWN_MAX = 5
 
 
 class Slot(NamedTuple):
-    """Where a batch is: only one was ever written there, whoever has it."""
+    """The place of a batch: all nodes have the same batch there."""
 
     base_offset: int
     epoch: int

@@ -95,7 +95,7 @@ class Quorum:
             self.died.append(f"node {node} left with exit code {code} after SIGTERM")
 
     def look(self) -> None:
-        """Note who is gone that nobody ended, and start it again."""
+        """Note each node that stopped by itself, and restart it."""
         for node, process in list(self.processes.items()):
             code = process.poll()
             if code is not None:

@@ -25,7 +25,7 @@ MUTANTS = (
         Edit("controller.handlers.features", "        records = [*elr_safety_records(state, env), *records]\n", "        pass\n"),
     ),
     row(
-        "Q64", "levels are told before they are committed", "features", "KIP-584", ("C03",),
+        "Q64", "feature levels are shown before they are committed", "features", "KIP-584", ("C03",),
         Edit("controller.handlers.versions", "    if state.features.last_change() >= 0:", "    if False:"),
     ),
     row(

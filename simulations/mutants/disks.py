@@ -1,4 +1,4 @@
-"""Mutants of what is on disk: what is told before it is durable, what a start takes for true, snapshots and their
+"""Mutants of what is on disk: what is reported before it is durable, what a start takes for true, snapshots and their
 files.
 """
 

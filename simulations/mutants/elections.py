@@ -1,4 +1,4 @@
-"""Mutants of elections: votes, epochs, roles, and what is saved of them before anybody is told."""
+"""Mutants of elections: votes, epochs, roles, and what is saved of them before a message leaves."""
 
 from __future__ import annotations
 

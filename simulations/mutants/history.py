@@ -45,7 +45,7 @@ BUGS = (
     Bug("KAFKA-15412", "a quorum-state of an unknown version counted as none", ("D10",)),
     Bug("KAFKA-15489", "a leader without a majority led on", ("R31b", "R31c")),
     Bug("KAFKA-16144", "a sole voter resigned for want of a majority", ("R31",)),
-    Bug("KAFKA-16286", "a listener was not told who leads", ("H17",)),
+    Bug("KAFKA-16286", "a listener was not notified of the leader", ("H17",)),
     Bug("KAFKA-16536", "voters were told of their leader once only", ("H07",)),
     Bug("KAFKA-17030", "voters that know no leader asked nobody", ("H16",)),
     Bug("KAFKA-17333", "a leader that resigned told its listeners of it wrongly", ("H11",)),

@@ -1,4 +1,4 @@
-"""What a replica is told, as actions of the specification: for each kind of input, what a node may be after it.
+"""Inputs of a replica as actions of the specification: for each kind of input, the nodes that may result.
 
 Each function gives (action, node) pairs, the likeliest first. There are several only where it cannot be seen whether an
 answer came in time. What a request is to be answered is noted in the track.

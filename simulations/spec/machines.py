@@ -103,7 +103,7 @@ class Machine:
 
 
 class Steady:
-    """Luck that never varies: time is nobody's here, so that jitter would change nothing."""
+    """A generator that always returns the same number: times do not count here, so jitter would change nothing."""
 
     def randrange(self, *_: int) -> int:
         return 0
@@ -206,7 +206,9 @@ class Laboratory:
         return Failed(number, waits_for, Error.BROKER_NOT_AVAILABLE)
 
     def _flush(self, machine: Machine) -> Reaction:
-        """All that waits gets to the disk; then the machine is told of each save, and of the last operation."""
+        """Everything pending is written to disk; then the machine gets the input of each save and of the last
+        operation.
+        """
         election, log, told, last = machine.election, machine.disk_log, list[Any](), None
         for effect in machine.waiting:
             if type(effect) is do.SaveElection:

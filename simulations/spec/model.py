@@ -188,7 +188,7 @@ class World:
         return self._step(state, message.receiver, ("request", NOBODY, message.form))
 
     def _lose(self, state: State, place: int) -> State:
-        """The connection breaks on which a message goes, and who asked is told."""
+        """The connection of a message breaks, and the requester gets a failure."""
         message = state.messages[place]
         left = state.left._replace(losses=state.left.losses - 1)
         state = state._replace(messages=_without(state.messages, place), left=left)
@@ -211,7 +211,7 @@ class World:
         return self._step(state._replace(left=left), node, ("write", left.records, 0))
 
     def _flush(self, state: State, node: int) -> State:
-        """All that waits for the disk of a node gets there, and the node is told."""
+        """Everything pending is written to the disk of a node, which gets the inputs for that."""
         return self._step(state, node, ("flush", 0, 0))
 
     def _crash(self, state: State, node: int) -> State:

@@ -79,8 +79,8 @@ def _freeze(track: Track, node: Node, effect: do.FreezeSnapshot, states: Sequenc
 
 def _commits(track: Track, node: Node, effect: do.HighWatermark, _states: Sequence[Node], _now_ms: int) -> Node:
     name = "AdvanceHighWatermark"
-    need(track.notified < effect.offset, name, "the state machine is told of more than before")
-    need(effect.offset <= node.committed, name, "the state machine is told of what is committed, as far as is known")
+    need(track.notified < effect.offset, name, "the state machine is notified of more than before")
+    need(effect.offset <= node.committed, name, "the state machine is notified only of what is known to be committed")
     track.notified = effect.offset
     return node
 
@@ -128,7 +128,7 @@ def _knows(node: Node, name: str, epoch: int) -> None:
     """Check that a message has no epoch that the sender could lose in a crash."""
     election = node.disk.election
     if election is None or epoch > election.epoch:
-        raise NotAllowed(f"Send{name}", f"epoch {epoch} is on disk before anybody is told; there is {election}")
+        raise NotAllowed(f"Send{name}", f"epoch {epoch} is on disk before a message has it; on disk is {election}")
 
 
 def _sends_vote(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
@@ -200,7 +200,7 @@ def _reply(track: Track, node: Node, effect: Any, states: Sequence[Node], _now_m
         _knows(node, name, gist[1])
         election = node.disk.election
         if gist[2] == node.id and election is not None and election.epoch == gist[1]:
-            need(election.leader == node.id, name, "that it leads is on disk before anybody is told")
+            need(election.leader == node.id, name, "the leader is on disk before an answer names it")
         if name == "VoteAnswer" and gist[3]:
             _gives_vote(owed, node, gist)
     return node
@@ -246,7 +246,7 @@ def _check_place(now: Node, asked: Any, gist: tuple[Any, ...], effect: Any) -> N
     elif found.kind == replication.SNAPSHOT:
         need(gist[4:] == ("snapshot", found.end, found.epoch), found.kind, f"it needs {found}, told is {gist}")
     else:
-        need(len(gist) == 5, found.kind, "the logs agree, and nothing else is told")
+        need(len(gist) == 5, found.kind, "the logs agree, and the answer says nothing else")
         if isinstance(effect, do.ReplyRecords):
             is_next = effect.start_offset == asked.offset and effect.end_offset <= now.log.end
             need(is_next, found.kind, "it gives records of its log, from where it was asked")

@@ -64,7 +64,7 @@ def leaves_at_once(self: Replica, effect: Any) -> None:
     [
         (raft.vote, "can_grant", grants_none, "VoteAnswer is not allowed: the answer is"),
         (raft.fetch_request, "high_watermark", commits_alone, "watermark"),
-        (Replica, "emit", leaves_at_once, "on disk before anybody is told"),
+        (Replica, "emit", leaves_at_once, "on disk before a message has it"),
     ],
 )
 def test_a_step_that_no_action_allows_is_reported(
