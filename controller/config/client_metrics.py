@@ -27,7 +27,7 @@ INTERVAL_MS_MAX = 3600000
 
 
 def check_subscription(given: Mapping[str, str]) -> None:
-    """Hold the keys of a subscription, as they would be, to what they may be. Raises ConfigError."""
+    """Check the keys that a subscription would have after a change. Raises ConfigError."""
     for name in given:
         if name not in client_metrics.KEYS:
             raise ConfigError(f"Unknown client metrics configuration: {name}", INVALID_REQUEST)

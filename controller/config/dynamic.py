@@ -1,4 +1,4 @@
-"""A node's configuration with what the cluster says over its file: dynamic configs of BROKER resources (KIP-226)."""
+"""A node's configuration: the dynamic configs of BROKER resources over those of its file (KIP-226)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 
-# Keys that stand for one mechanism of one listener: the prefix is longer than that of other keys of a listener.
+# Keys of one SASL mechanism of one listener: their prefix is longer than that of other listener keys.
 _OF_MECHANISM = (
     "sasl.jaas.config",
     "sasl.login.callback.handler.class",
@@ -29,10 +29,10 @@ _OF_MECHANISM = (
 
 
 class DynamicConfig:
-    """What counts on a node now, layer by layer; each is key -> text.
+    """The configuration in effect on a node, layer by layer; each is key -> text.
 
-    node: dynamic ones of this node; cluster: those of all nodes; static: the file's. config: of all three together, or
-    of the file alone where they do not go together.
+    node: dynamic configs of this node; cluster: those of all nodes; static: the file's. config: all three merged, or
+    the file alone if the merged configuration is invalid.
     """
 
     __slots__ = ("cluster", "config", "node", "static")
@@ -49,7 +49,7 @@ class DynamicConfig:
         merged = dict(self.static)
         for layer in (self.cluster, self.node):
             for name, text in layer.items():
-                # What means the same and stood below must not count before it.
+                # A synonym from a lower layer must not take precedence over this key.
                 for synonym in synonyms(name):
                     merged.pop(synonym, None)
                 merged[name] = text
@@ -61,7 +61,7 @@ class DynamicConfig:
 
 
 def taken(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:
-    """Those keys of a BROKER resource that a node takes: valid ones that are dynamic, or are not known at all."""
+    """The keys of a BROKER resource that a node applies: valid dynamic keys, and unknown keys."""
     return {
         name: text
         for name, text in given.items()
@@ -73,18 +73,18 @@ def taken(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:
 
 
 def synonyms(name: str) -> tuple[str, ...]:
-    """The names of a node that mean the same as this one, itself among them, in the order in which they count."""
+    """The keys of a node that are synonyms of this one, itself included, highest precedence first."""
     return NODE_SYNONYMS.get(name, (name,))
 
 
 def described_synonyms(name: str) -> tuple[str, ...]:
-    """The same for a key that is described: a key of a listener has the key without the prefix beside it."""
+    """The synonyms that DescribeConfigs lists: for a key with a listener prefix, also the key without it."""
     match = None if name in NODE_SYNONYMS else _OF_LISTENER.fullmatch(name)
     return synonyms(name) if match is None else (name, _base_name(match[1]))
 
 
 def node_type(name: str) -> Type | None:
-    """The type of a key of a node, a listener's prefix left out; None where the key is not known."""
+    """The type of a key of a node, without regard to a listener prefix; None if the key is unknown."""
     for definition in (server.KEYS, server.BROKER_QUOTA_KEYS, own.KEYS):
         if name in definition:
             return definition.type_of(name)
@@ -119,7 +119,7 @@ def _is_per_broker(name: str) -> bool:
 
 
 def _clamp(merged: dict[str, str]) -> None:
-    """Hold the assignment intervals of groups within their bounds, as stock does instead of refusing them."""
+    """Clamp the assignment intervals of groups to their bounds; stock does so too, and does not refuse them."""
     for kind in ("consumer", "share", "streams"):
         name = f"group.{kind}.assignment.interval.ms"
         if name not in merged:
@@ -129,7 +129,7 @@ def _clamp(merged: dict[str, str]) -> None:
             least = _number(merged, f"group.{kind}.min.assignment.interval.ms")
             most = _number(merged, f"group.{kind}.max.assignment.interval.ms")
         except ConfigError:
-            # Not a number: the whole is refused after this.
+            # Not a number: the check of all keys, which follows, refuses it.
             continue
         merged[name] = str(min(max(value, least), most))
 

@@ -1,4 +1,4 @@
-"""Which value of a topic's key is in effect, and where it is from (KIP-226, KIP-525)."""
+"""The value of a topic's key that is in effect, and its source (KIP-226, KIP-525)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConfigSource(IntEnum):
-    """Where a value is from, by Kafka's codes."""
+    """The source of a value, by Kafka's codes."""
 
     UNKNOWN = 0
     TOPIC = 1
@@ -30,7 +30,7 @@ class ConfigSource(IntEnum):
 
 
 class Effective:
-    """One key of a topic with the value in effect, None for none."""
+    """One key of a topic with the value in effect; None if it has no value."""
 
     __slots__ = ("key", "source", "value")
 
@@ -56,9 +56,9 @@ class Effective:
 
 
 class Layers:
-    """The values that may count for a topic, the strongest first: all are key -> text.
+    """The layers of values that apply to a topic, highest precedence first; each is key -> text.
 
-    own: of the topic. node: dynamic ones of this node. cluster: dynamic ones of all nodes. static: of this node's file.
+    own: of the topic. node: dynamic configs of this node. cluster: those of all nodes. static: of this node's file.
     """
 
     __slots__ = ("cluster", "node", "own", "static")
@@ -76,7 +76,7 @@ class Layers:
         self.static = static
 
     def one(self, key: Key) -> Effective:
-        """The value of one key that is in effect."""
+        """The value of one key in effect."""
         if key.name in self.own:
             return Effective(key, self.own[key.name], ConfigSource.TOPIC)
         synonyms = topic.SYNONYMS.get(key.name, ())
@@ -92,13 +92,13 @@ class Layers:
         return Effective(key, value_text(key.default), ConfigSource.DEFAULT)
 
     def named(self, name: str) -> Effective:
-        """The value of one key of topics, by name."""
+        """The value of one topic key in effect, by the name of the key."""
         key = topic.KEYS.get(name)
         assert key is not None, name
         return self.one(key)
 
     def all(self) -> Iterable[Effective]:
-        """All keys by name; internal ones only where the topic has them."""
+        """All keys sorted by name; internal keys only if the topic sets them."""
         for name in sorted(topic.KEYS.keys):
             key = topic.KEYS.keys[name]
             if not key.internal or name in self.own:
@@ -106,7 +106,7 @@ class Layers:
 
 
 def _in_units(text: str, unit_ms: int) -> str:
-    """Hours and minutes as milliseconds; as stock does, what is no number counts as none."""
+    """Hours and minutes as milliseconds; text that is not a number is 0, as in stock."""
     if unit_ms == 1:
         return text
     number = parse_integer(java_trim(text))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX = "KAFKA_"
-# Variables of the image that are for Java, its logging and its start script.
+# Variables of the image for Java, its logging and its start script, which are not keys.
 NOT_MAPPED = frozenset(
     {
         "KAFKA_VERSION", "KAFKA_HEAP_OPTS", "KAFKA_LOG4J_OPTS", "KAFKA_OPTS", "KAFKA_JMX_OPTS",
@@ -18,11 +18,11 @@ NOT_MAPPED = frozenset(
     }
 )  # fmt: skip
 ROOT_LEVEL = "KAFKA_LOG4J_ROOT_LOGLEVEL"
-# The id that stock's image takes where none is given.
+# The cluster id that stock's image uses if none is given.
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
 DATA_DIRECTORY = "/var/lib/kafka/data"
 
-# What runs where neither a file nor a variable says anything: stock's file, without its broker.
+# The default if there is neither a file nor a variable: stock's default file, without its broker.
 DEFAULT_PROPERTIES = {
     "process.roles": "controller",
     "node.id": "1",
@@ -34,7 +34,7 @@ DEFAULT_PROPERTIES = {
 
 
 def key_of(name: str) -> str:
-    """The key for a variable: `KAFKA_` dropped, lower case, `___` a hyphen, `__` an underscore, `_` a dot."""
+    """The key of a variable: without `KAFKA_`, in lower case, `___` to hyphen, `__` to underscore, `_` to dot."""
     dotted = name.removeprefix(PREFIX).lower().replace("_", ".")
     return dotted.replace("...", "-").replace("..", "_")
 
@@ -49,17 +49,18 @@ def mapped(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def container_properties(environment: Mapping[str, str], mounted: Mapping[str, str] | None) -> dict[str, str]:
-    """What a node in a container runs with.
+    """The configuration of a node in a container.
 
-    mounted: the keys of a mounted file, None without one; the environment goes over it. Where neither sets a key, the
-    default is a quorum of one. Two things are ours: where no directory is named it is the data volume, since all else
-    in the image is read-only; and the level of stock's root logger is that of our log.
+    mounted: the keys of a mounted file, None without one; variables override them. If neither a file nor a variable
+    sets a key, the default is a quorum of one voter. Two things differ from stock's image: the default log directory is
+    the data volume, since the rest of the image is read-only; and the level of stock's root logger sets
+    `kraft.log.level`.
 
-    Raises ConfigError for advertised listeners of a controller, which stock's image refuses too.
+    Raises ConfigError if a controller has advertised listeners, which stock's image refuses too.
     """
     keys = mapped(environment)
     if not keys.get("advertised.listeners", "x"):
-        del keys["advertised.listeners"]  # an empty one counts as not set
+        del keys["advertised.listeners"]  # an empty variable counts as not set
     if keys.get("process.roles") == "controller" and "advertised.listeners" in keys:
         raise ConfigError("KAFKA_ADVERTISED_LISTENERS is not supported on a KRaft controller.")
     found = {**(mounted or {}), **keys} or dict(DEFAULT_PROPERTIES)

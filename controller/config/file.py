@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# A file of keys is small; what is larger is not one, and is not read into memory.
+# A properties file is small: a larger file is something else, and is not read into memory.
 FILE_BYTES_MAX = 16 << 20
 
 
 def read_properties(path: str) -> dict[str, str]:
-    """The keys and texts of a .properties file. Raises ConfigError for what is not in that format, OSError."""
+    """The keys and texts of a .properties file. Raises ConfigError if it is malformed, OSError if it cannot be read."""
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib would cost a tool a good part of its start
         data = file.read(FILE_BYTES_MAX + 1)
     if len(data) > FILE_BYTES_MAX:
@@ -27,5 +27,5 @@ def read_properties(path: str) -> dict[str, str]:
 
 
 def read_config(path: str, overrides: Mapping[str, str] | None = None) -> NodeConfig:
-    """The configuration in a file, `overrides` over it (`--override`). Raises ConfigError, OSError."""
+    """The configuration in a file; `overrides` (`--override`) replace keys of it. Raises ConfigError, OSError."""
     return NodeConfig({**read_properties(path), **(overrides or {})})

@@ -1,4 +1,4 @@
-"""What keys of groups must be to each other, on a node and on a GROUP resource (KIP-848, KIP-932, KIP-1071)."""
+"""Checks between keys of groups, on a node and on a GROUP resource (KIP-848, KIP-932, KIP-1071)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BETWEEN_NODE_KEYS = (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-# Stock looks at the number of assignors between these of share groups.
+# Stock checks the number of assignors between these checks of share groups.
 _ASSIGNORS_BEFORE = "group.share.max.assignment.interval.ms"
 
 # Key of the group, relation, key of the node that bounds it.
@@ -81,7 +81,7 @@ _BETWEEN_GROUP_KEYS = (
 
 
 def check_node(values: Mapping[str, Value]) -> None:
-    """Hold the keys of a node together. Raises ConfigError for the first that does not fit."""
+    """Check the group keys of a node against each other. Raises ConfigError for the first violation."""
     for left, relation, right in _BETWEEN_NODE_KEYS:
         if left == _ASSIGNORS_BEFORE:
             assignors = values["group.share.assignors"]
@@ -94,7 +94,7 @@ def check_node(values: Mapping[str, Value]) -> None:
 
 
 def check_group(group: Mapping[str, Value], node: Mapping[str, Value]) -> None:
-    """Hold all parsed keys of a group to the node's bounds and to each other. Raises ConfigError."""
+    """Check all parsed keys of a group against the node's bounds and each other. Raises ConfigError."""
     for key, relation, bound in _BOUNDED:
         if not _holds(group[key], relation, node[bound]):
             raise ConfigError(f"{key} {_RELATIONS[relation]} {bound}")

@@ -1,7 +1,7 @@
-"""Whether a text is a regular expression of Java: those of client metrics are read by brokers, with Java's syntax.
+"""Whether a text is a regular expression of Java: brokers compile the patterns of client metrics with Java's syntax.
 
-Nothing is compiled here, so what it costs is in proportion to the text. What only a compiler could tell (that a
-property has a name, that a look-behind is bounded) is let through.
+The text is only scanned, so the cost is linear in its length. Errors that only a compiler finds (an unknown property
+name, an unbounded look-behind) are not detected.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset("0123456789")
 _FLAGS = frozenset("cdimsuxU")
 
-# Letters that mean something after a backslash by themselves, outside of a class and within one.
+# Letters with a meaning after a backslash that need nothing after them, outside a class and within one.
 _ESCAPED = frozenset("ABDGHRSVWXZabdefhnrstvwz")
 _ESCAPED_IN_CLASS = frozenset("DHSVWadefhnrstvw")
 
@@ -19,11 +19,11 @@ _REPEATED_MAX = (1 << 31) - 1
 
 
 class _MalformedError(Exception):
-    """It is no regular expression."""
+    """The text is not a regular expression."""
 
 
 def is_java_pattern(text: str) -> bool:
-    """Whether Java would compile it. Where that cannot be told here, rather yes than no."""
+    """Whether Java would compile the text; True also for errors that a scan does not detect."""
     try:
         _Scan(_unquoted(text)).whole()
     except _MalformedError:
@@ -32,7 +32,7 @@ def is_java_pattern(text: str) -> bool:
 
 
 def _unquoted(text: str) -> str:
-    r"""The text with what stands between \Q and \E as plain letters."""
+    r"""The text with each character between \Q and \E replaced by a plain letter."""
     if r"\Q" not in text:
         return text
     parts: list[str] = []
@@ -53,7 +53,7 @@ def _unquoted(text: str) -> str:
 
 
 class _Scan:
-    """One walk over a text. groups: names that were given; depth: of groups that are open."""
+    """One scan of a text. groups: the names of groups so far; depth: how many groups are open."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -66,14 +66,14 @@ class _Scan:
         return self.text[self.position : self.position + 1]
 
     def take(self) -> str:
-        """The next character, which must be there."""
+        """Consume the next character. Raises _MalformedError at the end."""
         if self.position >= len(self.text):
             raise _MalformedError
         self.position += 1
         return self.text[self.position - 1]
 
     def taken(self, expected: str) -> bool:
-        """Whether this comes next; if so it is passed."""
+        """Whether this text comes next; if so, consume it."""
         found = self.text.startswith(expected, self.position)
         self.position += len(expected) if found else 0
         return found
@@ -83,7 +83,7 @@ class _Scan:
             raise _MalformedError
 
     def run(self, characters: frozenset[str]) -> str:
-        """As many of these characters as come next."""
+        """Consume all of these characters that come next."""
         begin = self.position
         while self.peek() in characters and self.peek():
             self.position += 1
@@ -96,9 +96,9 @@ class _Scan:
             raise _MalformedError
 
     def item(self) -> None:
-        """One item with its repetition, or a part of the structure around items."""
+        """One item with its quantifier, or a parenthesis or alternation."""
         character = self.peek()
-        # A brace repeats nothing at all where nothing stands before it, and is well formed.
+        # A quantifier in braces without an item before it is well formed in Java.
         if character != "{":
             self.position += 1
         match character:
@@ -120,7 +120,7 @@ class _Scan:
         self.repetition()
 
     def group(self) -> None:
-        """What follows the parenthesis that opens a group."""
+        """The rest of a group's opening, after the parenthesis."""
         if not self.taken("?"):
             self.depth += 1
             return
@@ -145,7 +145,7 @@ class _Scan:
         self.groups.add(name)
 
     def name(self) -> str:
-        """The name of a group, up to the bracket that ends it."""
+        """The name of a group, and the bracket that ends it."""
         if self.peek() not in _LETTERS:
             raise _MalformedError
         name = self.run(_LETTERS | _DIGITS)
@@ -176,9 +176,9 @@ class _Scan:
         return int(digits)
 
     def character_class(self) -> None:
-        """What follows the bracket that opens a class, to its end; classes stand in classes."""
+        """A character class after its opening bracket, to its end; classes may be nested."""
         self.taken("^")
-        # For each class that is open, whether it has something in it: a bracket that ends an empty one is a character.
+        # For each open class, whether it has members: in an empty class, a closing bracket is a character.
         filled = [False]
         while filled:
             if self.taken("["):
@@ -194,7 +194,7 @@ class _Scan:
                 filled[-1] = True
 
     def range(self) -> None:
-        """One character of a class, or two and all between them."""
+        """One character of a class, or a range."""
         first = self.member()
         if self.peek() != "-" or self.text[self.position + 1 : self.position + 2] in {"", "[", "]"}:
             return
@@ -206,7 +206,7 @@ class _Scan:
             raise _MalformedError
 
     def member(self) -> str:
-        """A character of a class, empty for an escape, which stands for one that is not looked at or for many."""
+        """A character of a class; empty for an escape, whose character is not determined."""
         character = self.take()
         if character != "\\":
             return character
@@ -214,7 +214,7 @@ class _Scan:
         return ""
 
     def escape(self, letters: frozenset[str]) -> None:
-        """What follows a backslash."""
+        """The rest of an escape, after the backslash."""
         character = self.take()
         if character in letters or character not in _LETTERS | _DIGITS:
             if character == "b" and letters is _ESCAPED:
@@ -252,7 +252,7 @@ class _Scan:
             raise _MalformedError
 
     def braced(self) -> None:
-        """Something between braces."""
+        """A text between braces."""
         self.need("{")
         end = self.text.find("}", self.position)
         if end <= self.position:

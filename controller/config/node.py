@@ -1,4 +1,4 @@
-"""What a node is configured with: `NodeConfig`, from the text of a stock `controller.properties` (KIP-631, KIP-853)."""
+"""The configuration of a node: `NodeConfig`, read from a stock `controller.properties` (KIP-631, KIP-853)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NodeConfig(NodeValues):
     __slots__ = ()
 
     def __init__(self, given: Mapping[str, str]) -> None:
-        """Raises ConfigError for the first thing that is wrong, in stock's order and with its text."""
+        """Raises ConfigError for the first error, in stock's order and with stock's text."""
         self.originals = with_synonyms(given)
         self.warnings = []
         self.values = server.KEYS.parse(self.originals, self.warnings)
@@ -61,7 +61,7 @@ class NodeConfig(NodeValues):
 
     @property
     def append_linger_ms(self) -> int:
-        """Ours is 0, not stock's 25, unless the key is set."""
+        """`controller.quorum.append.linger.ms`; 0 if it is not set, where stock's default is 25."""
         return self.number(APPEND_LINGER_MS) if APPEND_LINGER_MS in self.originals else 0
 
     def _advertised(self) -> tuple[Endpoint, ...]:
@@ -76,7 +76,7 @@ class NodeConfig(NodeValues):
         return tuple(found)
 
     def _bound(self, name: str, is_default: bool) -> Endpoint | None:
-        """The bound endpoint as others reach it, where none is advertised under this name."""
+        """The address of a bound listener for other nodes, if no listener of this name is advertised."""
         bound = _named(self.controller_listeners, name)
         if bound is None or bound.host not in {None, WILDCARD_HOST}:
             return bound
@@ -87,7 +87,7 @@ class NodeConfig(NodeValues):
 
 
 def with_synonyms(given: Mapping[str, str]) -> dict[str, str]:
-    """The keys as given, `node.id` and `broker.id` each standing in for the other where one is missing."""
+    """The given keys; if only one of `node.id` and `broker.id` is given, the other gets its value."""
     found = dict(given)
     if "broker.id" not in found and "node.id" in found:
         found["broker.id"] = found["node.id"]

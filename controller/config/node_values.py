@@ -1,4 +1,4 @@
-"""The values of a node's configuration by key and type, as the checks on them read them."""
+"""The values of a node's configuration by key and type, for the checks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 class NodeValues:
     """The parsed values of one node; `controller.config.node.NodeConfig` fills and checks them.
 
-    originals: key -> text, as given, `node.id` and `broker.id` standing in for each other.
-    values: every key of a node, and every one of ours, with its parsed value.
-    warnings: a line for each thing that is odd but not wrong, unknown keys among them.
+    originals: key -> text, as given, with `node.id` and `broker.id` filled in from each other.
+    values: each of stock's keys of a node, and each of ours, with its parsed value.
+    warnings: lines, among them one for each unknown key.
     listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
-    as others reach them; host None where the name of this machine must be filled in, port 0 where the bound one must.
+    for other nodes; host None stands for the name of this machine, port 0 for the bound port.
     voters: node id -> host and port, of `controller.quorum.voters`; empty with dynamic voters.
     log_dirs: as given; metadata_log_dir: the one that holds `__cluster_metadata-0`.
     """
@@ -59,7 +59,7 @@ class NodeValues:
         return value
 
     def list(self, key: str) -> tuple[str, ...]:
-        """The parts of a list; none where the key is not set."""
+        """The parts of a list; empty if the key is not set."""
         value = self.values[key]
         assert value is None or isinstance(value, tuple), (key, value)
         return value or ()

@@ -1,4 +1,4 @@
-"""Resources that have a configuration: their types, their names, and what a controller takes for each (KIP-133)."""
+"""Resources that have a configuration: their types, valid names and valid configs (KIP-133)."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ DEFINITIONS: dict[ResourceType, Definition] = {
     ResourceType.CLIENT_METRICS: client_metrics.KEYS,
 }
 
-# What a node has whose file says nothing of all this.
+# The values of a node whose file sets none of these keys.
 STOCK_VALUES: dict[str, Value] = {key.name: key.default for key in server.KEYS if not isinstance(key.default, Required)}
 
 _ERRORS = {INVALID_REQUEST: Error.INVALID_REQUEST, INVALID_CONFIGURATION: Error.INVALID_CONFIG}
 
 
 def resource_type(code: int) -> ResourceType:
-    """The type of this code; UNKNOWN where it is none."""
+    """The type of this code; UNKNOWN if there is none."""
     return ResourceType(code) if code in ResourceType._value2member_map_ else ResourceType.UNKNOWN
 
 
 def knows_config(code: int, key: str) -> bool:
-    """Whether this software knows a key of resources of this type: others in the log are passed over (4.3)."""
+    """Whether resources of this type have this key; replay ignores unknown keys (4.3)."""
     kind = resource_type(code)
-    # Keys of nodes may be a listener's or a plug-in's, of any name.
+    # A key of a node may belong to a listener or a plug-in, with any name.
     return kind is ResourceType.BROKER or (kind in DEFINITIONS and key in DEFINITIONS[kind])
 
 
 def check_topic_name(name: str) -> None:
-    """Raises ApiError(INVALID_TOPIC_EXCEPTION), with stock's text, for a name that no topic may have."""
+    """Raises ApiError(INVALID_TOPIC_EXCEPTION), with stock's text, for an invalid topic name."""
     if not name:
         reason = "the empty string is not allowed"
     elif name in {".", ".."}:
@@ -75,7 +75,7 @@ def check_topic_name(name: str) -> None:
 
 
 def check_broker_name(name: str) -> None:
-    """Raises ApiError(INVALID_REQUEST) unless the name is empty, for all brokers, or a node id."""
+    """Raises ApiError(INVALID_REQUEST) unless the name is a node id, or empty, which means all brokers."""
     if not name:
         return
     node_id = parse_integer(name)
@@ -88,10 +88,10 @@ def check_broker_name(name: str) -> None:
 def check_resource(
     kind: ResourceType, name: str, given: Mapping[str, str], existing: Mapping[str, str], node: Mapping[str, Value]
 ) -> None:
-    """Hold the whole configuration that a resource would have to what its type takes.
+    """Check the whole configuration that a resource would have after a change.
 
-    existing: as it is; node: all parsed values of this node, which give bounds and defaults. Values of BROKER resources
-    are not looked at: the broker that sends them on has done that. Raises ApiError.
+    existing: the configuration before it; node: all parsed values of this node, for bounds and defaults. Values of
+    BROKER resources are not checked: the broker that forwards them has checked them. Raises ApiError.
     """
     try:
         match kind:
@@ -125,5 +125,5 @@ def _check_group(given: Mapping[str, str], node: Mapping[str, Value]) -> None:
 
 
 def group_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
-    """Group key -> value, for each that a node has a key for. node: all its parsed values."""
+    """Group key -> its default, for the keys that have a key of the node. node: all its parsed values."""
     return {key: node[name] for key, name in group.SYNONYMS.items()}

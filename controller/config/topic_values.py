@@ -1,4 +1,4 @@
-"""The configuration of topics: what a node gives as defaults, and what the keys of one must be to each other."""
+"""The configuration of topics: the defaults that a node gives, and the checks between keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNLIMITED = -1
 
 
 def topic_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
-    """Topic key -> value, for each that a node has a key for. node: all its parsed values."""
+    """Topic key -> its default, for the keys that have a key of the node. node: all its parsed values."""
     defaults: dict[str, Value] = {}
     for key, synonyms in topic.SYNONYMS.items():
         for name, unit_ms in synonyms:
@@ -25,7 +25,7 @@ def topic_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
             if value is not None:
                 defaults[key] = value * unit_ms if isinstance(value, int) and unit_ms != 1 else value
                 break
-    # Any negative retention is no bound.
+    # Any negative retention means unlimited.
     retention_ms = defaults["retention.ms"]
     assert isinstance(retention_ms, int), retention_ms
     defaults["retention.ms"] = max(retention_ms, UNLIMITED)
@@ -35,9 +35,9 @@ def topic_defaults(node: Mapping[str, Value]) -> dict[str, Value]:
 def check_topic(
     given: Mapping[str, str], existing: Mapping[str, str], defaults: Mapping[str, Value], remote_storage: bool
 ) -> None:
-    """Hold the configuration of a topic to its definition, as a controller does before it takes it.
+    """Check the configuration that a topic would have after a change.
 
-    given: all keys of the topic, as they would be; existing: as they are; defaults: of `topic_defaults`.
+    given: all keys of the topic after the change; existing: before it; defaults: from `topic_defaults`.
     remote_storage: whether the node has `remote.log.storage.system.enable`. Raises ConfigError.
     """
     for name in given:

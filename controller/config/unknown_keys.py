@@ -1,4 +1,4 @@
-"""Keys that no part of a node knows: a warning for each, with the key that was perhaps meant."""
+"""Unknown keys in a node's file: a warning for each, which suggests a similar key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PREFIXES = ("listener.name.", "rsm.config.", "rlmm.config.", "config.providers.
 
 
 def unknown_keys(keys: Iterable[str]) -> list[str]:
-    """A line for each key that is not known, in the order given."""
+    """A line for each unknown key, in the order given."""
     return [
         f"{key} is not a known configuration key{_meant(key)}; it is ignored"
         for key in keys
@@ -29,6 +29,6 @@ def unknown_keys(keys: Iterable[str]) -> list[str]:
 def _meant(key: str) -> str:
     from difflib import get_close_matches
 
-    # What is compared is bounded: a file may hold a key of any length.
+    # Long keys are not compared: a file may hold a key of any length.
     near = get_close_matches(key[:100], [*server.KEYS.keys, *own.KEYS.keys], n=1, cutoff=0.85)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -1,4 +1,4 @@
-"""What the keys of the watch service must be to each other."""
+"""Checks between the keys of the watch service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = ("CN", "DNS", "URI", "EMAIL", "IP")
 
 
 def check_watch_service(config: NodeConfig) -> None:
-    """Raises ConfigError, with one line that says what to do, for a service that could not tell who may watch."""
+    """Raises ConfigError, with one line that says what to do, if TLS, client CA and permissions are inconsistent."""
     if config.text(LISTENER) is None:
         return
     certificate, key, client_ca = (config.text(name) for name in (CERTIFICATE, KEY, CLIENT_CA))

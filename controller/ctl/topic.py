@@ -32,7 +32,7 @@ NUMBER_MAX = (1 << 31) - 1
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 when the topic is as asked (with --no-wait: begun), 1 with one line on stderr when it is not."""
+    """Exit code 0 when the topic is altered (with --no-wait: when reassignments started), 1 with one line on stderr."""
     parser = argparse.ArgumentParser(
         prog="kraftctl topic",
         description="Alters a topic. Everything is checked before anything is altered.",
@@ -45,19 +45,17 @@ def run(arguments: list[str]) -> int:
     )
     alter.add_argument("topic", metavar="TOPIC")
     add_quorum_options(alter)
-    alter.add_argument("--partitions", type=_number, metavar="N", help="how many partitions there shall be")
-    alter.add_argument("--replication-factor", type=_number, metavar="N", help="how many replicas each shall have")
+    alter.add_argument("--partitions", type=_number, metavar="N", help="partitions afterwards")
+    alter.add_argument("--replication-factor", type=_number, metavar="N", help="replicas of each partition")
     alter.add_argument(
         "--replica-assignment", type=_assignment, metavar="P:B,B;…", help="partitions with brokers: 0:1,2;1:2,3"
     )
     alter.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a config (repeatable)")
     alter.add_argument("--delete", action="append", default=[], metavar="KEY", help="a config to reset (repeatable)")
-    alter.add_argument(
-        "--dry-run", action="store_true", help="check everything, print what would be done, alter nothing"
-    )
+    alter.add_argument("--dry-run", action="store_true", help="check everything and print the plan, but change nothing")
     alter.add_argument("--no-wait", action="store_true", help="do not wait until replicas have moved")
     alter.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="default: %(default)s")
-    alter.add_argument("--json", action="store_true", help="one JSON object in place of lines")
+    alter.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     options = parser.parse_args(arguments)
     try:
         asked = Alteration(
@@ -75,7 +73,7 @@ def run(arguments: list[str]) -> int:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= NUMBER_MAX):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {NUMBER_MAX}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {NUMBER_MAX}")
     return int(text)
 
 
@@ -87,7 +85,7 @@ def _assignment(text: str) -> dict[int, tuple[int, ...]]:
         if not colon or not all(one.isascii() and one.isdigit() and int(one) <= NUMBER_MAX for one in numbers):
             raise argparse.ArgumentTypeError(f"{part!r} is not PARTITION:BROKER,BROKER…")
         if int(number) in found:
-            raise argparse.ArgumentTypeError(f"partition {number} stands twice")
+            raise argparse.ArgumentTypeError(f"partition {number} is given twice")
         found[int(number)] = tuple(int(broker) for broker in numbers[1:])
     if not found:
         raise argparse.ArgumentTypeError("it names no partition")
@@ -99,13 +97,13 @@ def _configs(options: argparse.Namespace) -> dict[str, str | None]:
     for text in options.set:
         key, equals, value = text.partition("=")
         if not key or not equals:
-            raise CannotAlter(f"--set {text}: it takes KEY=VALUE")
+            raise CannotAlter(f"--set {text}: expected KEY=VALUE")
         if key in found:
-            raise CannotAlter(f"--set {key}: it is set twice")
+            raise CannotAlter(f"--set {key}: the key is set twice")
         found[key] = value
     for key in options.delete:
         if key in found:
-            raise CannotAlter(f"--delete {key}: it is set or deleted already")
+            raise CannotAlter(f"--delete {key}: the key is already set or deleted")
         found[key] = None
     return found
 
@@ -126,19 +124,19 @@ def _alter(quorum: LiveQuorum, asked: Alteration, options: argparse.Namespace) -
         said.step("configs are altered")
     if found.partitions is not None:
         _add_partitions(quorum, found)
-        said.step(f"there are {found.partitions} partitions")
+        said.step(f"the topic has {found.partitions} partitions")
     if found.moves:
         _reassign(quorum, found)
         said.step(f"{len(found.moves)} partitions are being reassigned")
         if not options.no_wait and not _wait(quorum, found, said, time.monotonic() + options.timeout):
-            print(f"kraftctl topic alter: replicas still move after {options.timeout:g} s", file=sys.stderr)
+            print(f"kraftctl topic alter: reassignments still in progress after {options.timeout:g} s", file=sys.stderr)
             said.ended(done=False)
             return 1
     return said.ended(done=not (found.moves and options.no_wait))
 
 
 class _Report:
-    """What is printed: lines as things go, or one JSON object at the end."""
+    """The output: lines of progress, or one JSON object at the end."""
 
     def __init__(self, found: Plan, as_json: bool, dry_run: bool) -> None:
         self.plan = found
@@ -149,13 +147,13 @@ class _Report:
     def planned(self) -> None:
         found = self.plan
         if found.is_empty:
-            self.step(f"topic {found.topic} is so already")
+            self.step(f"topic {found.topic} needs no change")
         for key, value in found.configs.items():
             self.step(f"config {key}: " + ("reset" if value is None else f"set to {value}"))
         if found.partitions is not None:
             replicas = found.first_replicas
             where = "placed by the controller" if replicas is None else f"on brokers {_lists(replicas)}"
-            self.step(f"partitions: {found.partitions} in all, the new ones {where}")
+            self.step(f"partitions: {found.partitions} in total, the new ones {where}")
         for move in found.moves:
             self.step(f"partition {move.partition}: from brokers {list(move.before)} to {list(move.after)}")
         if self.dry_run and not found.is_empty:
@@ -199,7 +197,7 @@ def _lists(lists: tuple[tuple[int, ...], ...]) -> str:
 
 
 def _wait(quorum: LiveQuorum, found: Plan, said: _Report, end: float) -> bool:
-    """Whether no partition of the plan moves any more before the end."""
+    """Wait until no reassignment of the plan is in progress; returns False at the deadline."""
     while True:
         left = _moving(quorum, found)
         said.moving(left)
@@ -245,7 +243,7 @@ def _create(quorum: LiveQuorum, found: Plan, *, validate_only: bool) -> list[Any
 
 
 def _add_partitions(quorum: LiveQuorum, found: Plan) -> None:
-    """Add the partitions. A request whose answer was lost with its connection may have done so already."""
+    """Add the partitions. If the connection fails before the response, the request may have added them already."""
     try:
         _check(_create(quorum, found, validate_only=False), found.topic, "partitions")
     except (CannotAlter, OSError):
@@ -273,17 +271,17 @@ def _reassign(quorum: LiveQuorum, found: Plan) -> None:
 
 def _check(results: list[Any], topic: str, what: str) -> None:
     if len(results) != 1:
-        raise CannotAlter(f"topic {topic}, {what}: an answer without it")
+        raise CannotAlter(f"topic {topic}, {what}: missing in the response")
     if results[0].error_code:
         raise CannotAlter(f"topic {topic}, {what}: {_text(results[0])}")
 
 
 def _text(result: Any) -> str:
-    return f"{error_name(result.error_code)}: {result.error_message or 'without a reason'}"
+    return f"{error_name(result.error_code)}: {result.error_message or 'no message'}"
 
 
 def _ask(quorum: LiveQuorum, request: Any) -> Any:
-    """The answer of the active controller; where another has become it, it is found and asked once more."""
+    """The response of the active controller; if another has become active, the request is sent once more, to it."""
     for attempt in range(2):
         host, _, port = quorum.leader.rpartition(":")
         try:

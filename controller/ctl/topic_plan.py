@@ -1,11 +1,11 @@
-"""What an alteration of a topic comes to: KIP-4's rules for AlterTopic, over the APIs that Kafka has for its parts.
+"""The plan of a topic's alteration: KIP-4's rules for AlterTopic, by the requests that Kafka has for its parts.
 
-1. An assignment is given: partitions that exist and have other replicas are reassigned, others are added. The
+1. If an assignment is given, existing partitions with other replicas are reassigned, and missing ones are added. The
    replication factor and the number of partitions are ignored.
-2. Else a replication factor is given: every partition, also those that are added, gets as many replicas.
-3. Else a number of partitions is given: the controller places those that are added.
+2. Else, if a replication factor is given, every partition, existing or added, gets that many replicas.
+3. Else, if a number of partitions is given, the controller places the added partitions.
 
-Configs are set and deleted beside this. All checks are made before anything is altered.
+Configs are set and deleted in any case. All checks are made before anything is altered.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     Replicas = tuple[int, ...]
 
 
-# Kafka's bound on the records that one request may write.
+# Kafka's limit on the records that one request may write.
 ADDED_MAX = 10_000
 
 
 class CannotAlter(Exception):
-    """The alteration does not fit the cluster; one line that says what was asked and what is there."""
+    """The cluster cannot carry out the alteration; the text is one line with what was requested and the obstacle."""
 
 
 class Alteration(NamedTuple):
-    """What is asked for. None and empty where it is not asked for.
+    """A requested alteration. None and empty for parts that are not requested.
 
-    assignment: partition -> replicas, the preferred leader first. partitions: how many there shall be in all.
+    assignment: partition -> replicas, the preferred leader first. partitions: their number afterwards.
     configs: key -> value, None to delete it.
     """
 
@@ -46,7 +46,7 @@ class Alteration(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A partition that gets other replicas. before: those that it has, or is moving to already."""
+    """A reassignment. before: the partition's replicas, or those that a reassignment in progress leads to."""
 
     partition: int
     before: Replicas
@@ -54,10 +54,10 @@ class Move(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is to be done, in this order.
+    """The steps of an alteration, in this order.
 
-    configs: as asked. partitions: how many there shall be in all; None where none is added. first_replicas: of each
-    added partition; None where the controller places them. moves: reassignments, ascending by partition.
+    configs: as requested. partitions: the number of partitions afterwards; None if none is added. first_replicas: of
+    each added partition; None if the controller places them. moves: reassignments, ascending by partition.
     """
 
     topic: str
@@ -72,13 +72,13 @@ class Plan(NamedTuple):
 
 
 def plan(image: Image, asked: Alteration) -> Plan:
-    """What the alteration comes to; raises CannotAlter."""
+    """The plan of an alteration; raises CannotAlter."""
     topic_id = image.topic_ids.get(asked.topic)
     if topic_id is None:
-        raise CannotAlter(f"topic {asked.topic}: there is no topic of this name")
+        raise CannotAlter(f"topic {asked.topic}: the topic does not exist")
     existing = image.topics[topic_id].partitions
     if not existing or sorted(existing) != list(range(len(existing))):
-        raise CannotAlter(f"topic {asked.topic}: its partitions are not known")
+        raise CannotAlter(f"topic {asked.topic}: its partitions are unknown")
     if asked.assignment is not None:
         targets: Mapping[int, Replicas] = asked.assignment
         _check_numbers(asked.topic, len(existing), targets)
@@ -97,9 +97,9 @@ def plan(image: Image, asked: Alteration) -> Plan:
 def _assigned(
     brokers: Mapping[int, Broker], asked: Alteration, existing: Mapping[int, Partition], targets: Mapping[int, Replicas]
 ) -> Plan:
-    """The plan by which each partition comes to its target."""
-    # CreatePartitions takes as many replicas for each new partition as partition 0 has. A partition that shall have
-    # another number is created so, and reassigned then.
+    """The plan that gives each partition its target replicas."""
+    # CreatePartitions requires as many replicas for each new partition as partition 0 has. A partition with another
+    # target is created with that number, and reassigned afterwards.
     factor = len(existing[0].replicas)
     moves = []
     first_replicas = []
@@ -120,7 +120,7 @@ def _assigned(
 
 
 def destination(partition: Partition) -> Replicas:
-    """The replicas that a partition has, or that its reassignment leads to."""
+    """The replicas of a partition after its reassignment, if one is in progress."""
     return tuple(broker for broker in partition.replicas if broker not in partition.removing)
 
 
@@ -129,9 +129,9 @@ def resized(
 ) -> dict[int, Replicas]:
     """Targets for partitions 0 to `count` with `factor` replicas each; raises CannotAlter.
 
-    An existing partition keeps its first replicas, those in sync before others, so that as little as possible moves.
-    What is added goes to racks that the partition is not in yet, and among those to the broker with the fewest replicas
-    of the topic; the first replica of an added partition to the one that leads fewest.
+    An existing partition keeps its first replicas, in-sync ones before others, so that little data moves. A new replica
+    goes to a rack without a replica of the partition, and there to the broker with the fewest replicas of the topic;
+    the first replica of an added partition to the broker that leads the fewest.
     """
     usable = {
         number: broker
@@ -139,10 +139,10 @@ def resized(
         if broker.is_active and broker.has_uncordoned_directory
     }  # fmt: skip
     if factor < 1:
-        raise CannotAlter(f"a replication factor of {factor} is none; it must be at least 1")
+        raise CannotAlter(f"a replication factor of {factor} is invalid; it must be at least 1")
     if factor > len(usable):
         raise CannotAlter(
-            f"a replication factor of {factor} needs {factor} brokers, and {len(usable)} are active and take replicas"
+            f"a replication factor of {factor} needs {factor} brokers, and {len(usable)} are active and not cordoned"
         )
     kept = {number: _kept(existing[number], factor) for number in range(len(existing))}
     load = dict.fromkeys(usable, 0)
@@ -154,7 +154,7 @@ def resized(
         replicas = kept.get(number, ())
         while len(replicas) < factor:
             racks = {brokers[broker].rack for broker in replicas if broker in brokers} - {None}
-            # Whether it repeats a rack, and the loads: the least of these, the lowest id among equals.
+            # Fewest partitions led, for a first replica; then a new rack; then the lowest load; then the lowest id.
             choices = [
                 (0 if replicas else leads[broker], usable[broker].rack in racks, load[broker], broker)
                 for broker in usable
@@ -185,7 +185,7 @@ def _counted(replicas: Sequence[int], load: dict[int, int], leads: dict[int, int
 
 
 def _first_replicas(brokers: Mapping[int, Broker], target: Replicas, factor: int) -> Replicas:
-    """As many replicas as a new partition must have: those of its target, and where these are too few, others."""
+    """The replicas to create a partition with: as many as required, those of its target first."""
     if len(target) >= factor:
         return target[:factor]
     others = [number for number, broker in sorted(brokers.items()) if number not in target and broker.is_active]
@@ -201,9 +201,9 @@ def _count(topic: str, existing: int, asked: int | None) -> int:
     if asked is None:
         return existing
     if asked < existing:
-        raise CannotAlter(f"topic {topic}: it has {existing} partitions, and {asked} are fewer (INVALID_PARTITIONS)")
+        raise CannotAlter(f"topic {topic}: it has {existing} partitions, {asked} would be fewer (INVALID_PARTITIONS)")
     if asked - existing > ADDED_MAX:
-        raise CannotAlter(f"topic {topic}: {asked - existing} partitions are more than {ADDED_MAX} at once")
+        raise CannotAlter(f"topic {topic}: {asked - existing} new partitions exceed the limit of {ADDED_MAX} at once")
     return asked
 
 
@@ -220,7 +220,7 @@ def _check_replicas(where: str, brokers: Mapping[int, Broker], replicas: Replica
     if not replicas:
         raise CannotAlter(f"{where}: it needs at least one replica")
     if len(set(replicas)) != len(replicas):
-        raise CannotAlter(f"{where}: brokers {list(replicas)} name one of them twice")
+        raise CannotAlter(f"{where}: brokers {list(replicas)} contain a duplicate")
     for number in replicas:
         broker = brokers.get(number)
         if broker is None:

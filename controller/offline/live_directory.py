@@ -25,10 +25,10 @@ class NoMetadata(Exception):
 
 
 class Place(NamedTuple):
-    """Up to where a log was read.
+    """The place up to which a log was read.
 
-    base_offset: of the segment; position: of the first byte that was not read; last_position, last_header: where the
-    last batch that was read lies, and its first bytes, by which a truncation is noticed.
+    base_offset: of the segment; position: of the first byte that was not read; last_position, last_header: the
+    position and the first bytes of the last batch that was read, to detect a truncation.
     """
 
     base_offset: int
@@ -49,7 +49,7 @@ class LiveDirectory:
         self._begun = False
 
     def update(self) -> Image:
-        """Take in what was written since; the image. Raises NoMetadata, DamagedLog, OSError."""
+        """Read what was written since the last call; returns the image. Raises NoMetadata, DamagedLog, OSError."""
         for _ in range(3):  # a checkpoint or segment may be deleted between the listing and the reading
             segments, checkpoints = self._files()
             try:
@@ -110,7 +110,7 @@ class LiveDirectory:
         self._begun = True
 
     def _read(self, base_offset: int) -> None:
-        """Take in what a segment has behind the place."""
+        """Read the rest of a segment, after the place."""
         position = self._place.position if self._place is not None and self._place.base_offset == base_offset else 0
         with open(self._path(base_offset), "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size
@@ -121,7 +121,7 @@ class LiveDirectory:
                 whole = whole_bytes(data)
                 if not whole:
                     if len(data) == size - position:
-                        break  # a batch that is being written
+                        break  # the batch is being written
                     window *= 2
                     continue
                 taken = take_in(self.image, data[:whole], self.end_offset, None)

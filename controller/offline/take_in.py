@@ -1,4 +1,4 @@
-"""Taking batches of a log into an image, from bytes that may end within a batch."""
+"""Replaying batches of a log into an image, from bytes that may end within a batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADER_BYTES = 61
 
 
 class Taken(NamedTuple):
-    """What was taken in. end_offset: exclusive; epoch: of the last batch, None where none was; position: behind it."""
+    """The result of a replay. end_offset: exclusive; epoch: of the last batch, None if none; position: after it."""
 
     end_offset: int
     epoch: int | None
@@ -29,11 +29,11 @@ class Taken(NamedTuple):
 
 
 def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> Taken:
-    """Take in the whole batches of `data` from an offset on.
+    """Replay the complete batches of `data` from an offset on.
 
-    A batch that reaches `end_offset` (exclusive; None for no bound), or that `data` does not hold whole, ends it; so
-    does one that is damaged or does not follow, but for the first, which raises DamagedLog. Batches below the offset
-    are passed over. A record that cannot be read is a problem of the image.
+    It stops before a batch that ends beyond `end_offset` (exclusive; None for no bound), an incomplete batch, and a
+    batch that is damaged or does not follow the one before; if that is the first batch, it raises DamagedLog. Batches
+    below the offset are skipped. A record that cannot be read becomes a problem of the image.
     """
     taken = Taken(offset, None, 0)
     while True:
@@ -47,14 +47,14 @@ def take_in(image: Image, data: bytes, offset: int, end_offset: int | None) -> T
             return taken
         position = taken.position + len(batch.data)
         if batch.last_offset < taken.end_offset:
-            taken = taken._replace(position=position)  # a Fetch begins with the batch that holds the offset asked for
+            taken = taken._replace(position=position)  # a Fetch response begins with the batch that has the offset
             continue
         take_batch(image, batch)
         taken = Taken(batch.last_offset + 1, batch.leader_epoch, position)
 
 
 def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
-    """The batch at a position; None where it is not there whole. Raises DamagedLog where it cannot be taken in."""
+    """The batch at a position; None if it is incomplete. Raises DamagedLog if it cannot be replayed."""
     if len(data) - position < HEADER_BYTES:
         return None
     base_offset, length = _START.unpack_from(data, position)
@@ -72,7 +72,7 @@ def _batch_at(data: bytes, position: int, offset: int) -> StoredBatch | None:
 
 
 def take_batch(image: Image, batch: StoredBatch) -> None:
-    """Take in one batch. A control batch changes nothing but where the image is."""
+    """Replay one batch. A control batch changes only the offset of the image."""
     records: list[tuple[Any, int]] = []
     if not batch.is_control:
         for record in records_of(batch):
@@ -84,7 +84,7 @@ def take_batch(image: Image, batch: StoredBatch) -> None:
 
 
 def last_log_time_ms(snapshot: bytes) -> int:
-    """When the last record that a snapshot stands for was written, by its header; -1 where it does not say."""
+    """When the last record that a snapshot covers was written, by the snapshot's header; -1 if it does not say."""
     from records.batch import CorruptBatch, read_header
     from records.control_batch import SNAPSHOT_HEADER, control_records_of
 
@@ -97,7 +97,7 @@ def last_log_time_ms(snapshot: bytes) -> int:
 
 
 def whole_bytes(data: bytes) -> int:
-    """How many bytes at the start of `data` are whole batches."""
+    """How many bytes at the start of `data` are complete batches."""
     position = 0
     while len(data) - position >= _OVERHEAD:
         size = _OVERHEAD + max(_START.unpack_from(data, position)[1], 0)
@@ -108,7 +108,7 @@ def whole_bytes(data: bytes) -> int:
 
 
 def last_batch(data: bytes) -> int:
-    """Where the last of the whole batches in `data` begins."""
+    """The position of the last complete batch in `data`."""
     position = last = 0
     while position < len(data):
         last = position

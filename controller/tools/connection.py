@@ -21,7 +21,7 @@ FRAME_BYTES_MAX = 1 << 28
 
 
 class Connection:
-    """One TCP connection; use it as a context manager. Raises OSError where the node does not answer in time."""
+    """One TCP connection; use it as a context manager. Raises OSError if the node does not answer in time."""
 
     def __init__(self, host: str, port: int, client_id: str, seconds: float = 5.0) -> None:
         self.socket = socket.create_connection((host, port), timeout=seconds)
@@ -41,9 +41,9 @@ class Connection:
         self.socket.close()
 
     def ask(self, request: Any) -> Any:
-        """The answer, in the newest version that both sides know.
+        """The response, in the newest version that both sides know.
 
-        Raises ApiError(UNSUPPORTED_VERSION) where there is none, DecodeError, EncodeError, OSError.
+        Raises ApiError(UNSUPPORTED_VERSION) if there is none, DecodeError, EncodeError, OSError.
         """
         schema = schema_of(type(request))
         assert schema.api_key is not None
@@ -59,7 +59,7 @@ class Connection:
         return answer
 
     def exchange(self, request: Any, version: int) -> tuple[Any, bytes]:
-        """The answer to a request in this version, and its bytes."""
+        """The response to a request in this version, and its bytes."""
         schema = schema_of(type(request))
         assert schema.api_key is not None
         flexible = schema.is_flexible(version)
@@ -73,7 +73,7 @@ class Connection:
         data = encode(header, 2 if flexible else 1) + encode(request, version)
         self.socket.sendall(len(data).to_bytes(4, "big") + data)
         frame = self._frame()
-        # The header of an ApiVersions answer stays in version 0, since its reader may know no other.
+        # The header of an ApiVersions response is always in version 0, since the client may know no other.
         header_version = 1 if flexible and schema.api_key != API_VERSIONS_KEY else 0
         answered, position = decode_prefix(ResponseHeader, header_version, frame, 0)
         if answered.correlation_id != self.correlation:

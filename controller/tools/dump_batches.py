@@ -24,7 +24,7 @@ _SNAPSHOT_NAME_LENGTH = 31  # 20 digits of offset, a hyphen, 10 of epoch
 def dump_batches(file: str, options: Options, printing: bool, lines: TextLines | JsonLines, findings: Findings) -> None:
     """Print a file. printing: whether keys and values are printed too.
 
-    Raises OSError, DamagedLog or Uncaught where stock ends too, having printed what comes before.
+    Raises OSError, DamagedLog or Uncaught where stock ends too, after printing the batches before the error.
     """
     deep = printing or options.has("deep-iteration")
     parser = parser_of(options)
@@ -70,7 +70,7 @@ def _print_title(file: str, lines: TextLines | JsonLines) -> None:
 
 
 def batch_fields(batch: StoredBatch) -> Iterator[tuple[str, Any]]:
-    """What is printed of a batch's header, in order."""
+    """The printed fields of a batch's header, in order."""
     if batch.magic < MAGIC:
         yield "offset", batch.last_offset
     else:
@@ -105,7 +105,7 @@ def timestamp_type(batch: StoredBatch) -> str:
 def record_fields(
     batch: StoredBatch, record: StoredRecord, parser: Parser | None, skip_metadata: bool
 ) -> Iterator[tuple[str, Any]]:
-    """What is printed of a record, in order. parser: None where keys and values are not asked for."""
+    """The printed fields of a record, in order. parser: None if keys and values are not printed."""
     if not skip_metadata:
         yield "offset", record.offset
         yield timestamp_type(batch), record.timestamp

@@ -31,7 +31,7 @@ _KINDS = {
 
 
 class Findings:
-    """Gaps between offsets, and entries of indexes that do not fit their log; each by the absolute path of its file."""
+    """Gaps between offsets, and index entries that do not match their log, by the absolute path of the file."""
 
     def __init__(self) -> None:
         self.found: dict[int, dict[str, list[tuple[int, int]]]] = {kind: {} for kind in _KINDS}
@@ -40,7 +40,7 @@ class Findings:
         self.found[kind].setdefault(file, []).append((first, second))
 
     def pairs(self) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
-        """Each kind and file with its pairs, in the order in which they are printed."""
+        """Each kind and file with its pairs of numbers, in the order in which they are printed."""
         for kind, files in self.found.items():
             for file, pairs in files.items():
                 if kind == INDEX_MISMATCH:
@@ -50,7 +50,7 @@ class Findings:
                 yield kind, file, pairs
 
     def text(self) -> str:
-        """The lines for stderr; empty where all is well."""
+        """The lines for stderr; empty if there are no findings."""
         lines = []
         for kind, file, pairs in self.pairs():
             _, title, line, _ = _KINDS[kind]
@@ -59,7 +59,7 @@ class Findings:
         return "".join(f"{line}\n" for line in lines)
 
     def objects(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The same for programs: a kind and its fields."""
+        """The findings for JSON output: a kind and its fields."""
         for kind, file, pairs in self.pairs():
             name, _, _, names = _KINDS[kind]
             for pair in pairs:

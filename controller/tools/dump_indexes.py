@@ -24,7 +24,7 @@ _TIME_ENTRY = Struct(">qi")
 _ABORTED_TRANSACTION = Struct(">bxqqqq")
 _PRODUCER_HEADER = Struct(">hIi")
 _PRODUCER_ENTRY = Struct(">qhiqiqiq")
-_CHECKED_FROM = 6  # what the CRC of a producer snapshot covers
+_CHECKED_FROM = 6  # the bytes that the CRC of a producer snapshot covers
 _CORRUPT = "org.apache.kafka.storage.internals.log.CorruptIndexException"
 
 
@@ -46,7 +46,7 @@ def _read_index(file: str) -> bytes:
     try:
         return _read(file)
     except FileNotFoundError:
-        # Stock makes an empty file here before it fails; reading a directory should not change it.
+        # Stock creates an empty file here before it fails; reading a directory should not change it.
         raise Uncaught("java.lang.IllegalArgumentException", "Invalid max index size: -1") from None
     except OSError as error:
         raise Uncaught("java.io.FileNotFoundException", f"{file} ({error.strerror})") from None
@@ -166,7 +166,7 @@ def _compare(
     last_timestamp: int,
     findings: Findings,
 ) -> None:
-    """Find the batch that an entry of a time index means, and what is wrong about it."""
+    """Check an entry of a time index against the batch that it points to."""
     timestamp, offset = entry
     name = absolute(file)
     slot = bisect_right(index, offset, key=lambda one: one[0]) - 1

@@ -1,4 +1,4 @@
-"""The lines of kafka-dump-log: fields as `name: value` as stock prints them, or as one JSON object a line."""
+"""The lines of kafka-dump-log: fields as `name: value` as in stock, or one JSON object per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from controller.tools.dump_findings import Findings
 
-# Stock prints no colon behind the names of these.
+# Stock prints no colon after these names.
 _WITHOUT_COLON = frozenset(("SnapshotHeader", "SnapshotFooter", "KRaftVersion", "KRaftVoters"))
 _OPTIONAL = frozenset(("deleteHorizonMs", "currentTxnFirstOffset"))
 
@@ -23,11 +23,11 @@ class TextLines:
     """Stock's lines."""
 
     def note(self, text: str, **_: Any) -> None:
-        """A line of words; what it says is in the arguments by name, for programs."""
+        """A line of text; `what` has its content for JSON output."""
         sys.stdout.write(f"{text}\n")
 
     def line(self, kind: str, fields: Iterable[tuple[str, Any]]) -> None:
-        """A line of fields. Where one cannot be read, those before it are printed all the same, as stock does."""
+        """A line of fields. If one cannot be read, the fields before it are printed, as in stock."""
         parts: list[str] = []
         try:
             for name, value in fields:
@@ -37,12 +37,12 @@ class TextLines:
         sys.stdout.write("\n")
 
     def findings(self, findings: Findings) -> None:
-        """What is wrong in the files, on stderr."""
+        """Print the findings of all files on stderr."""
         complain(findings.text())
 
 
 class JsonLines:
-    """One JSON object a line, with `kind` and `file` first: ours alone."""
+    """One JSON object per line, with `kind` and `file` first; stock has no such output."""
 
     def __init__(self) -> None:
         self.file = ""
@@ -58,7 +58,7 @@ class JsonLines:
         sys.stdout.write(dumps(tree, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     def findings(self, findings: Findings) -> None:
-        """What is wrong in the files: an object each, with the others."""
+        """Print the findings of all files, one object each, on stdout."""
         for kind, fields in findings.objects():
             self.file = fields.pop("file")
             self.line(kind, fields.items())
@@ -67,7 +67,7 @@ class JsonLines:
 def field_text(name: str, value: Any) -> str:
     """A field with its name, as Java prints it."""
     kind = type(value)
-    if kind is int and name not in _OPTIONAL:  # most are
+    if kind is int and name not in _OPTIONAL:  # most fields are integers
         return f"{name}: {value}"
     if kind is dict:
         from records.json_text import json_text

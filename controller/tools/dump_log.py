@@ -1,4 +1,4 @@
-"""kafka-dump-log: prints what is in the files of a log directory, sound or not."""
+"""kafka-dump-log: prints the contents of files of a log directory, valid or damaged."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ OPTIONS = (
     ),
     Option("skip-record-metadata", "Skip metadata when printing records. This flag also skips control records."),
 )
-# What stock does not have; help does not list it, so that help is stock's.
+# Stock does not have this option; help does not list it, so that help equals stock's.
 OURS = (Option("json", "One JSON object a line: each batch, each record, each finding."),)
 
-# Topics whose records this tool cannot read, by the options that ask for it.
+# Topics whose records this tool cannot decode, by the option of stock that decodes them.
 UNKNOWN_TOPICS = {
     "offsets-decoder": "__consumer_offsets",
     "transaction-log-decoder": "__transaction_state",
@@ -126,14 +126,14 @@ PRINTING = ("print-data-log", "cluster-metadata-decoder", "value-decoder-class",
 
 
 def main() -> int:
-    """The tool with the arguments of this process."""
+    """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
     return running(run)
 
 
 def run(arguments: list[str]) -> int:
-    """The tool with these arguments; its exit code."""
+    """Run the tool with these arguments; returns the exit code."""
     try:
         options = read((*OPTIONS, *OURS), arguments)
         if not arguments or options.has("help"):
@@ -146,7 +146,7 @@ def run(arguments: list[str]) -> int:
         unknown = next((name for name in UNKNOWN_TOPICS if options.has(name)), None)
         if unknown is not None:
             complain(
-                f"--{unknown}: the records of {UNKNOWN_TOPICS[unknown]} are not known to this tool, only those of "
+                f"--{unknown}: the records of {UNKNOWN_TOPICS[unknown]} cannot be decoded by this tool, only those of "
                 "__cluster_metadata (--cluster-metadata-decoder); --print-data-log prints the values of any as text.\n"
             )
             return 1

@@ -17,7 +17,7 @@ class Terse(Exception):
 
 
 def print_version_mapping(release_version: str | None) -> None:
-    """The levels that a release brings; of the latest for production where none is named. Raises Terse."""
+    """Print the levels of a release; of the latest release for production if none is given. Raises Terse."""
     text = features.metadata_version(features.LATEST_PRODUCTION).name if release_version is None else release_version
     try:
         version = features.metadata_version_named(text, unstable=True)
@@ -29,7 +29,7 @@ def print_version_mapping(release_version: str | None) -> None:
 
 
 def print_feature_dependencies(given: Sequence[str]) -> None:
-    """What each `name=level` rests on; raises Terse."""
+    """Print the dependencies of each `name=level`; raises Terse."""
     for text in given:
         name, equals, level_text = text.partition("=")
         if not equals:

@@ -1,7 +1,7 @@
 """The image of a live quorum, read from its leader as an observer without an id (KIP-595, KIP-630).
 
-The requests carry the replica id -1, so the leader does not register the reader as a replica. The image takes in
-committed batches alone, so nothing has to be undone when the leader changes. Nothing is written, no lock is taken.
+The requests carry the replica id -1, so the leader does not register the reader as a replica. The image has only
+committed batches, so nothing has to be undone when the leader changes. Nothing is written, no lock is taken.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ CONTROLLERS = 2
 FETCH_BYTES = 8 << 20
 ASK_S = 5.0
 RETRY_S = 0.1
-# A quorum has a handful of controllers; a node that names more is not believed without end.
+# A quorum has a handful of controllers; a node that names more must not make the list grow without bound.
 ADDRESSES_MAX = 32
-# A snapshot is held in memory before it is read.
+# A snapshot is kept in memory before it is decoded.
 SNAPSHOT_BYTES_MAX = 4 << 30
 
 
 class NoLeader(Exception):
-    """No leader of the quorum was found in time; the text is one line that says what each node said."""
+    """No leader of the quorum was found in time; the text is one line with the response or error of each node."""
 
 
 class _Again(Exception):
-    """The node does not lead, or no longer has what was asked for; the text is the reason."""
+    """The node does not lead, or no longer has the requested offset or snapshot; the text is the reason."""
 
 
 class Position(NamedTuple):
-    """How far the image goes. end_offset: exclusive; epoch: of the last batch that was taken in."""
+    """The end of the image. end_offset: exclusive; epoch: of the last batch in it."""
 
     end_offset: int
     epoch: int
@@ -59,8 +59,8 @@ START = Position(0, 0)
 class LiveQuorum:
     """An image of the metadata that `update` brings to the state of the quorum; a context manager.
 
-    addresses: controllers to ask; others are learned from them. wait_s: how long `update` looks for a leader.
-    image: as of the last update. position: how far it goes. leader: `HOST:PORT` of the node that answered last.
+    addresses: controllers to ask; they name the others. wait_s: how long `update` looks for a leader.
+    image: as of the last update. position: the end of it. leader: `HOST:PORT` of the node that answered last.
     cluster_id: empty before the first answer.
     """
 
@@ -83,9 +83,9 @@ class LiveQuorum:
         self._leave()
 
     def update(self) -> Image:
-        """Take in everything below the high watermark that the leader answers first; returns the image.
+        """Read up to the high watermark of the leader's first response; returns the image.
 
-        Where the log no longer reaches back to the end of the image, a new image is loaded from a snapshot. Raises
+        If the log no longer reaches back to the end of the image, a new image is loaded from a snapshot. Raises
         NoLeader.
         """
         end = time.monotonic() + self.wait_s
@@ -114,14 +114,14 @@ class LiveQuorum:
         self._said[self.leader or "no node"] = text
 
     def _step(self, goal: int | None) -> int | None:
-        """One Fetch; the high watermark to reach, None while it is unknown. Raises _Again or what a request raises."""
+        """Send one Fetch; the high watermark, None while it is unknown. Raises _Again or what a request raises."""
         connection = self._connection or self._connect()
         found = self._fetched(connection)
         if found.snapshot_id is not None and found.snapshot_id.end_offset >= 0:
             self._load_snapshot(connection, found.snapshot_id.end_offset, found.snapshot_id.epoch)
             return goal
         if found.diverging_epoch is not None and found.diverging_epoch.epoch >= 0:
-            # What was committed is gone: another cluster has taken these addresses, or its disks were lost.
+            # Committed records are gone: another cluster has these addresses now, or the disks were lost.
             self._begin_anew()
             return goal
         high_watermark = int(found.high_watermark)
@@ -134,11 +134,11 @@ class LiveQuorum:
         if taken.epoch is not None:
             self.position = Position(taken.end_offset, taken.epoch)
         elif self.position.end_offset < high_watermark:
-            raise _Again(f"it gave no batch at offset {self.position.end_offset}, below {high_watermark}")
+            raise _Again(f"it returned no batch at offset {self.position.end_offset}, below {high_watermark}")
         return high_watermark if goal is None else goal
 
     def _connect(self) -> Connection:
-        """A connection to the first node that says it leads. Raises _Again where none does."""
+        """A connection to the first node that says it leads. Raises _Again if none does."""
         for address in list(self.addresses)[:ADDRESSES_MAX]:
             self.leader = f"{address[0]}:{address[1]}"
             try:
@@ -155,14 +155,14 @@ class LiveQuorum:
                 continue
             self._connection = connection
             self._said.clear()
-            # The one that leads is the first to be asked next time.
+            # The leader is asked first next time.
             self.addresses.remove(address)
             self.addresses.insert(0, address)
             return connection
         raise _Again(self._said.get(self.leader, "it does not answer"))
 
     def _learn(self, connection: Connection) -> None:
-        """Learn the cluster id and the controllers' addresses. Raises _Again where this node is not a controller."""
+        """Learn the cluster id and the controllers' addresses. Raises _Again if this node is not a controller."""
         request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
         try:
             cluster = connection.ask(request)
@@ -171,16 +171,16 @@ class LiveQuorum:
         if cluster.error_code in (Error.MISMATCHED_ENDPOINT_TYPE, Error.UNSUPPORTED_ENDPOINT_TYPE):
             raise _Again("it is a broker, not a controller")
         if cluster.error_code:
-            return  # before controllers register they cannot be described; the log can be read all the same
+            return  # controllers cannot be described before they register, but their log can be read
         if self.cluster_id and cluster.cluster_id != self.cluster_id:
-            raise _Again(f"it is of cluster {cluster.cluster_id}, not of {self.cluster_id}")
+            raise _Again(f"its cluster id is {cluster.cluster_id}, not {self.cluster_id}")
         self.cluster_id = cluster.cluster_id
         for node in cluster.brokers:
             if (node.host, node.port) not in self.addresses and len(self.addresses) < ADDRESSES_MAX:
                 self.addresses.append((node.host, node.port))
 
     def _fetched(self, connection: Connection) -> Any:
-        """The leader's data at the end of the image. Raises _Again where the node does not lead."""
+        """The leader's data at the end of the image. Raises _Again if the node does not lead."""
         partition = FetchRequest.FetchTopic.FetchPartition(
             partition=0,
             current_leader_epoch=self._leader_epoch,
@@ -239,7 +239,7 @@ class LiveQuorum:
 
 
 def _leader_epoch(connection: Connection) -> int:
-    """The epoch in which this node leads; raises _Again where it does not."""
+    """The epoch in which this node leads; raises _Again if it does not lead."""
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,))
     answer = connection.ask(DescribeQuorumRequest(topics=(topic,)))
@@ -247,11 +247,11 @@ def _leader_epoch(connection: Connection) -> int:
 
 
 def _only(answer: Any, topics: Any, api: str) -> Any:
-    """The one partition of an answer; raises _Again with its error where it has one."""
+    """The one partition of a response; raises _Again if it has an error."""
     if answer.error_code:
         raise _Again(f"{api}: {error_name(answer.error_code)}")
     if len(topics) != 1 or len(topics[0].partitions) != 1:
-        raise _Again(f"{api}: an answer without the metadata partition")
+        raise _Again(f"{api}: the response does not have the metadata partition")
     found = topics[0].partitions[0]
     if found.error_code == Error.NOT_LEADER_OR_FOLLOWER:
         raise _Again("it does not lead")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from controller.tools.shell.commands import Shell
 
     class Source(Protocol):
-        """What has an image that can be brought up to date."""
+        """A source of an image that `update` brings up to date."""
 
         image: Image
 
@@ -41,11 +41,11 @@ reads commands from the terminal. Nothing is written, and no lock is taken.
 
 
 class _Wrong(Exception):
-    """Arguments that do not fit; one line."""
+    """The arguments are invalid; the text is one line."""
 
 
 def run(arguments: list[str]) -> int:
-    """The shell with these arguments; its exit code, 1 with one line on stderr where nothing can be shown."""
+    """Run the shell with these arguments; returns the exit code, 1 with one line on stderr if nothing can be shown."""
     from controller.offline.live_directory import LiveDirectory, NoMetadata
     from controller.offline.log_file import DamagedLog
     from controller.tools.client_config import ClientConfig, ClientConfigError, read_client_config
@@ -75,7 +75,7 @@ def run(arguments: list[str]) -> int:
 
 
 def split(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The options by name, and the words of the command. Raises _Wrong."""
+    """The options by name, and the command's words. Raises _Wrong."""
     names = {
         "--controllers": "controllers", "-C": "controllers", "--config": "config", "-c": "config",
         "--directory": "directory", "-d": "directory",
@@ -88,7 +88,7 @@ def split(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
             return {"help": ""}, []
         name = names.get(flag)
         if name is None:
-            raise _Wrong(f"{flag} is no option here; --snapshot stands alone, `--controllers -h` names the others")
+            raise _Wrong(f"{flag} cannot be used here: use --snapshot alone; `--controllers -h` lists the options")
         if name in options:
             raise _Wrong(f"--{name} is given twice")
         if not equals and words and words[0] in {"-h", "--help"}:
@@ -111,7 +111,7 @@ def addresses_in(text: str) -> list[tuple[str, int]]:
     for part in text.split(","):
         address = host_and_port(part.strip().rpartition("@")[2])
         if address is None or not address[0] or not address[1]:
-            raise _Wrong(f"--controllers {text}: {part.strip()!r} is no HOST:PORT")
+            raise _Wrong(f"--controllers {text}: {part.strip()!r} is not HOST:PORT")
         found.append((address[0].strip("[]"), address[1]))
     return found
 
@@ -155,7 +155,7 @@ def _show(source: Source, command: list[str], where: Callable[[], str]) -> int:
 
 
 class _Problems:
-    """Tells each problem of an image once."""
+    """Prints each problem of an image once."""
 
     def __init__(self) -> None:
         self.image: Image | None = None

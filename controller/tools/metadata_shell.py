@@ -1,7 +1,7 @@
 """kafka-metadata-shell: shows the metadata in a checkpoint, or in a segment of the log, as a tree of names.
 
 With `--controllers` or `--directory` as its first option it shows a live quorum or a running node's directory
-(`controller.tools.live_shell`); the help and the texts of the rest are those of stock's tool.
+(`controller.tools.live_shell`); otherwise the help and all texts are those of stock's tool.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.offline.image import Image
 
-# Options that stock's tool no longer has; one of them stands first.
+# Options that stock's tool does not have; one of them is the first argument.
 LIVE = {"--controllers", "-C", "--config", "-c", "--directory", "-d"}
 
 
 def main() -> int:
-    """The tool with the arguments of this process."""
+    """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
     return running(run)
 
 
 def run(arguments: list[str]) -> int:
-    """The tool with these arguments; its exit code. A command that fails is no failure of the tool, as with stock."""
+    """Run the tool with these arguments; returns the exit code, which is 0 also if the command fails, as in stock."""
     if any(word.partition("=")[0] in LIVE for word in arguments[:1]):
         from controller.tools.live_shell import run as run_live
 
@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        # Stock opens the file on a thread of its own, so that what happens there comes wrapped.
+        # Stock opens the file on another thread, so that its exceptions are wrapped.
         return _unexpected(_wrapped(uncaught(error)))
     except DamagedLog as error:
         return _unexpected(uncaught(error))
@@ -102,7 +102,7 @@ def _run_once(image: Image, command: list[str]) -> None:
 
 
 def parent(file: str) -> str:
-    """The directory of a file as `File.getParentFile` has it; the file itself where it names none."""
+    """The directory of a file as in `File.getParentFile`; the path itself if it has no parent."""
     directory, slash, _ = file.rpartition("/")
     return directory or slash or file
 

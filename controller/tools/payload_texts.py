@@ -1,6 +1,7 @@
 """Metadata records as JSON text, by functions that are generated from their schemas when first used.
 
-The text is that of `records.json_form` and `records.json_text`, several times as fast: a log may hold millions.
+The text equals that of `records.json_form` and `records.json_text`, but is made several times faster: a log may hold
+millions of records.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @cache
 def text_writer(cls: type, version: int) -> Callable[[Any], str]:
-    """What makes the JSON text of a message of this class, which must have been decoded in this version."""
+    """A function for the JSON text of a message of this class, which must have been decoded in this version."""
     function: Callable[[Any], str] = _TextSource(schema_of(cls), version).compiled()
     return function
 

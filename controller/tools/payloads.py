@@ -35,7 +35,7 @@ _INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 
 
 def parser_of(options: Options) -> Parser:
-    """The function that makes the texts of a record's key and value (None: not printed), by the options."""
+    """The function for the texts of a record's key and value (None: not printed), by the options."""
     if options.has("cluster-metadata-decoder"):
         return metadata_trees if options.has("json") else metadata_texts
     decode_value = decoder_of(options.value("value-decoder-class"))
@@ -49,14 +49,14 @@ def parser_of(options: Options) -> Parser:
 
 
 def decoder_of(class_name: str) -> Callable[[bytes], str]:
-    """The decoder class of Kafka's of this name; raises Uncaught where it is another's."""
+    """Kafka's decoder class of this name; raises Uncaught if it is not one of Kafka's."""
     name = class_name.rpartition(".")[2]
     if class_name == f"org.apache.kafka.tools.api.{name}":
         if name == "StringDecoder":
             return lambda data: data.decode("utf-8", "replace")
         if name in _NUMBERS:
             return lambda data: number(data, _NUMBERS[name])
-        if name == "DefaultDecoder":  # stock prints the address of the bytes in its memory
+        if name == "DefaultDecoder":  # stock prints an object's hash here, which differs each time
             return bytes.hex
     raise Uncaught(
         "java.lang.RuntimeException",
@@ -102,7 +102,7 @@ def type_name(class_name: str) -> str:
 
 
 def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
-    """What is printed of a control record; raises Uncaught where it cannot be read."""
+    """The printed fields of a control record; raises Uncaught if it cannot be read."""
     kind = control_type(record.key)
     if kind in _MARKERS:
         value = record.value or b""
@@ -122,7 +122,7 @@ def control_fields(record: StoredRecord) -> Iterator[tuple[str, Any]]:
 
 
 def control_message(record: StoredRecord) -> Any:
-    """The message in a control record of the quorum; raises Uncaught where it cannot be read."""
+    """The message in a control record of the quorum; raises Uncaught if it cannot be read."""
     from records import control
     from records.codec import decode_prefix
     from records.schema import schema_of
@@ -132,7 +132,7 @@ def control_message(record: StoredRecord) -> Any:
     version = int.from_bytes(value[:2], "big", signed=True)
     if len(value) < 2:
         raise Uncaught("java.nio.BufferUnderflowException")
-    # A version that is not known is read as the first, as stock reads all.
+    # An unknown version is read as the first version, as stock does.
     version = version if 0 <= version <= schema_of(cls).versions[1] else 0
     try:
         return decode_prefix(cls, version, value, 0)[0]
@@ -141,7 +141,7 @@ def control_message(record: StoredRecord) -> Any:
 
 
 def control_type(key: bytes | None) -> int:
-    """The type in the key of a control record; -1 and others mean one that is not known."""
+    """The type in the key of a control record; -1, like any unlisted number, means unknown."""
     key = key or b""
     if len(key) < 4:
         raise Uncaught(

@@ -6,5 +6,5 @@ from os import urandom
 
 
 def random_bits(count: int) -> int:
-    """A number of this many random bits."""
+    """An integer of this many random bits."""
     return int.from_bytes(urandom((count + 7) // 8), "big") >> -count % 8

@@ -19,7 +19,7 @@ _BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def scram_record(argument: str, draw: Callable[[int], int]) -> UserScramCredentialRecord:
-    """The record of `MECHANISM=[name=x,password=y]`. draw: gives so many random bits. Raises FormatError."""
+    """The record of `MECHANISM=[name=x,password=y]`. draw: returns this many random bits. Raises FormatError."""
     argument = argument.strip()
     mechanism, equals, configuration = argument.partition("=")
     if not equals:
@@ -101,7 +101,7 @@ def _decoded(text: str | None, what: str) -> bytes | None:
     try:
         return b64decode(text + "=" * (-len(text) % 4), validate=True)
     except ValueError:
-        # What was given is not repeated: it may be a password's.
+        # The value is not repeated in the error: it may be derived from a password.
         shown = text if what == "salt" else "[hidden]"
         raise FormatError(f"Failed to decode given {what}: {shown}") from None
 

@@ -1,4 +1,4 @@
-"""kafka-storage: formats the log directories of a node, and shows what is in them."""
+"""kafka-storage: formats the log directories of a node, and shows their state."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """The tool with the arguments of this process."""
+    """Run the tool with the arguments of this process."""
     from controller.tools.command_line.standard_streams import running
 
     return running(run)
 
 
 def run(arguments: list[str]) -> int:
-    """The tool with these arguments; its exit code."""
+    """Run the tool with these arguments; returns the exit code."""
     try:
         given = parse(parser(), arguments)
     except HelpShown:
@@ -47,7 +47,7 @@ def parser() -> Parser:
     top = Parser("kafka-storage", description="The Kafka storage tool.", from_file=True)
     info = top.add_command("info", "Get information about the Kafka log directories on this node.")
     add_config(info)
-    info.add("--json", action="store_true", hidden=True)  # ours alone, so that help is stock's
+    info.add("--json", action="store_true", hidden=True)  # not in stock; hidden, so that help equals stock's
     add_format(top.add_command("format", "Format the Kafka log directories on this node."))
     mapping = top.add_command(
         "version-mapping",
@@ -140,7 +140,7 @@ def add_format(command: Parser) -> None:
 
 
 def random_uuid(_: Arguments) -> int:
-    """Print a version 4 uuid; never a reserved one, nor one that would read as an option."""
+    """Print a version 4 uuid, which is neither reserved nor begins with a hyphen."""
     from controller.tools.rng import random_bits
     from records.uuids import random_uuid, uuid_text
 
@@ -168,7 +168,7 @@ def format_directories(given: Arguments) -> int:
 
 
 def config_of(given: Arguments) -> NodeConfig:
-    """The configuration of the node, held to all that a start of it asks for; raises Uncaught, OSError."""
+    """The configuration of the node, with all the checks of its start; raises Uncaught, OSError."""
     from controller.config.file import read_config
     from controller.config.values.definition import ConfigError
 

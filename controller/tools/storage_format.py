@@ -1,4 +1,4 @@
-"""`kafka-storage format`: from the arguments and the node's configuration to what is formatted."""
+"""`kafka-storage format`: from the arguments and the node's configuration to a `Format`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_format(given: Arguments, config: NodeConfig) -> int:
 
 
 def asked(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> Format:
-    """What the arguments ask for, checked in the order of stock."""
+    """The formatting that the arguments request, checked in stock's order."""
     if not config.process_roles:
         raise FormatError(
             "The kafka configuration file appears to be for a legacy cluster. Formatting is only supported for "
@@ -89,7 +89,7 @@ def name_and_level(text: str) -> tuple[str, int]:
 
 
 def initial_voters(given: Arguments, config: NodeConfig, draw: Callable[[int], int]) -> list[InitialVoter] | None:
-    """The voters that the quorum starts with; None where they are static, or come later."""
+    """The initial voters of the quorum; None if they are static, or are added later."""
     from controller.offline.initial_voters import VoterError, parse_voters
 
     if config.voters and (given.initial_controllers is not None or given.standalone):
@@ -116,7 +116,7 @@ def initial_voters(given: Arguments, config: NodeConfig, draw: Callable[[int], i
 
 
 def standalone_voter(config: NodeConfig, draw: Callable[[int], int]) -> InitialVoter:
-    """The node as the only voter, reached where it advertises its first listener."""
+    """The node as the only voter, with the advertised address of its first listener."""
     from controller.offline.initial_voters import InitialVoter, java_host
     from records.uuids import random_uuid
 

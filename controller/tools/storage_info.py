@@ -1,4 +1,4 @@
-"""`kafka-storage info`: what is in the log directories of a node, and what is wrong about it."""
+"""`kafka-storage info`: the state of the log directories of a node, and the problems in them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Findings:
-    """What the directories are.
+    """The state of the directories.
 
-    found: those that are there; mark: the values of the first that is formatted; problems: sentences; caught: what Java
-    prints of the faults behind them.
+    found: those that exist; mark: the values of the first formatted directory; problems: sentences; caught: what Java
+    prints of the exceptions that caused them.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Findings:
         self.problems: list[str] = []
 
     def metadata(self) -> dict[str, str] | None:
-        """The values as the file has them, sorted by key."""
+        """The values as in the file, sorted by key."""
         from records.uuids import uuid_text
 
         mark = self.mark
@@ -50,7 +50,7 @@ class Findings:
 
 
 def run_info(config: NodeConfig, as_json: bool) -> int:
-    """Print what is found; 1 where there is a problem. Raises OSError where a file may not be read."""
+    """Print the findings; returns 1 if there is a problem, else 0. Raises OSError if a file cannot be read."""
     findings = Findings()
     for directory in directories_of(config):
         look_at(path(directory), findings)
@@ -67,7 +67,7 @@ def run_info(config: NodeConfig, as_json: bool) -> int:
 
 
 def look_at(directory: str, findings: Findings) -> None:
-    """Look at one directory."""
+    """Add the findings about one directory."""
     if not os.path.isdir(directory):  # noqa: PTH112 - pathlib costs 10 ms
         is_there = os.path.exists(directory)  # noqa: PTH110
         findings.problems.append(f"{directory} {'is not a directory' if is_there else 'does not exist'}")
@@ -81,7 +81,7 @@ def look_at(directory: str, findings: Findings) -> None:
     except ConfigError as error:
         raise Uncaught(error.exception, str(error)) from None
     except MarkError as error:
-        # Stock prints where it was caught, too.
+        # Stock also prints where it caught the exception.
         findings.caught.append(f"java.lang.RuntimeException: {error}")
         if error.cause:
             findings.caught.append(f"Caused by: {error.cause}")
@@ -96,7 +96,7 @@ def look_at(directory: str, findings: Findings) -> None:
 
 
 def check_mode(findings: Findings, *, is_kraft: bool) -> None:
-    """Whether the directories are formatted for the kind of cluster that the configuration is for."""
+    """Add a problem if the directories are formatted for another kind of cluster than the configuration's."""
     assert findings.mark is not None
     if is_kraft and findings.mark.version == 0:
         findings.problems.append(
@@ -111,7 +111,7 @@ def check_mode(findings: Findings, *, is_kraft: bool) -> None:
 
 
 def text(findings: Findings) -> str:
-    """The blocks of lines, each with an empty line behind it."""
+    """The blocks of lines, each followed by an empty line."""
     blocks = [f"{line}\n" for line in findings.caught]
     if findings.found:
         blocks.append(_block("log directory" if len(findings.found) == 1 else "log directories", findings.found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # fmt: off
-# For one broker alone: not on the cluster-wide resource.
+# Per broker only: not on the cluster-wide resource.
 PER_BROKER = frozenset({
     "cordoned.log.dirs", "listener.security.protocol.map", "listeners", "principal.builder.class",
     "sasl.enabled.mechanisms", "sasl.jaas.config", "sasl.kerberos.kinit.cmd", "sasl.kerberos.min.time.before.relogin",
@@ -46,12 +46,12 @@ CLUSTER_WIDE = frozenset({
 
 DYNAMIC = PER_BROKER | CLUSTER_WIDE
 
-# Of these a broker takes only those of one listener, with its prefix.
+# A broker applies these only with the prefix of a listener.
 LISTENER_ONLY = frozenset({
     "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
     "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location",
     "ssl.truststore.password", "ssl.truststore.type",
 })  # fmt: skip
 
-# Of one listener, and yet for all brokers.
+# With the prefix of a listener, and cluster-wide.
 OF_LISTENER_CLUSTER_WIDE = frozenset({"max.connection.creation.rate", "max.connections", "num.network.threads"})

@@ -1,4 +1,4 @@
-"""The keys of GROUP resources, and which keys of a node stand in for them (KIP-848, KIP-932, KIP-1071; 4.3.1)."""
+"""The keys of GROUP resources, and the keys of a node that give their defaults (KIP-848, KIP-932, KIP-1071; 4.3.1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEYS = Definition(
 )
 # fmt: on
 
-# Group key -> the key of a node whose value is the group's where it has none of its own.
+# Group key -> the key of a node that gives its default.
 SYNONYMS: dict[str, str] = {
     "consumer.session.timeout.ms": "group.consumer.session.timeout.ms",
     "consumer.heartbeat.interval.ms": "group.consumer.heartbeat.interval.ms",

@@ -13,25 +13,25 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KEYS = Definition(
     # A connection to the leader that was lost and is refused when made again starts a pre-vote at once.
     Key("kraft.pre.vote.on.lost.connection", Type.BOOLEAN, True, None, Importance.MEDIUM),
-    # How long, up to twice as long, a voter that starts and knows of no leader waits before it asks for pre-votes.
+    # A voter that starts without a known leader waits once to twice this long before it requests pre-votes.
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),
-    # Where probes, metrics and the page are served, as host:port, off where not set. It has no authentication.
+    # Where probes, metrics and the status page are served, as host:port; off if not set. There is no authentication.
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
-    # How many connections it has at a time, those of open pages among them; one more ends the one idle for longest.
+    # The most connections at a time, those of open pages included; one more closes the one that is idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
-    # Where the watch service (gRPC) is served, as host:port, off where not set.
+    # Where the watch service (gRPC) is served, as host:port; off if not set.
     Key("kraft.grpc.listener", Type.STRING, None, Address(), Importance.MEDIUM),
-    # PEM files: its certificate with those up to its root, the key to it, and whose certificates clients must have.
+    # PEM files: its certificate chain, its private key, and the authorities that may sign clients' certificates.
     Key("kraft.grpc.tls.certificate.path", Type.STRING, None, None, Importance.MEDIUM),
     Key("kraft.grpc.tls.key.path", Type.STRING, None, None, Importance.MEDIUM),
     Key("kraft.grpc.tls.client.ca.path", Type.STRING, None, None, Importance.MEDIUM),
     # Who may watch, by a name in the client's certificate: CN=name, DNS=name, URI=uri, EMAIL=address, IP=address; or *.
     Key("kraft.grpc.allow", Type.LIST, None, ListOf(null=True), Importance.MEDIUM),
-    # How many streams of watches and snapshots are open at a time; further ones are refused.
+    # The most streams of watches and snapshots at a time; further streams are refused.
     Key("kraft.grpc.watchers.max", Type.INT, 64, between(1, 1024), Importance.LOW),
-    # How long a message may wait for a client that does not read; it is cut off then, with the offset to go on from.
+    # How long a message may wait for a client that does not read; then the stream ends with the offset to resume from.
     Key("kraft.grpc.write.timeout.ms", Type.INT, 10_000, between(100, 600_000), Importance.LOW),
 )
 # fmt: on

@@ -1,4 +1,4 @@
-"""The keys of TOPIC resources, and which keys of a node stand in for them (Kafka 4.3.1)."""
+"""The keys of TOPIC resources, and the keys of a node that give their defaults (Kafka 4.3.1)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ KEYS = Definition(
 )
 # fmt: on
 
-# Topic key -> the keys of a node that stand in for it, the first that is set wins; with the milliseconds of one unit.
+# Topic key -> the keys of a node that give its default, the first that is set wins; with the milliseconds of one unit.
 HOURS = 3600000
 MINUTES = 60000
 SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
@@ -89,7 +89,7 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "local.retention.bytes": (("log.local.retention.bytes", 1),),
 }
 
-# Names of a node that mean the same thing, in the order in which they count; the others mean only themselves.
+# Keys of a node that are synonyms, highest precedence first; all other keys have none.
 _SAME: tuple[tuple[str, ...], ...] = (
     ("log.roll.ms", "log.roll.hours"),
     ("log.roll.jitter.ms", "log.roll.jitter.hours"),

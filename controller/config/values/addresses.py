@@ -9,17 +9,17 @@ FORM = "It must be host:port, [address]:port, or :port for all addresses of this
 
 
 def parse_address(text: str) -> tuple[str, int] | None:
-    """Host, empty for all addresses, and port, 0 for any; None where the text is no such address."""
+    """Host, empty for all addresses, and port, 0 for any; None if the text is not such an address."""
     host, _, port = text.rpartition(":")
     if not host:
-        # A host that nobody is asked for, so that the port is checked as any other.
+        # Any host, so that the parser of listeners checks the port.
         found = host_and_port(f"all:{port}") if text.startswith(":") else None
         return None if found is None else ("", found[1])
     return None if "/" in text else host_and_port(text)
 
 
 class Address(Check):
-    """An address to listen on; null is none."""
+    """A check that a text is an address to listen on; null is valid."""
 
     __slots__ = ()
 

@@ -32,7 +32,7 @@ class ConfigError(Exception):
 
 
 def invalid(name: str, value: object, reason: str = "") -> ConfigError:
-    """The error for a value that its key does not take."""
+    """The error for an invalid value of a key."""
     shown = f"Invalid value {java_text(value)} for configuration {name}"
     return ConfigError(f"{shown}: {reason}" if reason else shown)
 
@@ -61,7 +61,7 @@ class Importance(IntEnum):
 
 
 class Required:
-    """Stands as default of a key that must be set."""
+    """The default of a key that must be set."""
 
     def __repr__(self) -> str:
         return "(required)"
@@ -150,7 +150,7 @@ class Definition:
         return None if key is None else key.type
 
     def parse(self, values: Mapping[str, Value], warnings: list[str] | None = None) -> dict[str, Value]:
-        """All keys with their values: what is given, parsed and checked, else the default.
+        """All keys with their values: the given value, parsed and checked, else the default.
 
         values: texts, or values of the key's type; keys that are not defined here are left out.
         Raises ConfigError for the first key, in the order of definition, that is wrong or missing.
@@ -167,7 +167,7 @@ class Definition:
 
 
 def parse_value(name: str, kind: Type, value: Value) -> Value:
-    """A value of the type from its text; what is no text is taken to be such a value. Raises ConfigError."""
+    """A value of the type from its text; an argument that is not text is returned as it is. Raises ConfigError."""
     if not isinstance(value, str):
         return value
     trimmed = java_trim(value)

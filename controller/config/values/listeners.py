@@ -16,7 +16,7 @@ _HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]
 
 
 class Endpoint:
-    """Where a listener is bound or reached. name: upper case; protocol: a name of PROTOCOLS; host: None for any."""
+    """A listener's bound or advertised address. name: upper case; protocol: one of PROTOCOLS; host: None for any."""
 
     __slots__ = ("host", "name", "port", "protocol")
 
@@ -44,7 +44,7 @@ class Endpoint:
 
 
 def host_and_port(text: str) -> tuple[str, int] | None:
-    """The parts of `host:port`, `[address]:port` or `scheme://host:port`; None where the text is none of them."""
+    """The parts of `host:port`, `[address]:port` or `scheme://host:port`; None if the text has none of these forms."""
     match = _HOST_AND_PORT.fullmatch(text)
     if match is None or len(match[2]) > 10 or int(match[2]) > 65535:
         return None
@@ -52,7 +52,7 @@ def host_and_port(text: str) -> tuple[str, int] | None:
 
 
 def normalised(name: str) -> str:
-    """A listener name in upper case. Raises ConfigError where it is blank."""
+    """A listener name in upper case. Raises ConfigError if it is blank."""
     if not name.strip():
         raise ConfigError("The provided listener name is null or empty string")
     return name.upper()
@@ -84,7 +84,7 @@ def security_protocols(
 
 
 def protocol_named(text: str, key: str) -> str:
-    """The security protocol of this name, whatever its case. Raises ConfigError, naming the key where it stands."""
+    """The security protocol of this name, in any case. Raises ConfigError, which names `key`."""
     if text.upper() not in PROTOCOLS:
         raise ConfigError(f"Invalid security protocol `{text}` defined in {key}")
     return text.upper()

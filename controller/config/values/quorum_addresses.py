@@ -17,7 +17,7 @@ def parse_voters(entries: tuple[str, ...], routable: bool = True) -> dict[int, t
     """Node id -> host and port of each `id@host:port`. routable: refuse 0.0.0.0. Raises ConfigError."""
     voters: dict[int, tuple[str, int]] = {}
     for entry in entries:
-        # Empty parts at the end do not count: that is how Java splits.
+        # Java's split drops empty parts at the end.
         parts = entry.rstrip("@").split("@")
         if len(parts) != 2:
             raise ConfigError(

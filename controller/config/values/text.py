@@ -8,7 +8,7 @@ _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def java_trim(text: str) -> str:
-    """Without the control characters and spaces at both ends."""
+    """The text without the control characters and spaces at both ends."""
     return text.strip(_TRIMMED)
 
 
@@ -18,16 +18,16 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def parse_integer(text: str) -> int | None:
-    """A decimal integer with an optional sign, nothing else; None where the text is none."""
+    """A decimal integer with an optional sign, nothing else; None if the text is not one."""
     digits = text[1:] if text[:1] in {"+", "-"} else text
-    # The longest that fits an int64 has 19 digits; zeros may lead, but a file may not make us multiply for ever.
+    # An int64 has at most 19 digits. Leading zeros are valid, but a file must not make parsing slow.
     if not digits.isdecimal() or len(digits) > 200:
         return None
     return int(text)
 
 
 def parse_double(text: str) -> float | None:
-    """A floating point number as Java's Double.parseDouble takes it; None where the text is none."""
+    """A floating point number as Java's Double.parseDouble reads it; None if the text is not one."""
     unsigned = text[1:] if text[:1] in {"+", "-"} else text
     if unsigned in {"NaN", "Infinity"}:
         return float(text.replace("Infinity", "inf"))

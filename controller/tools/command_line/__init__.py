@@ -1,1 +1,1 @@
-"""What the tools share: arguments and help as argparse4j and jopt-simple print them, streams and exit codes."""
+"""Code shared by the tools: arguments and help as argparse4j and jopt-simple print them, streams and exit codes."""

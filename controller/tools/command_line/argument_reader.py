@@ -1,4 +1,4 @@
-"""Reading a command line against a parser (`controller.tools.command_line.arguments`), argument by argument."""
+"""Parsing a command line with a parser (`controller.tools.command_line.arguments`), argument by argument."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     Values = dict[str, Any]
 
 
-# A file of arguments may name another; one that names itself would never end.
+# A file of arguments may name another file; a file that names itself would never end.
 FILES_MAX = 100
 FILE_CHARACTERS_MAX = 1 << 20
 
 
 def parse(parser: Parser, arguments: list[str]) -> Arguments:
-    """The values given; raises ArgumentError, or HelpShown once the help is on stdout."""
+    """The parsed values; raises ArgumentError, or HelpShown after the help was printed."""
     found = Arguments()
     reader = Reader(arguments)
     reader.read(parser, found.values)
@@ -27,9 +27,9 @@ def parse(parser: Parser, arguments: list[str]) -> Arguments:
 
 
 class Reader:
-    """The arguments, how far they are read, and what was gathered for positional ones.
+    """The arguments, the position in them, and the values of positional arguments so far.
 
-    deferred: an error about something missing; it is raised when all else is found to be well.
+    deferred: an error about a missing argument; it is raised at the end if there is no other error.
     """
 
     def __init__(self, arguments: list[str]) -> None:
@@ -44,7 +44,7 @@ class Reader:
         self.gathered: list[str] = []
 
     def read(self, parser: Parser, values: Values) -> None:
-        """Read what is left for `parser` and its sub-commands into `values`; raises ArgumentError."""
+        """Read the remaining arguments for `parser` and its sub-commands into `values`; raises ArgumentError."""
         for argument in (*parser.positionals, *parser.options):
             if argument.action != "help":
                 values[argument.dest] = False if argument.action == "store_true" else argument.default
@@ -74,7 +74,7 @@ class Reader:
         return self.arguments[self.index]
 
     def at_flag(self, parser: Parser) -> bool:
-        """Whether the current argument is a flag (`--` is one); arguments in a file are put in its place first."""
+        """Whether the current argument is a flag (`--` is one); replaces `@file` by the arguments in the file first."""
         while parser.from_file and len(self.current()) > 1 and self.current().startswith("@"):
             self.read_file(parser, self.current().lstrip("@"))
         term = self.current()
@@ -86,7 +86,7 @@ class Reader:
         return term.startswith("-") and term.lstrip("-") != "" and not is_number
 
     def read_file(self, parser: Parser, name: str) -> None:
-        """Put the lines of a file in the place of all arguments read so far and of the one that names it."""
+        """Replace the arguments read so far, and the argument that names the file, with the lines of the file."""
         self.files_read += 1
         try:
             with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib costs 10 ms
@@ -126,7 +126,7 @@ class Reader:
     def read_cluster(
         self, parser: Parser, values: Values, used: set[Argument], chosen: dict[int, Argument]
     ) -> tuple[Argument | None, str, str | None]:
-        """Read `-abVALUE`: flags without a value, and one with a value last, which is left to the caller."""
+        """Read the flags without a value in `-abVALUE`; the caller reads the last flag, which has a value."""
         term = self.current()
         if not term.startswith("--"):
             for position, letter in enumerate(term[1:], 1):
@@ -156,7 +156,7 @@ class Reader:
         store(parser, values, option, converted(parser, option, value))
 
     def gather(self, parser: Parser, argument: Argument) -> None:
-        """Take arguments for a positional one; how many of them it gets is decided at the end."""
+        """Collect values of positional arguments; `finish` decides which argument gets how many."""
         if argument.nargs is None or argument.nargs == (0, 1):
             self.gathered.append(self.current())
             self.index += 1
@@ -171,7 +171,7 @@ class Reader:
             self.taken = 0
 
     def finish(self, parser: Parser, values: Values, used: set[Argument]) -> None:
-        """Give the positional arguments what was gathered, and note what is missing."""
+        """Assign the collected values to the positional arguments, and report missing arguments."""
         needs = [1 if argument.nargs is None else argument.nargs[0] for argument in parser.positionals]
         if sum(needs) > len(self.gathered):
             raise ArgumentError(parser, "too few arguments")
@@ -187,7 +187,7 @@ class Reader:
                 values[argument.dest] = [converted(parser, argument, text) for text in left[:count]]
                 del left[:count]
         for option in parser.options:
-            # The last missing argument is reported, as by argparse4j; but one of a parent parser comes first.
+            # The last missing argument is reported, as by argparse4j, but a parent parser's takes precedence.
             if option.required and option not in used and (self.deferred is None or self.deferred.parser is parser):
                 self.deferred = ArgumentError(parser, f"argument {option.title()} is required")
 
@@ -211,7 +211,7 @@ class Reader:
 
 
 def resolve(parser: Parser, flag: str) -> Argument | None:
-    """The option of a flag, or of a prefix of one; None where there is none. Raises ArgumentError where it is two."""
+    """The option of a flag or prefix; None if there is none. Raises ArgumentError if the prefix is ambiguous."""
     if flag in parser.by_flag:
         return parser.by_flag[flag]
     names = [name for name, option in parser.by_flag.items() if name.startswith(flag) and not option.hidden]
@@ -225,7 +225,7 @@ def resolve(parser: Parser, flag: str) -> Argument | None:
 
 
 def is_cluster(parser: Parser, flag: str) -> bool:
-    """Whether a flag could be several one-letter flags written as one."""
+    """Whether a flag could be a cluster of one-letter flags."""
     if len(flag) < 2 or flag[1] == "-":
         return False
     for letter in flag[1:]:

@@ -1,7 +1,7 @@
-"""Options and sub-commands read as argparse4j reads them, which most of Kafka's tools use: same texts, same exit codes.
+"""Options and sub-commands parsed like argparse4j, which most of Kafka's tools use: same texts, same exit codes.
 
 Long options and sub-commands may be shortened to an unambiguous prefix; `-t VALUE`, `-tVALUE`, `-t=VALUE` and
-`--option=VALUE` are one; `--` ends the options. A parser may read arguments from files (`@file`, one a line).
+`--option=VALUE` are equivalent; `--` ends the options. A parser may read arguments from files (`@file`, one a line).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ UNBOUNDED = 1 << 31
 
 
 class ArgumentError(Exception):
-    """Arguments that a parser refuses.
+    """A parser refused the arguments.
 
-    parser: whose usage is told with it. flag, command: what was not known, to suggest names that resemble it.
+    parser: its usage is printed with the error. flag, command: the unknown name, for which similar names are suggested.
     """
 
     def __init__(self, parser: Parser, message: str, *, flag: str | None = None, command: str | None = None) -> None:
@@ -32,15 +32,15 @@ class ArgumentError(Exception):
 
 
 class HelpShown(Exception):
-    """Help was asked for, and printed."""
+    """Help was requested, and was printed."""
 
 
 class Argument:
     """An option or a positional argument.
 
-    nargs: None for exactly one value, or the least and the greatest count of values. action: `store`, `append`,
-    `store_true` or `help`. convert: makes a value of its text; raises ValueError with what is wrong. exclusive: options
-    with the same number exclude each other. hidden: help says nothing of it, and it is not to be shortened.
+    nargs: None for exactly one value, or the least and the greatest number of values. action: `store`, `append`,
+    `store_true` or `help`. convert: parses the text of a value; raises ValueError with the reason. exclusive: options
+    with the same number exclude each other. hidden: help does not list the option, and no prefix matches it.
     """
 
     __slots__ = (
@@ -78,11 +78,11 @@ class Argument:
         return self.action in ("store", "append")
 
     def title(self) -> str:
-        """Its name in an error: all flags."""
+        """The name of the argument in an error: all its flags."""
         return "/".join(self.flags) if self.flags else self.name
 
     def metavar(self) -> str:
-        """How its values are written in usage and help."""
+        """The placeholder of its values in usage and help."""
         if not self.takes_value:
             return ""
         name = self.dest.upper() if self.flags else self.dest
@@ -99,11 +99,11 @@ class Argument:
                 return " ".join([name] * count)
 
     def usage(self) -> str:
-        """What it is in a usage line, without brackets."""
+        """The argument in a usage line, without brackets."""
         return f"{self.flags[0]} {self.metavar()}".rstrip() if self.flags else self.metavar()
 
     def bracketed(self) -> str:
-        """What it is in a usage line: in brackets where it may be left out."""
+        """The argument in a usage line: in brackets if it is optional."""
         return f"[{self.usage()}]" if self.flags and not self.required else self.usage()
 
     def help_entry(self, width: int) -> str:
@@ -115,7 +115,7 @@ class Argument:
 
 
 class Arguments:
-    """The values that were given, by the names of their options; None where an option was not given."""
+    """The parsed values by the names of their options; None for an option that was not given."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -173,7 +173,7 @@ class Parser:
         raise ArgumentError(self, message if argument is None else f"argument {argument.title()}: {message}")
 
     def usage(self) -> str:
-        """The usage lines, with their line end."""
+        """The usage lines, with a line end."""
         start = f"usage: {self.prog}"
         if len(start) > 30:
             lines, line, indent = [start], " " * 6, " " * 6
@@ -207,7 +207,7 @@ class Parser:
         return words
 
     def words_before_command(self) -> list[str]:
-        """What the parsers above ask for: their commands, and what they require."""
+        """The commands of the parent parsers, each with its required arguments."""
         if self.parent is None:
             return []
         above = self.parent
@@ -239,7 +239,7 @@ class Parser:
 
 
 def error_text(error: ArgumentError) -> str:
-    """What stands on stderr for arguments that were refused: the usage, the error, and names that resemble."""
+    """The text on stderr for refused arguments: the usage, the error, and similar names."""
     from controller.tools.command_line.suggestions import suggestions
 
     parser = error.parser

@@ -1,4 +1,4 @@
-"""How Java writes what our tools print: paths, numbers, optionals, exceptions that nobody caught."""
+"""Java's texts of values that the tools print: paths, numbers, optionals, uncaught exceptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IO_EXCEPTIONS = {
 
 
 class Uncaught(Exception):
-    """What stock would end with as an uncaught exception. java_class: its full name; cause: what was behind it."""
+    """An uncaught exception that ends stock's tool. java_class: its full name; cause: the exception's cause."""
 
     def __init__(self, java_class: str, message: str | None = None, cause: object = None) -> None:
         super().__init__(message)
@@ -24,13 +24,13 @@ class Uncaught(Exception):
         return self.java_class if self.message is None else f"{self.java_class}: {self.message}"
 
     def text(self) -> str:
-        """The lines on stderr; Java's stack frames, which tell a user nothing, are left out."""
+        """The lines on stderr, without Java's stack frames."""
         caused = "" if self.cause is None else f"Caused by: {self.cause}\n"
         return f'Exception in thread "main" {self}\n{caused}'
 
 
 def uncaught(error: OSError | DamagedLog) -> Uncaught:
-    """What Java throws where a file cannot be opened, or where its bytes are no log."""
+    """The exception that Java throws if a file cannot be opened, or does not hold a log."""
     if isinstance(error, OSError):
         for kind, name in _IO_EXCEPTIONS.items():
             if isinstance(error, kind):
@@ -44,7 +44,7 @@ def uncaught(error: OSError | DamagedLog) -> Uncaught:
 
 
 def absolute(text: str) -> str:
-    """`File.getAbsolutePath`: under the working directory, `.` and `..` left as they are."""
+    """`File.getAbsolutePath`: relative to the working directory, with `.` and `..` unchanged."""
     import os
 
     here = os.getcwd()  # noqa: PTH109 - pathlib costs 10 ms
@@ -60,7 +60,7 @@ def boolean(value: object) -> str:
 
 
 def parsed_integer(text: str, bits: int = 32) -> int:
-    """As `integer`, but what it raises is the exception itself."""
+    """Like `integer`, but it raises Uncaught for Java's exception."""
     try:
         return integer(text, bits)
     except ValueError as error:

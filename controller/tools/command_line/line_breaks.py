@@ -1,8 +1,8 @@
-"""Where a line of help or of an error may be broken, as Java's `BreakIterator.getLineInstance` finds it.
+"""Where a line of help or of an error may be broken, as in Java's `BreakIterator.getLineInstance`.
 
-Both option parsers of Kafka's tools lay out their texts by it, so that a line of ours breaks where theirs does. The
-rules are a regular expression over classes of characters: a run of words, the spaces behind them, a line end. Here it
-is a set of states that runs over the text once, so that no text, however odd, takes long.
+Both option parsers of Kafka's tools use it to lay out their texts. Its rules are a regular expression over classes of
+characters: a run of words, the spaces after them, a line end. Here they are a nondeterministic automaton, which reads
+the text once, so the time is linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BY_CATEGORY = {
     "Pf": "w", "Nd": "dc", "No": "dc", "Zl": "b", "Zp": "b",
 }  # fmt: skip
 
-# state: (what it becomes without reading, what it becomes by reading a class)
+# state: (the states reached without reading, the states reached by reading a class)
 _STATES: dict[str, tuple[str, dict[str, str]]] = {
     "before word": ("in word, number sign", {"p": "before word", "k": "word end"}),
     "in word": ("word end", {"c": "in word"}),
@@ -61,12 +61,12 @@ _STATES: dict[str, tuple[str, dict[str, str]]] = {
     "returned": ("", {"b": "broken"}),
     "broken": ("", {}),
 }
-# A match may end in these: what comes after them may be left out.
+# The accepting states.
 _ACCEPTING = frozenset(("marks again", "returned", "broken"))
 
 
 def line_breaks(text: str) -> list[int]:
-    """The positions in `text` behind which a line may be broken, ascending; the last is its length."""
+    """The positions in `text` after which a line may be broken, ascending; the last is its length."""
     breaks = []
     position = 0
     while position < len(text):
@@ -105,7 +105,7 @@ def _step(states: frozenset[str], classes: str) -> frozenset[str]:
 
 
 def _closed(states: frozenset[str]) -> frozenset[str]:
-    """The states, and those they become without reading anything."""
+    """The states, and those that they reach without reading a character."""
     found = set(states)
     waiting = list(states)
     while waiting:

@@ -1,7 +1,7 @@
-"""Options read as jopt-simple reads them, which kafka-dump-log and a few others use: no abbreviations, help on stderr.
+"""Options parsed like jopt-simple, which kafka-dump-log and a few others use: no abbreviations, help on stderr.
 
-`--name VALUE` and `--name=VALUE` are one; so are `-name` and `--name`. What Java prints as an uncaught exception is an
-`OptionError` here, whose text is the line that Java prints first.
+`--name VALUE` and `--name=VALUE` are equivalent; so are `-name` and `--name`. An `OptionError` stands for an exception
+that is uncaught in Java; its text is the first line that Java prints.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ _WIDTH = 80
 
 
 class OptionError(Exception):
-    """Options that are refused. The text has the name of jopt-simple's exception before it."""
+    """Options are refused. The text begins with the name of jopt-simple's exception."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"joptsimple.{name}: {message}")
 
 
 class Option:
-    """One option. value: whether it takes one; type_name, described_as and default are what help says about it.
+    """One option. value: whether it takes one; type_name, described_as and default are for help.
 
-    convert: makes a value of its text, raising ValueError where it is none.
+    convert: parses the text of a value; raises ValueError if it is invalid.
     """
 
     __slots__ = ("convert", "default", "described_as", "help", "name", "type_name", "value")
@@ -50,7 +50,7 @@ class Option:
         self.convert = convert
 
     def title(self) -> str:
-        """Its name, and what its value is, as help lists it."""
+        """The option with the description of its value, as help lists it."""
         if self.value == FLAG:
             return f"--{self.name}"
         what = f"{self.type_name}: {self.described_as}" if self.described_as else self.type_name
@@ -61,7 +61,7 @@ class Option:
 
 
 class Options:
-    """The options that were given, each with the texts of its values."""
+    """The given options, each with the texts of its values."""
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.known = {option.name: option for option in options}
@@ -71,9 +71,9 @@ class Options:
         return name in self.given
 
     def value(self, name: str) -> Any:
-        """The value of an option, its default where it was not given.
+        """The value of an option; its default if it was not given.
 
-        Raises OptionError where there are several, or where the text is not of the option's type.
+        Raises OptionError if there are several values, or if the text is not of the option's type.
         """
         option = self.known[name]
         texts = self.given.get(name, [])
@@ -97,7 +97,7 @@ class Options:
 
 
 def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
-    """The options in `arguments`; what is no option is passed over, as jopt-simple does. Raises OptionError."""
+    """The options in `arguments`; other arguments are ignored, as by jopt-simple. Raises OptionError."""
     found = Options(options)
     left = list(arguments)[::-1]
     while left:
@@ -108,7 +108,7 @@ def read(options: Sequence[Option], arguments: Sequence[str]) -> Options:
             continue
         name, equals, value = argument[2 if argument.startswith("--") else 1 :].partition("=")
         if name not in found.known:
-            # A run of one-letter options: none of the tools has any, so its first letter is what is not known.
+            # A run of one-letter options: no tool has any, so the first letter is the unknown option.
             unknown = name if argument.startswith("--") else argument[1]
             raise OptionError("UnrecognizedOptionException", f"{unknown} is not a recognized option")
         values = found.given.setdefault(name, [])
@@ -152,7 +152,7 @@ def _widths(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:
 
 
 def _fitted(text: str, width: int) -> list[str]:
-    """The text in lines of `width`; further lines are indented by two."""
+    """The text in lines of `width`; all lines but the first are indented by two."""
     from controller.tools.command_line.line_breaks import pieces
 
     lines = []

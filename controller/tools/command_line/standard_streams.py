@@ -1,4 +1,4 @@
-"""The standard streams of a tool: UTF-8 whatever the locale, in the order written, no trace when a reader leaves."""
+"""The standard streams of a tool: UTF-8 in any locale, in the order written, no traceback when a pipe is closed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 def running(run: Callable[[list[str]], int]) -> int:
-    """Run a tool with the arguments of this process; the exit code, 130 after Ctrl-C."""
+    """Run a tool with the arguments of this process; returns the exit code, 130 after Ctrl-C."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed before the tool began
+        if getattr(sys, name) is None:  # it was closed before the tool started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-        # Names of files may hold any byte, and come out as they are.
+        # Names of files may hold any byte, and are printed unchanged.
         getattr(sys, name).reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()  # the reader has seen enough (`| head`)
+        _drop_output()  # the reader closed the pipe (`| head`)
         return 0
     except OSError as error:
         _drop_output()
@@ -33,12 +33,12 @@ def running(run: Callable[[list[str]], int]) -> int:
 
 
 def _drop_output() -> None:
-    """What is still buffered must not fail once more when Python ends."""
+    """Discard buffered output, so that Python's exit does not fail to write it again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:
-    """Write to stderr, behind what was written to stdout before."""
+    """Flush stdout, then write to stderr."""
     sys.stdout.flush()
     sys.stderr.write(text)
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Names that resemble one that is not known, as argparse4j suggests them (it has the costs from git's help)."""
+"""Names similar to an unknown name, as argparse4j suggests them (with the costs of git's help)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _TOO_FAR = 7
 
 
 def suggestions(given: str, names: dict[str, str]) -> str:
-    """The lines that suggest the nearest of `names` (as shown: as compared); empty where none is near."""
+    """The lines that suggest the nearest of `names` (as shown -> as compared); empty if none is near."""
     distances = sorted((0 if name.startswith(given) else distance(given, name), shown) for shown, name in names.items())
     if not distances or distances[0][0] >= _TOO_FAR:
         return ""
@@ -15,7 +15,7 @@ def suggestions(given: str, names: dict[str, str]) -> str:
 
 
 def distance(given: str, name: str, *, substitute: int = 2, insert: int = 1, delete: int = 4) -> int:
-    """The Damerau-Levenshtein distance from `given` to `name`; swapping two neighbours costs nothing."""
+    """The Damerau-Levenshtein distance from `given` to `name`; swapping adjacent characters costs nothing."""
     before_last: list[int] = []
     last = list(range(len(name) + 1))
     for i, letter in enumerate(given, 1):

@@ -1,4 +1,4 @@
-"""Lines of help and of errors laid out as argparse4j lays them out: filled to a width, their spaces stretched."""
+"""Lines of help and of errors laid out like argparse4j's: filled to a width and justified."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ INDENT = 25  # the column in which the help of an argument stands
 
 
 def format_width() -> int:
-    """The width that texts are laid out for: 5 columns less than the terminal has, 75 where there is none.
+    """The width of texts: 5 columns less than the terminal's, 75 without a terminal.
 
-    `COLUMNS` in the environment is believed before the terminal.
+    `COLUMNS` in the environment overrides the terminal's width.
     """
     columns = os.environ.get("COLUMNS")
     if columns is not None:
@@ -38,9 +38,9 @@ def _terminal_width() -> int:
 
 
 def wrap(text: str, width: int, offset: int = 0, indent: str = "") -> str:
-    """The text in lines of at most `width` columns, where its words allow; each but the last is stretched.
+    """The text in lines of at most `width` columns, except for longer words; each line but the last is justified.
 
-    offset: the column in which the first line starts. indent: stands before each further line.
+    offset: the column in which the first line starts. indent: the prefix of all other lines.
     """
     from controller.tools.command_line.line_breaks import pieces
 
@@ -62,9 +62,9 @@ def wrap(text: str, width: int, offset: int = 0, indent: str = "") -> str:
 
 
 def stretched(line: str, width: int, column: int) -> str:
-    """The line, which ends in `column`, made to end in column `width` by spaces put where it has spaces.
+    """The line, which ends in `column`, with its gaps widened until it ends in column `width`.
 
-    What does not divide evenly goes to the gaps in the middle. Spaces at both ends are dropped.
+    The remainder of the division goes to the gaps in the middle. Spaces at both ends are dropped.
     """
     stripped = line.strip(" ")
     lack = width - (column - (len(line) - len(stripped)))
@@ -72,7 +72,7 @@ def stretched(line: str, width: int, column: int) -> str:
     gaps = [number for number in range(1, len(words)) if words[number]]  # a run of spaces is one gap, at its end
     if not gaps:
         return stripped
-    # Java's division rounds towards zero; it matters where a piece alone is longer than the width.
+    # Java's division rounds towards zero; this matters if a single piece is longer than the width.
     each = int(lack / len(gaps))
     rest = lack - each * len(gaps)
     first = int((len(gaps) - rest + 1) / 2)

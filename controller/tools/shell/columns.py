@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def listing(leaves: list[str], directories: list[tuple[str, list[str]]], width: int) -> str:
-    """The lines for leaves and then for directories (name, children). width: of the screen, 0 for one name a line."""
+    """The lines for leaves, then for directories (name, children). width: of the screen; 0 for one name per line."""
     text = columns(leaves, width)
     with_headings = bool(leaves) or len(directories) > 1
     is_first = not leaves

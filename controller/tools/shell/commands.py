@@ -1,4 +1,4 @@
-"""The commands of the shell: which there are, how they are read, what they print."""
+"""The commands of the shell: their arguments and their output."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Exit(Exception):
 
 
 class Shell:
-    """What commands work on. history: the lines typed so far, None where there is no one to type them.
+    """The state that commands use. history: the lines typed so far, None outside of a session.
 
-    width: of the screen in columns; 0 where names are to be listed one a line.
+    width: of the screen in columns; 0 to list one name per line.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Shell:
         self.write(f"{text}\n")
 
     def run(self, words: Sequence[str]) -> None:
-        """Run a command; empty words at its end do not count. Raises MissingChild and Exit."""
+        """Run a command; empty words at its end are ignored. Raises MissingChild and Exit."""
         given = list(words)
         while given and not given[-1]:
             given.pop()
@@ -58,7 +58,7 @@ class Shell:
 
 
 class Command:
-    """add: gives its parser its arguments. interactive: it makes no sense for a single call."""
+    """add: adds the arguments to its parser. interactive: only for a session."""
 
     __slots__ = ("add", "description", "interactive", "run")
 
@@ -77,7 +77,7 @@ class Command:
 
 
 def command_parser(interactive: bool) -> Parser:
-    """What reads a command line."""
+    """The parser of a command line."""
     parser = Parser("", add_help=False)
     for name, command in COMMANDS.items():
         if interactive or not command.interactive:
@@ -86,7 +86,7 @@ def command_parser(interactive: bool) -> Parser:
 
 
 def effective(paths: list[str]) -> list[str]:
-    """The paths that are not empty; the working directory where there are none."""
+    """The paths that are not empty; the working directory if there are none."""
     return [path for path in paths if path] or ["."]
 
 
@@ -129,7 +129,7 @@ def find_all(shell: Shell, arguments: Arguments) -> None:
 
 
 def walk(path: str, node: Directory | str) -> Iterator[str]:
-    """The paths of a node and of all below it, each beginning with what was typed. Raises MissingChild."""
+    """The paths of a node and its descendants, each beginning with the path as typed. Raises MissingChild."""
     yield path
     if isinstance(node, str):
         return
@@ -197,7 +197,7 @@ def tree(shell: Shell, arguments: Arguments) -> None:
 
 
 def branches(node: Directory | str, indent: str) -> Iterator[str]:
-    """The lines of a node and of all below it."""
+    """The lines of a node and its descendants."""
     if isinstance(node, str):
         yield f"{indent}{node}"
         return
@@ -209,7 +209,7 @@ def branches(node: Directory | str, indent: str) -> Iterator[str]:
 
 
 def count(text: str) -> int:
-    """A number of entries; raises ValueError with what argparse4j says of another text."""
+    """A number of entries; raises ValueError with argparse4j's text if it is not a number."""
     from controller.offline.java_forms import integer
 
     try:
@@ -218,7 +218,7 @@ def count(text: str) -> int:
         raise ValueError(f"could not convert '{text}' to Integer ({error})") from None
 
 
-# In the order of their names, which is that of the help.
+# Sorted by name, as in the help.
 COMMANDS = {
     "cat": Command(
         "Show the contents of metadata files.",

@@ -1,4 +1,4 @@
-"""What Tab offers: names of commands, then paths."""
+"""The completions of Tab: names of commands, then paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITH_PATHS = frozenset(("cat", "find", "ls", "tree"))
 
 
 def completions(shell: Shell, typed: list[str]) -> list[str]:
-    """What the last of the words typed may become; a directory ends with `/`, for more can follow."""
+    """The completions of the last word typed; a directory ends with `/`."""
     if len(typed) <= 1:
         return [name for name in COMMANDS if name.startswith(typed[0] if typed else "")]
     command = typed[0]

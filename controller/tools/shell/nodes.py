@@ -1,7 +1,7 @@
-"""The tree that the shell shows of an image: directories, which have names, and leaves, which have a text.
+"""The tree of an image in the shell: directories, which have names, and leaves, which have a text.
 
-A name may be found that is not listed (`/image/features/finalized_x` of any x is 0), and one that is listed may not be
-found (a default client quota): both are stock's.
+As in stock, a name that is not listed may be found (`/image/features/finalized_x` is 0 for any x), and a listed name
+may have no node (a default client quota).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     Children = Mapping[str, Callable[[], "Directory | str"]]
 
 
-# In the order in which stock looks for them.
+# In stock's order.
 CONFIG_TYPES = {32: "GROUP", 16: "CLIENT_METRICS", 8: "BROKER_LOGGER", 4: "BROKER", 2: "TOPIC", 0: "UNKNOWN"}
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 _FINALIZED = "finalized_"
 
 
 class Directory:
-    """names: what is listed, in any order; child: the node of a name, a leaf's text, None where there is none.
+    """names: the listed names, in any order; child: the node of a name, a leaf's text, None if there is none.
 
     kind: the name of Kafka's class, for one of its errors.
     """
@@ -49,7 +49,7 @@ def java_order(name: str) -> bytes:
 
 
 def fixed(kind: str, children: Children) -> Directory:
-    """A directory whose names are known beforehand."""
+    """A directory with fixed names."""
     return Directory(kind, lambda: children, lambda name: children[name]() if name in children else None)
 
 
@@ -64,7 +64,7 @@ def by_number(kind: str, numbers: Mapping[int, object], text: Callable[[int], st
 
 
 def java_int(text: str) -> int | None:
-    """`Integer.parseInt`; None where it throws."""
+    """`Integer.parseInt`; None if it throws."""
     from controller.offline.java_forms import integer
 
     try:

@@ -35,7 +35,7 @@ class Found:
 
 
 def names_of(path: str) -> list[str]:
-    """The names of an absolute path, `.` and `..` done away with; `..` at the root stays there."""
+    """The names of an absolute path, with `.` and `..` resolved; `..` at the root is the root."""
     names: list[str] = []
     for name in path.split("/"):
         if name == "..":
@@ -80,10 +80,10 @@ JAVA_PACKAGES = dict.fromkeys(("RootShellNode", "LocalShellNode"), "org.apache.k
 
 @cache
 def pattern_of(name: str) -> Pattern[str] | None:
-    """What a name with wildcards matches: `*`, `?` and `{a,b}`; None where it stands for itself.
+    """The pattern of a name with wildcards `*`, `?` and `{a,b}`; None for a name to compare as typed.
 
-    That is also so for one that is malformed. A backslash takes the meaning from what follows it, but where a name has
-    no wildcard it is compared as typed, backslashes included.
+    A malformed pattern is compared as typed too. A backslash escapes the next character, but a name without a wildcard
+    is compared as typed, backslashes included.
     """
     if not any(character in name for character in "*?{"):
         return None

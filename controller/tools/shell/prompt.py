@@ -1,4 +1,4 @@
-"""Typing on a terminal: prompt_toolkit edits the line, completes it and keeps the history of this session."""
+"""Input from a terminal: prompt_toolkit edits and completes the line and keeps the history of this session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ShellCompleter(Completer):
-    """Offers what `completion` knows in prompt_toolkit's terms."""
+    """Gives the completions of `completion` to prompt_toolkit."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
@@ -33,7 +33,7 @@ class ShellCompleter(Completer):
 
 
 def prompting(shell: Shell, prompt: str) -> Callable[[], str]:
-    """What reads a line from the user; raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
+    """A function that reads a line from the user; it raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
     session: PromptSession[str] = PromptSession(
         history=InMemoryHistory(), completer=ShellCompleter(shell), complete_while_typing=False
     )

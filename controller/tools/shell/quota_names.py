@@ -1,4 +1,4 @@
-"""How an entity of client quotas is named in the tree: `clientId(x)_user(y)`."""
+"""The names of client quota entities in the tree: `clientId(x)_user(y)`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.state.tables.quotas import Entity
 
-# Type in records: what it is called here, in the order of names.
+# Type in records: its name here, sorted by name.
 _TYPES = {"client-id": "clientId", "ip": "ip", "user": "user"}
 
 
 def entity_name(entity: Entity) -> str:
-    """The name of an entity; a part that stands for the default of its type is left out, and so may be all."""
+    """The name of an entity; parts that are the default of their type are left out, so the name may be empty."""
     parts = dict(entity)
     return "_".join(
         f"{shown}({_escaped(name)})" for kind, shown in _TYPES.items() if (name := parts.get(kind)) is not None
@@ -23,7 +23,7 @@ def _escaped(name: str) -> str:
 
 
 def named_entity(text: str) -> Entity | None:
-    """The entity of a name; None where it is none."""
+    """The entity of a name; None if it is not the name of one."""
     parts: dict[str, str | None] = {}
     position = 0
     while True:
@@ -44,7 +44,7 @@ def named_entity(text: str) -> Entity | None:
 
 
 def _read_name(text: str, position: int) -> tuple[str | None, int]:
-    """What stands up to the closing parenthesis, and the position behind it."""
+    """The text up to the closing parenthesis, and the position after it."""
     name = ""
     while position < len(text):
         character = text[position]

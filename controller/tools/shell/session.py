@@ -1,4 +1,4 @@
-"""The interactive shell: lines typed on a terminal, with completion and history, or piped in."""
+"""The interactive shell: it reads lines from a terminal, with completion and history, or from a pipe."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PROMPT = ">> "
 
 
 def interact(image: Image, renew: Callable[[Shell], bool] | None = None) -> None:
-    """Run commands until the user leaves. Raises MissingChild.
+    """Run commands until the user exits. Raises MissingChild.
 
-    renew: gives the shell its tree of now before each command; where it returns False, the command is not run.
+    renew: updates the tree of the shell before each command; if it returns False, the command is not run.
     """
     sys.stdout.write("Loading...\nStarting...\n[ Kafka Metadata Shell ]\n")
     shell = Shell(root(image), sys.stdout.write, history=[])
@@ -36,7 +36,7 @@ def interact(image: Image, renew: Callable[[Shell], bool] | None = None) -> None
 
 
 def lines(read: Callable[[], str]) -> Iterator[str]:
-    """What is typed; Ctrl-C takes back a line, the end of input ends it."""
+    """The lines typed; Ctrl-C discards a line, the end of input ends the iteration."""
     while True:
         try:
             sys.stdout.flush()
@@ -48,14 +48,14 @@ def lines(read: Callable[[], str]) -> Iterator[str]:
 
 
 def remember(shell: Shell, line: str) -> None:
-    """Put a line into the history: not an empty one, one that begins with a space, nor the last one again."""
+    """Add a line to the history, unless it is empty, begins with a space, or repeats the last one."""
     kept = line.strip(" \t")
     if kept and not line.startswith(" ") and shell.history is not None and shell.history[-1:] != [kept]:
         shell.history.append(kept)
 
 
 def screen_width() -> int:
-    """The columns of the screen; 0 where the output is no screen."""
+    """The columns of the screen; 0 if the output is not a terminal."""
     if not sys.stdout.isatty():
         return 0
     from shutil import get_terminal_size
@@ -64,7 +64,7 @@ def screen_width() -> int:
 
 
 def line_reader(shell: Shell) -> Callable[[], str]:
-    """What reads a line: with all comforts where a user types it, plainly elsewhere."""
+    """The function that reads a line: prompt_toolkit's on a terminal, else `plain_line`."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         try:
             from controller.tools.shell.prompt import prompting
@@ -75,7 +75,7 @@ def line_reader(shell: Shell) -> Callable[[], str]:
 
 
 def plain_line() -> str:
-    """A line of a pipe or a file; raises EOFError at its end."""
+    """A line from a pipe or a file; raises EOFError at its end."""
     sys.stdout.write(PROMPT)
     sys.stdout.flush()
     line = sys.stdin.readline()

@@ -1,4 +1,4 @@
-"""What the leaves of the tree say: the texts of Kafka's `toString`, secrets included, as stock shows them."""
+"""The texts of the tree's leaves: those of Kafka's `toString`, secrets included, as in stock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 
 
 def named(names: tuple[str, ...], code: int) -> str:
-    """The name of a code; UNKNOWN where there is none."""
+    """The name of a code; UNKNOWN if there is none."""
     return names[code] if 0 <= code < len(names) else names[0]
 
 
@@ -102,7 +102,7 @@ def scram_text(credential: ScramCredential) -> str:
 
 
 def token_text(token: DelegationToken) -> str:
-    """The brackets do not balance in the original either."""
+    """A delegation token; the brackets are unbalanced, as in stock's text."""
     return (
         f"DelegationTokenDatatokenId={token.token_id}(owner={token.owner}(tokenRequester={token.requester}"
         f"(renewers={' '.join(token.renewers)}, issueTimestamp={token.issue_timestamp}, "
@@ -111,7 +111,7 @@ def token_text(token: DelegationToken) -> str:
 
 
 def instant_text(time_ms: int) -> str:
-    """A time in ms since 1970 as `2026-01-02T03:04:05.678Z[UTC]`; zeros at the end of the fraction are left out."""
+    """A time in ms since 1970 as `2026-01-02T03:04:05.678Z[UTC]`, without trailing zeros of the fraction."""
     from time import gmtime
 
     seconds, milliseconds = divmod(time_ms, 1000)

@@ -10,8 +10,8 @@ _BLANKS = frozenset(" \t\n\x0b\f\r\x1c\x1d\x1e\x1f")
 def words(line: str) -> list[str]:
     """The words of a line; the last is the one being typed, and may be empty.
 
-    A word may stand in quotes, which are taken away where it begins with them; a backslash is taken away, and what
-    follows it stands for itself.
+    Quotes at the beginning of a word are removed together with the closing ones; a backslash is removed, and the
+    character after it is literal.
     """
     found = []
     word = ""

@@ -129,7 +129,7 @@ def test_partitions_and_configs_are_altered_in_one_call(cluster: Cluster, capsys
     assert (code, reset) == (0, 0)
     assert [len(replicas) for replicas in cluster.replicas("grown")] == [2, 2, 2, 2]
     assert cluster.config("grown") == {"min.insync.replicas": "1"}
-    assert "partitions: 4 in all, the new ones placed by the controller" in capsys.readouterr().out.splitlines()
+    assert "partitions: 4 in total, the new ones placed by the controller" in capsys.readouterr().out.splitlines()
 
 
 def test_replicas_move_and_progress_is_told_until_all_have(
@@ -153,7 +153,7 @@ def test_replicas_move_and_progress_is_told_until_all_have(
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
     assert cluster.replicas("moved") == [(1, 3), (2, 1), (3, 2)]
-    assert lines[:1] == ["partitions: 3 in all, the new ones on brokers [3]"]
+    assert lines[:1] == ["partitions: 3 in total, the new ones on brokers [3]"]
     assert "partition 0: from brokers [1] to [1, 3]" in lines
     assert lines[-1] == "3 of 3 partitions have moved"
 
@@ -186,7 +186,7 @@ def test_a_dry_run_alters_nothing(cluster: Cluster, capsys: pytest.CaptureFixtur
     assert (cluster.replicas("dry"), cluster.config("dry")) == ([(1,)], {})
     assert capsys.readouterr().out.splitlines() == [
         "config retention.ms: set to 5",
-        "partitions: 2 in all, the new ones placed by the controller",
+        "partitions: 2 in total, the new ones placed by the controller",
         "dry run: nothing is altered",
     ]
 
@@ -195,7 +195,7 @@ def test_what_is_so_already_is_told(cluster: Cluster, capsys: pytest.CaptureFixt
     cluster.create("same", (1, 2))
 
     assert alter(cluster, "same", "--replication-factor", "2") == 0
-    assert capsys.readouterr().out == "topic same is so already\n"
+    assert capsys.readouterr().out == "topic same needs no change\n"
 
 
 def test_replicas_that_go_on_moving_are_told_at_the_timeout(
@@ -210,13 +210,13 @@ def test_replicas_that_go_on_moving_are_told_at_the_timeout(
 
     assert (begun, first["done"], first["still_moving"]) == (0, False, 1)
     assert (late, time.monotonic() - started < 20) == (1, True)
-    assert capsys.readouterr().err == "kraftctl topic alter: replicas still move after 0.2 s\n"
+    assert capsys.readouterr().err == "kraftctl topic alter: reassignments still in progress after 0.2 s\n"
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--partitions", "1"), "topic whole: it has 2 partitions, and 1 are fewer (INVALID_PARTITIONS)"),
+        (("--partitions", "1"), "topic whole: it has 2 partitions, 1 would be fewer (INVALID_PARTITIONS)"),
         (
             ("--partitions", "3", "--set", "retention.ms=soon"),
             (
@@ -227,9 +227,9 @@ def test_replicas_that_go_on_moving_are_told_at_the_timeout(
         (("--replica-assignment", "0:1,7", "--set", "retention.ms=5"),
          "topic whole, partition 0: broker 7 is not registered; registered are [1, 2, 3]"),
         (("--replication-factor", "4", "--set", "retention.ms=5"),
-         "a replication factor of 4 needs 4 brokers, and 3 are active and take replicas"),
-        (("--set", "retention.ms"), "--set retention.ms: it takes KEY=VALUE"),
-        (("--set", "a=1", "--delete", "a"), "--delete a: it is set or deleted already"),
+         "a replication factor of 4 needs 4 brokers, and 3 are active and not cordoned"),
+        (("--set", "retention.ms"), "--set retention.ms: expected KEY=VALUE"),
+        (("--set", "a=1", "--delete", "a"), "--delete a: the key is already set or deleted"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_alters_nothing_at_all(
@@ -246,7 +246,7 @@ def test_what_does_not_fit_alters_nothing_at_all(
 
 def test_a_topic_that_is_not_there_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert alter(cluster, "nowhere", "--partitions", "2") == 1
-    assert capsys.readouterr().err == "kraftctl topic alter: topic nowhere: there is no topic of this name\n"
+    assert capsys.readouterr().err == "kraftctl topic alter: topic nowhere: the topic does not exist\n"
 
 
 def test_a_quorum_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str]) -> None:

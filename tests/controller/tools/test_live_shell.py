@@ -203,15 +203,15 @@ def led_to(quorum: Quorum, value: int) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-C", "localhost"], "--controllers localhost: 'localhost' is no HOST:PORT"),
-        (["-C", "a:1,,b:2"], "--controllers a:1,,b:2: '' is no HOST:PORT"),
+        (["-C", "localhost"], "--controllers localhost: 'localhost' is not HOST:PORT"),
+        (["-C", "a:1,,b:2"], "--controllers a:1,,b:2: '' is not HOST:PORT"),
         (["-C"], "-C needs a value"),
         (["-C", "a:1", "-d", "x"], "either --controllers or --directory is needed"),
         (["-c", "file"], "either --controllers or --directory is needed"),
         (["-d", "x", "-c", "y"], "--config goes with --controllers"),
         (["-C", "a:1", "-C", "b:1"], "--controllers is given twice"),
         (["-C", "a:1", "--snapshot", "f"],
-         "--snapshot is no option here; --snapshot stands alone, `--controllers -h` names the others"),
+         "--snapshot cannot be used here: use --snapshot alone; `--controllers -h` lists the options"),
         (["-d", "/nowhere"], "/nowhere: No such file or directory"),
         (["-C", "a:1", "-c", "/nowhere"], "/nowhere: No such file or directory"),
     ],
@@ -225,12 +225,12 @@ def test_what_is_wrong_is_told_in_one_line(arguments: list[str], told: str, caps
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("security.protocol=SSL\n", "security.protocol=SSL: only PLAINTEXT is spoken"),
+        ("security.protocol=SSL\n", "security.protocol=SSL: only PLAINTEXT is supported"),
         ("security.protocol=\n", "security.protocol has no value"),
         ("client.id\n", "client.id has no value"),
-        ("clint.id=x\n", "clint.id is not known here; known are client.id, default.api.timeout.ms, security.protocol"),
-        ("default.api.timeout.ms=soon\n", "default.api.timeout.ms=soon is no number of milliseconds"),
-        ("default.api.timeout.ms=0\n", "default.api.timeout.ms=0 is no number of milliseconds"),
+        ("clint.id=x\n", "unknown key clint.id; the keys are client.id, default.api.timeout.ms, security.protocol"),
+        ("default.api.timeout.ms=soon\n", "default.api.timeout.ms=soon is not a number of milliseconds"),
+        ("default.api.timeout.ms=0\n", "default.api.timeout.ms=0 is not a number of milliseconds"),
     ],
 )
 def test_a_wrong_or_half_written_configuration_is_refused(text: str, told: str, tmp_path: Path) -> None:
