@@ -1,4 +1,4 @@
-"""What all tests share: the option that lets the tests against stock Kafka run, and bounded Hypothesis profiles."""
+"""Shared by all tests: the option that enables the tests against stock Kafka, and bounded Hypothesis profiles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`python -m tests.benchmarks.bench_records`: what encoding and decoding cost, beside other codecs in the same run.
+"""`python -m tests.benchmarks.bench_records`: times of encoding and decoding, with other codecs in the same run.
 
-Thread CPU time, the least of several rounds, the codecs in turn. The ratios are what counts: to an interpreter of the
-field tables (`tests.records.field_tables`) and to kio, and of the bulk path to the scalar codec.
+Thread CPU time, the minimum of several rounds in which the codecs take turns. Compare the ratios: to an interpreter of
+the field tables (`tests.records.field_tables`), to kio, and of the bulk path to the scalar codec.
 """
 
 from __future__ import annotations

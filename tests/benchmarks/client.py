@@ -16,7 +16,7 @@ from tests.interop.cluster import CLUSTER_ID
 if TYPE_CHECKING:
     from tests.interop.cluster import Cluster
 
-# What a 4.3 broker offers; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.3.
+# The features of a 4.3 broker; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.3.
 FEATURES = {
     "metadata.version": (7, 30), "kraft.version": (0, 1), "transaction.version": (0, 2), "group.version": (0, 1),
     "eligible.leader.replicas.version": (0, 1), "share.version": (0, 1), "streams.version": (0, 1),
@@ -50,7 +50,7 @@ def create_topics(names: list[str], partitions: int = 1, replication: int = 1) -
 
 
 class Broker:
-    """A broker by name: registered, unfenced, and kept so by heartbeats."""
+    """A broker without a process: it is registered, and heartbeats keep it unfenced."""
 
     def __init__(self, number: int, port: int) -> None:
         self.id = number
@@ -97,7 +97,7 @@ class Fleet:
                     broker.heartbeat()
 
     def forget(self) -> None:
-        """Begin the latencies anew."""
+        """Discard the latencies so far."""
         for broker in self.brokers.values():
             broker.longest_ms = 0.0
             broker.latencies_ms.clear()

@@ -129,7 +129,7 @@ class Trial:
         taken = []
         for _ in range(rounds):
             node = self.leader
-            # The others follow, and have what the leader has.
+            # The others follow, and have all records of the leader.
             self._await_level_followers(node)
             begin = time.perf_counter()
             node.kill()
@@ -151,7 +151,7 @@ class Trial:
         return found.error_code == 0 and len(ends) == 3 and min(ends) >= found.high_watermark - 2
 
     def partitions(self, count: int, brokers: int) -> Fleet:
-        """Create `count` partitions in topics of 100, RF 3, over brokers of a name's existence."""
+        """Create `count` partitions in topics of 100, RF 3, over brokers without processes."""
         fleet = Fleet(self.cluster, list(range(21, 21 + brokers)))
         connection = Connection(self.leader.port, seconds=120)
         begin = time.perf_counter()
@@ -165,7 +165,7 @@ class Trial:
         return fleet
 
     def fence(self, fleet: Fleet) -> None:
-        """One broker falls silent: from the first of its records to the high watermark above the last."""
+        """One broker stops its heartbeats: the time from its first record of fencing until the last is committed."""
         leader = self.leader
         before = describe_quorum(leader.port).high_watermark
         fleet.forget()
@@ -197,7 +197,7 @@ class Trial:
         self.figures["… longest heartbeat of another broker meanwhile (ms)"] = f"{stall:.0f}"
 
     def restart_standby(self) -> None:
-        """A standby starts anew with the whole log, until its log end is the leader's."""
+        """Restart a standby that has the whole log: the time until its log end offset equals the leader's."""
         leader = self.leader
         node = next(node for node in self.cluster.controllers.values() if node is not leader)
         node.stop()
@@ -219,7 +219,7 @@ class Trial:
 
 
 class _OneNode:
-    """What a Fleet needs of a cluster, of one node that may or may not lead."""
+    """The part of a cluster's interface that a Fleet needs, for one node, which may or may not lead."""
 
     def __init__(self, node: NodeProcess) -> None:
         self.controllers = {node.id: node}

@@ -1,4 +1,4 @@
-"""What the state of the controller costs: `python -m tests.benchmarks.state [PARTITIONS [TOPICS]]`.
+"""CPU time of the controller's state: `python -m tests.benchmarks.state [PARTITIONS [TOPICS]]`.
 
 CPU time of one thread, the least of several rounds. Fencing is of one broker of ten at replication factor 3.
 """

@@ -13,7 +13,7 @@ from records.schema import schema_of
 
 
 def ask(port: int, request: Any, version: int, seconds: float = 5.0) -> Any:
-    """The answer of the node at this loopback port; raises OSError where it does not answer."""
+    """The answer of the node at this loopback port; raises OSError if it does not answer."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as connection:
         return ask_on(connection, request, version)
 

@@ -27,7 +27,7 @@ BIN = Path(sys.executable).parent
 
 
 def eventually(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
-    """Wait until the condition holds; fails with `what` when it does not in time. OSErrors count as not yet."""
+    """Wait until the condition holds; fails with `what` at the timeout. An OSError means that it does not hold yet."""
     end = time.monotonic() + seconds
     while True:
         with contextlib.suppress(OSError):
@@ -182,7 +182,7 @@ class Cluster:
         return self.leader()
 
     def tool(self, name: str, *arguments: str, stdin: str | None = None, seconds: float = 90) -> str:
-        """Run a stock tool that must succeed; what it printed."""
+        """Run a stock tool that must succeed; returns what it printed."""
         done = self.stock.tool(name, *arguments, stdin=stdin, seconds=seconds)
         assert done.returncode == 0, f"{name} {arguments}: {done.stdout}\n{done.stderr}"
         return done.stdout

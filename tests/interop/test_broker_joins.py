@@ -1,4 +1,4 @@
-"""The scenario of the product: stock brokers on our quorum, traffic, and the death of the active controller."""
+"""The main use of the product: stock brokers on our quorum, with traffic, while the active controller is killed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 RECORDS = 5000
 
 
-def test_stock_brokers_live_on_our_quorum_through_the_death_of_its_leader(tmp_path: Path, stock: Stock) -> None:
+def test_stock_brokers_keep_working_when_the_leader_of_our_quorum_is_killed(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS, OURS, OURS], brokers=3) as found:
         traffic_survives_the_leader(found)
 
 
-def test_brokers_of_4_0_live_on_our_quorum_at_the_level_of_4_0(tmp_path: Path, stock_4_0: Stock) -> None:
+def test_brokers_of_4_0_work_on_our_quorum_at_the_level_of_4_0(tmp_path: Path, stock_4_0: Stock) -> None:
     with cluster(tmp_path, stock_4_0, [OURS, OURS, OURS], 3, "--release-version", "4.0-IV3") as found:
         traffic_survives_the_leader(found)
 
@@ -56,7 +56,7 @@ def traffic_survives_the_leader(found: Cluster) -> None:
 
 
 def await_brokers(found: Cluster, count: int) -> None:
-    """Until so many brokers are registered and unfenced."""
+    """Wait until this many brokers are registered and unfenced."""
 
     def unfenced() -> bool:
         done = found.stock.tool("cluster", "list-endpoints", "--bootstrap-server", found.bootstrap)
@@ -66,7 +66,7 @@ def await_brokers(found: Cluster, count: int) -> None:
 
 
 def the_logs_are_equal(found: Cluster) -> None:
-    """All three logs, as stock's own tool dumps them, are one below the high watermark."""
+    """Below the high watermark, all three logs are equal as dumped by stock's tool."""
     high_watermark = found.high_watermark()
     eventually(
         lambda: all(end_offset(node.directory) >= high_watermark for node in found.controllers.values()),

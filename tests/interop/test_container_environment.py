@@ -1,4 +1,4 @@
-"""The container's environment, held against the official image's own wrapper; and the compose file, brought to life."""
+"""The container's environment compared with the official image's wrapper; and the compose file's services, run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WORDS = {
 
 
 def set_up(stock: Stock, root: Path, environment: dict[str, str], mounted: str | None = None) -> Path:
-    """What the official image does before it starts the server, formatting included; the properties that it made."""
+    """Do what the official image does before it starts the server, formatting included; returns its properties."""
     for name in ("default", "mounted", "final"):
         (root / name).mkdir(parents=True, exist_ok=True)
     for name in ("log4j2.yaml", "tools-log4j2.yaml"):
@@ -64,7 +64,7 @@ def test_the_environment_is_mapped_as_the_official_image_maps_it(tmp_path: Path,
     assert ours == theirs
 
 
-def test_the_environment_goes_over_a_mounted_file_as_in_the_official_image(tmp_path: Path, stock: Stock) -> None:
+def test_the_environment_overrides_a_mounted_file_as_in_the_official_image(tmp_path: Path, stock: Stock) -> None:
     mounted = f"node.id=3\nnum.io.threads=4\nlog.dirs={tmp_path / 'data'}\n"
 
     theirs = parse_properties(set_up(stock, tmp_path, WORDS, mounted).read_bytes())
@@ -75,7 +75,7 @@ def test_the_environment_goes_over_a_mounted_file_as_in_the_official_image(tmp_p
     assert ours["node.id"] == "7"
 
 
-def test_the_services_of_the_compose_file_are_a_cluster(tmp_path: Path, stock: Stock) -> None:
+def test_the_services_of_the_compose_file_form_a_cluster(tmp_path: Path, stock: Stock) -> None:
     """Controllers by the command of our image, the broker by the wrapper of the official one; names are loopback's."""
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     names = [name for name in services if name.startswith("controller-")]

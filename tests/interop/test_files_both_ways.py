@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SETTINGS = {"metadata.log.max.record.bytes.between.snapshots": "4000"}
 
 
-def test_a_directory_goes_to_a_stock_node_and_comes_back(tmp_path: Path, stock: Stock) -> None:
+def test_a_stock_node_and_ours_start_from_the_same_directory_in_turn(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS], brokers=1, settings=SETTINGS) as found:
         await_brokers(found, 1)
         create(found, "first")
@@ -50,7 +50,7 @@ def hand_over(found: Cluster, kind: str) -> None:
 
 
 def each_tool_reads_what_the_other_side_wrote(found: Cluster, node: NodeProcess) -> None:
-    """Both tools of a kind print the same of the same file, whoever wrote it."""
+    """Our tool and stock's print the same for the same file, whichever side wrote it."""
     partition = node.directory / "__cluster_metadata-0"
     checkpoints = sorted(partition.glob("*.checkpoint"))
     assert checkpoints, "no snapshot was taken"
@@ -64,7 +64,7 @@ def each_tool_reads_what_the_other_side_wrote(found: Cluster, node: NodeProcess)
     assert ours.stdout == stock.stdout
     tree = run("kafka-metadata-shell", "-s", str(checkpoints[-1]), "find", "/image/topics/byName")
     assert "/image/topics/byName/second/19" in tree.stdout
-    # What the stock shell shows of our snapshot in time is what ours shows; it may answer before it has loaded.
+    # The stock shell shows the same of our snapshot as ours, but it may answer before it has loaded the file.
     command = ["-s", str(checkpoints[-1]), "find", "/image/topics/byName"]
     eventually(lambda: found.stock.tool("metadata-shell", *command).stdout == tree.stdout, "the stock shell's answer")
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from tests.interop.stock import Stock
 
-# Each says of itself where it is: the offsets of a file are not those of the log, the version is the software's own.
+# Entries about the shell's own source: the offsets in a file differ from the log's, and the version is the software's.
 OWN = ("/image/provenance", "/local/version", "/local/commitId")
-# A checkpoint each second; no records but those of requests meanwhile.
+# A checkpoint each second; no records except those of requests.
 SETTINGS = {"metadata.log.max.snapshot.interval.ms": "1000", "metadata.max.idle.interval.ms": "0"}
 
 
@@ -31,7 +31,7 @@ def ours(*arguments: str) -> str:
 
 
 def tree_of(printed: str) -> str:
-    """What `tree /` prints, without what each shell says of itself."""
+    """The output of `tree /`, without the entries about the shell itself."""
     printed = re.sub(r"(provenance|version|commitId):\n\s+\S[^\n]*\n", r"\1:\n", printed)
     return printed.strip()
 
@@ -49,7 +49,7 @@ def newest_checkpoint(found: Cluster) -> Path:
 
 
 def settled_checkpoint(found: Cluster) -> Path:
-    """The checkpoint that holds all that was committed."""
+    """The checkpoint that contains all committed records."""
     end = found.high_watermark()
     eventually(lambda: int(newest_checkpoint(found).name.split("-")[0]) >= end, "a checkpoint of all", 30)
     return newest_checkpoint(found)
@@ -87,7 +87,7 @@ def test_a_live_quorum_has_the_tree_that_the_stock_shell_shows_of_its_checkpoint
 
 
 def stock_shows(found: Cluster, checkpoint: Path, command: str, whole: str) -> str:
-    """What the stock shell prints; it may run a command before it has read the whole file, so it is run some times."""
+    """The output of the stock shell; it may run a command before it has read the whole file, so it is retried."""
     printed = ""
     for _ in range(6):
         printed = COMMANDS[command](found.tool("metadata-shell", "--snapshot", str(checkpoint), command, "/"))
@@ -96,7 +96,7 @@ def stock_shows(found: Cluster, checkpoint: Path, command: str, whole: str) -> s
     return printed
 
 
-def test_a_broker_is_told_to_be_none(stock: Stock, tmp_path: Path) -> None:
+def test_a_broker_is_reported_as_not_a_controller(stock: Stock, tmp_path: Path) -> None:
     with cluster(tmp_path, stock, [STOCK], 1) as found:
         await_brokers(found, 1)
         config = tmp_path / "client.properties"

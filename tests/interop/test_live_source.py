@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 
-def test_a_live_stock_quorum_gives_what_its_directory_has(tmp_path: Path, stock: Stock) -> None:
+def test_a_live_stock_quorum_and_its_directory_give_the_same_rows(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [STOCK], brokers=1) as found:
         await_brokers(found, 1)
         create(found, "orders")

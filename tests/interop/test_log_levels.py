@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 
-def test_stock_s_tool_sets_describes_and_takes_away_a_level(stock: Stock, tmp_path: Path) -> None:
+def test_stocks_tool_sets_describes_and_deletes_a_level(stock: Stock, tmp_path: Path) -> None:
     port = free_port()
 
     def configs(*arguments: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.interop.stock import Stock
 
-# What makes one of ours stand: so long without a leader it knows of, or without an answer of the one it had.
+# The timeouts after which one of ours starts an election: without a known leader, or without a response of its leader.
 PATIENCE = (
     "controller.quorum.election.timeout.ms", "controller.quorum.fetch.timeout.ms", "kraft.first.election.timeout.ms",
 )  # fmt: skip
@@ -22,17 +22,17 @@ PATIENCE = (
 def test_a_stock_controller_follows_ours_and_leads_them(tmp_path: Path, stock: Stock) -> None:
     with cluster(tmp_path, stock, [OURS, OURS, STOCK], brokers=1) as found:
         await_brokers(found, 1)
-        # It follows: what one of ours wrote is in its log.
+        # It follows: its log has the records that one of ours wrote.
         let_ours_lead(found)
         create(found, "written-by-ours")
         all_are_level(found)
 
-        # It leads: ours leave the first word to it.
+        # It leads: ours wait longer before they start an election.
         let_the_stock_one_lead(found)
         create(found, "written-by-stock")
         all_are_level(found)
 
-        # And hands over when it stops.
+        # It hands over leadership when it stops.
         found.controllers[3].stop()
         assert found.await_leader() in {1, 2}
         create(found, "written-by-ours-again")
@@ -61,9 +61,9 @@ def let_ours_lead(found: Cluster) -> None:
 
 
 def let_the_stock_one_lead(found: Cluster) -> None:
-    """Start all three anew, ours with so much patience that the stock one is the first to ask for votes.
+    """Restart all three, ours with timeouts so long that the stock one requests votes first.
 
-    Of ours the one that led comes last: it begins as one that has resigned, and has its successor stand at once.
+    Of ours the former leader starts last: it starts as resigned, and its successor then starts an election at once.
     """
     led = found.await_leader()
     for node in found.controllers.values():
@@ -80,7 +80,7 @@ def let_the_stock_one_lead(found: Cluster) -> None:
 
 
 def all_are_level(found: Cluster) -> None:
-    """All three voters have what is committed."""
+    """All three voters have all committed records."""
 
     def level() -> bool:
         quorum = describe_quorum(found.controllers[found.leader()].port)

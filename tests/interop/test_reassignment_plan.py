@@ -54,7 +54,7 @@ def a_crowded_topic_is_spread(found: Cluster) -> None:
 
     said = reassign(found, "--execute", "--reassignment-json-file", str(plan))
     assert "Successfully started partition reassignments for crowded-0,crowded-1," in said
-    # The way back is what the tool itself advises to keep.
+    # The tool prints the former assignment and advises to keep it for a rollback.
     assert replicas(json.loads(back.read_text())) == replicas(json.loads(said.splitlines()[2]))
     eventually(lambda: finished(found, plan), "all reassignments completed", seconds=120)
 
@@ -64,7 +64,7 @@ def a_crowded_topic_is_spread(found: Cluster) -> None:
 
 
 def planned(found: Cluster, *options: str) -> str:
-    """What the planner tells of the topic, from the directory of the controller that runs."""
+    """The planner's output about the topic, from the directory of the running controller."""
     command = [sys.executable, "-m", "pipeline.planner", str(found.controllers[1].directory), "--topics", "crowded"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

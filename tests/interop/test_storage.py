@@ -1,4 +1,4 @@
-"""A directory goes to stock Kafka and comes back: its tools read what our storage wrote, its server starts from it."""
+"""Stock Kafka on a directory that our storage wrote: its tools read it, its server starts from it, and ours again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_storage(directory: Path) -> Storage:
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """What a stock node held, as our storage writes it: several segments, the first ones gone, and a snapshot."""
+    """The data of a stock node as our storage writes it: a snapshot, and several segments without the first ones."""
     for name in ("meta.properties", "bootstrap.checkpoint"):
         shutil.copy(STOCK / name, tmp_path)
     log = (STOCK / PARTITION / "00000000000000000000.log").read_bytes()
@@ -67,7 +67,7 @@ def test_stock_tools_read_every_file(directory: Path, stock: Stock) -> None:
 
     def dump(*files: Path, flags: tuple[str, ...] = ()) -> str:
         found = stock.tool("dump-log", *flags, "--files", ",".join(map(str, files)))
-        # So it greets the first batch of any segment but that of offset 0.
+        # Stock prints this for the first batch of each segment except the segment at offset 0.
         faults = [line for line in found.stderr.splitlines() if "-1 is followed by" not in line]
         assert all(line.startswith("Non-consecutive offsets in") for line in faults)
         assert len(faults) == found.stderr.count("-1 is followed by")
@@ -84,12 +84,12 @@ def test_stock_tools_read_every_file(directory: Path, stock: Stock) -> None:
     assert "lastOffset: 1038" in log
     assert indexes.count("passed sanity check.") == 2
     assert "offset: 622 position: 5012" in checked
-    assert "Index position" not in checked  # how a mismatch begins
+    assert "Index position" not in checked  # the beginning of a reported mismatch
     assert "SnapshotFooter" in snapshot
     assert (shell.returncode, "byId" in shell.stdout) == (0, True)
 
 
-def test_a_stock_node_starts_from_our_directory_and_ours_from_what_it_left(
+def test_a_stock_node_starts_from_our_directory_and_ours_from_the_result(
     directory: Path, tmp_path: Path, stock: Stock
 ) -> None:
     before = open_storage(directory)

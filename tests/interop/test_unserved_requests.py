@@ -1,4 +1,4 @@
-"""What no controller of Kafka 4.x serves: a stock controller and one of ours do the same with each such request.
+"""Requests that no controller of Kafka 4.x serves: a stock controller and one of ours treat each of them alike.
 
 Every request that the codec knows, in every version that the stock controller does not announce, is sent to both, alone
 on a connection: what comes back, and whether the connection is closed, must be equal. So must the answers to a Fetch of
@@ -33,7 +33,7 @@ API_VERSIONS = 18
 FETCH = 1
 VERSION_BEYOND = 32_000
 UNKNOWN_KEYS = (-1, 95, 1000, 32_767)
-# A closed connection is seen at once; an answer that never comes is waited for.
+# A closed connection is noticed at once; this is the wait for a response that does not come.
 WAIT_S = 5.0
 
 
@@ -45,7 +45,7 @@ class Ports(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a client sees. received: every byte; closed: whether the node ended the connection."""
+    """The view of a client. received: every byte; closed: whether the node closed the connection."""
 
     received: bytes
     closed: bool

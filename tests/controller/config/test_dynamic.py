@@ -1,4 +1,4 @@
-"""What the cluster says of a node, over the node's file."""
+"""Dynamic configs of the cluster over the file of a node."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.controller.handlers.cluster_of_configs import NODE
 FILE = NodeConfig(NODE | {"num.io.threads": "4", "log.roll.ms": "9"})
 
 
-def test_a_key_is_taken_for_one_broker_or_for_all() -> None:
+def test_a_key_applies_to_one_broker_or_to_all() -> None:
     assert not PER_BROKER & CLUSTER_WIDE
     assert LISTENER_ONLY <= PER_BROKER
     assert all(name in server.KEYS or name in server.BROKER_QUOTA_KEYS for name in DYNAMIC)
 
 
-def test_keys_that_are_not_dynamic_or_not_valid_are_left_out() -> None:
+def test_static_and_invalid_keys_are_ignored() -> None:
     given = {
         "num.io.threads": "x",
         "log.retention.hours": "3",
@@ -41,7 +41,7 @@ def test_keys_that_are_not_dynamic_or_not_valid_are_left_out() -> None:
     }
 
 
-def test_the_node_s_own_counts_before_the_cluster_s_and_that_before_the_file() -> None:
+def test_node_configs_override_cluster_configs_which_override_the_file() -> None:
     dynamic = DynamicConfig(FILE, {"num.io.threads": "6"}, {"num.io.threads": "5", "background.threads": "7"})
 
     assert dynamic.config.number("num.io.threads") == 6
@@ -49,12 +49,12 @@ def test_the_node_s_own_counts_before_the_cluster_s_and_that_before_the_file() -
     assert dynamic.config.number("num.network.threads") == 3
 
 
-def test_the_file_stays_in_effect_where_nothing_is_said() -> None:
+def test_the_file_stays_in_effect_without_dynamic_configs() -> None:
     assert DynamicConfig(FILE, {}, {}).config is FILE
 
 
-def test_what_means_the_same_is_replaced_with_its_like() -> None:
-    # log.roll.ms of the file would else count before the hours.
+def test_a_dynamic_config_replaces_its_static_synonyms() -> None:
+    # Otherwise log.roll.ms in the file would take precedence over the hours.
     static = NodeConfig(NODE | {"log.flush.interval.ms": "9"})
 
     dynamic = DynamicConfig(static, {}, {"log.flush.interval.ms": "7"})
@@ -62,14 +62,14 @@ def test_what_means_the_same_is_replaced_with_its_like() -> None:
     assert dynamic.config.originals["log.flush.interval.ms"] == "7"
 
 
-def test_values_that_do_not_go_together_leave_the_file_in_effect() -> None:
+def test_inconsistent_dynamic_values_leave_the_file_in_effect() -> None:
     dynamic = DynamicConfig(FILE, {}, {"max.connections.per.ip": "0", "num.io.threads": "5"})
 
     assert dynamic.config is FILE
     assert dynamic.cluster == {"max.connections.per.ip": "0", "num.io.threads": "5"}
 
 
-def test_assignment_intervals_are_held_within_their_bounds() -> None:
+def test_assignment_intervals_are_clamped_to_their_bounds() -> None:
     dynamic = DynamicConfig(FILE, {}, {"group.share.assignment.interval.ms": "900000"})
 
     assert dynamic.config.number("group.share.assignment.interval.ms") == 15000
@@ -83,7 +83,7 @@ def test_a_key_of_a_listener_has_the_type_of_the_key_without_the_prefix() -> Non
     assert node_type("plug.in") is None
 
 
-def test_synonyms_of_a_key_come_in_the_order_in_which_they_count() -> None:
+def test_synonyms_of_a_key_are_listed_by_precedence() -> None:
     assert described_synonyms("log.roll.hours") == ("log.roll.ms", "log.roll.hours")
     assert described_synonyms("log.flush.scheduler.interval.ms") == ("log.flush.scheduler.interval.ms",)
     assert described_synonyms("listener.name.a.b.sasl.jaas.config") == (

@@ -16,7 +16,7 @@ def told(layers: Layers, name: str) -> tuple[str | None, ConfigSource]:
     return found.value, found.source
 
 
-def test_the_nearer_layer_counts() -> None:
+def test_the_layer_with_the_higher_precedence_wins() -> None:
     own, node, cluster, static = {"segment.ms": "1"}, {"log.roll.ms": "2"}, {"log.roll.ms": "3"}, {"log.roll.ms": "4"}
 
     assert [
@@ -46,11 +46,11 @@ def test_the_nearer_layer_counts() -> None:
         ({"segment.bytes": "7"}, "segment.bytes", "1073741824"),
     ],
 )
-def test_a_key_of_the_node_stands_in_for_one_of_the_topic(static: dict[str, str], name: str, value: str) -> None:
+def test_a_key_of_the_node_gives_the_default_of_a_topic_key(static: dict[str, str], name: str, value: str) -> None:
     assert Layers({}, {}, {}, static).named(name).value == value
 
 
-def test_all_keys_are_told_by_name_and_internal_ones_where_they_are_set() -> None:
+def test_all_keys_are_listed_by_name_and_internal_ones_only_if_set() -> None:
     names = [found.name for found in Layers({}, {}, {}, {}).all()]
     with_internal = [found.name for found in Layers({"internal.segment.bytes": "5"}, {}, {}, {}).all()]
 
@@ -59,7 +59,7 @@ def test_all_keys_are_told_by_name_and_internal_ones_where_they_are_set() -> Non
     assert set(with_internal) - set(names) == {"internal.segment.bytes"}
 
 
-def test_a_handler_sees_the_file_and_what_the_cluster_says() -> None:
+def test_a_handler_sees_the_file_and_the_dynamic_configs() -> None:
     found = state(
         config(BROKER, "", "min.insync.replicas", "2"),
         config(BROKER, "1", "log.roll.ms", "7"),

@@ -1,4 +1,4 @@
-"""Environment variables of a container, and the keys that they are."""
+"""Environment variables of a container, and the keys that they set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from controller.config.values.definition import ConfigError
         ("KAFKA_LISTENER_NAME_KAFKA_TWO", "listener.name.kafka.two"),
     ],
 )
-def test_a_variable_is_the_key_that_stock_makes_of_it(name: str, key: str) -> None:
+def test_a_variable_maps_to_the_same_key_as_in_stock(name: str, key: str) -> None:
     assert key_of(name) == key
 
 
@@ -34,7 +34,7 @@ def test_only_variables_for_the_server_are_mapped() -> None:
     assert mapped(environment) == {"node.id": "3"}
 
 
-def test_variables_go_over_a_mounted_file() -> None:
+def test_variables_override_a_mounted_file() -> None:
     mounted = {"node.id": "1", "process.roles": "controller", "log.dirs": "/elsewhere"}
 
     found = container_properties({"KAFKA_NODE_ID": "3"}, mounted)
@@ -42,22 +42,22 @@ def test_variables_go_over_a_mounted_file() -> None:
     assert found == {"node.id": "3", "process.roles": "controller", "log.dirs": "/elsewhere"}
 
 
-def test_any_variable_replaces_the_default_as_a_whole() -> None:
+def test_any_variable_disables_the_default_configuration() -> None:
     assert container_properties({"KAFKA_NODE_ID": "3"}, None) == {"node.id": "3", "log.dirs": "/var/lib/kafka/data"}
 
 
 @pytest.mark.parametrize("mounted", [None, {}])
-def test_without_a_word_the_node_is_a_quorum_of_one(mounted: dict[str, str] | None) -> None:
+def test_without_configuration_the_node_is_a_quorum_of_one(mounted: dict[str, str] | None) -> None:
     assert container_properties({}, mounted) == {**DEFAULT_PROPERTIES, "log.dirs": "/var/lib/kafka/data"}
 
 
-def test_the_level_of_stocks_root_logger_is_that_of_our_log() -> None:
+def test_the_level_of_stocks_root_logger_sets_the_log_level() -> None:
     environment = {"KAFKA_NODE_ID": "3", "KAFKA_LOG4J_ROOT_LOGLEVEL": "warn"}
 
     assert container_properties(environment, None)["kraft.log.level"] == "WARN"
 
 
-def test_advertised_listeners_of_a_controller_are_refused_and_empty_ones_do_not_count() -> None:
+def test_advertised_listeners_of_a_controller_are_refused_and_empty_ones_ignored() -> None:
     controller = {"KAFKA_PROCESS_ROLES": "controller", "KAFKA_LOG_DIRS": "/d"}
 
     found = container_properties({**controller, "KAFKA_ADVERTISED_LISTENERS": ""}, None)

@@ -1,4 +1,4 @@
-"""The tables of keys hold what Kafka 4.3.1 has, row by row."""
+"""The tables of keys equal those of Kafka 4.3.1, row by row."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def our_row(resource: str, key: Key) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("resource", DEFINITIONS)
-def test_each_key_of_stock_is_here_with_its_type_default_and_valid_values(resource: str) -> None:
+def test_each_key_of_stock_has_stocks_type_default_and_valid_values(resource: str) -> None:
     ours = sorted(our_row(resource, key) for key in DEFINITIONS[resource])
 
     assert ours == sorted(row for row in stock_rows() if row[0] == resource)
 
 
-def test_a_default_is_valid_itself() -> None:
+def test_each_default_is_valid() -> None:
     definitions = [*DEFINITIONS.values(), server.BROKER_QUOTA_KEYS, own.KEYS]
 
     for key in (key for definition in definitions for key in definition if not isinstance(key.default, Required)):
@@ -54,7 +54,7 @@ def test_a_default_is_valid_itself() -> None:
         assert key.parse(value_text(key.default)) == key.default
 
 
-def test_what_stands_in_for_a_key_of_a_topic_is_a_key_of_a_node_of_the_same_type() -> None:
+def test_a_topic_key_has_its_default_from_a_node_key_of_the_same_type() -> None:
     for name, synonyms in topic.SYNONYMS.items():
         for synonym, unit_ms in synonyms:
             of_topic, of_node = topic.KEYS.get(name), server.KEYS.get(synonym)
@@ -68,16 +68,16 @@ def test_a_group_takes_its_defaults_from_keys_of_the_node() -> None:
         assert group.KEYS.type_of(name) is server.KEYS.type_of(synonym)
 
 
-def test_our_own_keys_are_such_as_stock_ignores() -> None:
+def test_stock_ignores_our_own_keys() -> None:
     assert all(key.name.startswith(own.PREFIX) for key in own.KEYS)
 
 
-def test_a_key_stands_in_a_table_once() -> None:
+def test_no_key_is_defined_twice_in_a_table() -> None:
     with pytest.raises(AssertionError):
         Definition(*topic.KEYS, *topic.KEYS)
 
 
-def test_there_is_no_key_of_a_class_that_is_not_named_in_full() -> None:
+def test_each_key_of_a_class_has_its_full_name() -> None:
     for key in server.KEYS:
         if key.type.name == "CLASS" and key.default is not None:
             assert re.fullmatch(r"[a-z.]+\.[A-Z][A-Za-z]+", str(key.default))

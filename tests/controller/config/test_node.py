@@ -1,4 +1,4 @@
-"""A node's configuration is taken or refused as stock does it, with its texts."""
+"""A node's configuration is accepted or refused as by stock, with stock's texts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NODE = {
     "log.dirs": "/data/1",
 }
 
-# Where we say something else than stock, and why.
+# Texts that differ from stock's, and why.
 OURS = {
-    # Stock finds out when it binds.
+    # Stock fails when it binds the port.
     "CONTROLLER://h:-1": "port -1 of CONTROLLER://h:-1 is not within 0 to 65535",
-    # Stock takes the working directory.
+    # Stock uses the working directory.
     'metadata.log.dir": ""': "metadata.log.dir must not be empty",
-    # Stock says "/ by zero".
+    # Stock's text is "/ by zero".
     'log.cleaner.threads": "0"': "log.cleaner.threads must not be 0",
     # The order of Scala's HashSet.
     "5@h:1,4@h:1,3@h:1": "controller.quorum.voters=HashSet(2, 3, 4, 5, 6, 7)",
@@ -60,7 +60,7 @@ def answer(given: dict[str, str]) -> list[str]:
     return ["ok", endpoints(config.listeners), advertised, config.metadata_log_dir, str(config.node_id)]
 
 
-def test_stock_takes_and_refuses_the_same_files_with_the_same_words() -> None:
+def test_stock_accepts_and_refuses_the_same_files_with_the_same_texts() -> None:
     different = []
     for line in (DATA / "nodes.jsonl").read_text().splitlines():
         case = json.loads(line)
@@ -75,13 +75,13 @@ def test_stock_takes_and_refuses_the_same_files_with_the_same_words() -> None:
     assert different == []
 
 
-def test_every_departure_from_stock_is_met() -> None:
+def test_every_listed_difference_from_stock_is_tested() -> None:
     lines = (DATA / "nodes.jsonl").read_text()
 
     assert [mark for mark in OURS if mark not in lines] == []
 
 
-def test_a_file_is_read_with_overrides_over_it(tmp_path: Path) -> None:
+def test_overrides_replace_keys_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "controller.properties"
     path.write_text("".join(f"{key}={value}\n" for key, value in NODE.items()))
 
@@ -95,7 +95,7 @@ def test_a_file_is_read_with_overrides_over_it(tmp_path: Path) -> None:
     assert config.warnings == []
 
 
-def test_a_file_that_is_no_properties_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_properties_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"a=\\uzz")
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_no_properties_file_is_refused(tmp_path: Path) -> None:
         read_config(str(path))
 
 
-def test_an_unknown_key_is_a_warning_that_names_what_was_perhaps_meant() -> None:
+def test_an_unknown_key_is_a_warning_that_suggests_a_similar_key() -> None:
     unknown = {"controller.quorum.voter": "x", "zookeeper.connect": "h:2181", "kraft.log.levl": "INFO"}
 
     config = NodeConfig(NODE | unknown)
@@ -122,7 +122,7 @@ def test_a_heartbeat_interval_near_the_session_timeout_is_a_warning() -> None:
     assert [text.split(" must")[0] for text in config.warnings] == ["broker.heartbeat.interval.ms (5000 ms)"]
 
 
-def test_appends_do_not_linger_unless_that_is_asked_for() -> None:
+def test_appends_do_not_linger_unless_configured() -> None:
     assert node().append_linger_ms == 0
     assert node(controller_quorum_append_linger_ms="25").append_linger_ms == 25
 
@@ -132,7 +132,7 @@ def test_our_own_keys_are_checked() -> None:
         node(kraft_log_format="xml")
 
 
-def test_a_controller_alone_on_plaintext_is_served() -> None:
+def test_a_plaintext_controller_configuration_is_accepted() -> None:
     check_served(node())
 
 
@@ -150,7 +150,7 @@ def test_a_controller_alone_on_plaintext_is_served() -> None:
         ({"config.providers": "file"}, "config.providers=file"),
     ],
 )
-def test_what_this_node_cannot_do_is_refused_in_one_line(changes: dict[str, str], said: str) -> None:
+def test_an_unsupported_configuration_is_refused_in_one_line(changes: dict[str, str], said: str) -> None:
     config = NodeConfig(NODE | changes)
 
     with pytest.raises(ConfigError) as error:

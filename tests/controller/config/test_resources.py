@@ -1,4 +1,4 @@
-"""The configuration of topics, groups and client metrics is taken or refused as a stock controller does it."""
+"""The configuration of topics, groups and client metrics is accepted or refused as by a stock controller."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.controller.config.test_node import DATA, NODE, node
 
 assert isinstance(DATA, Path)
 
-# Well formed, and yet Java refuses them: for what an escape stands for.
+# Well formed, but Java refuses them because of the character that an escape means.
 PATTERNS_LET_THROUGH = {r"[a-\d]", r"\x{110000}", r"[\u0062-a]"}
 
 
-def test_stock_takes_and_refuses_the_same_configurations_with_the_same_words() -> None:
+def test_stock_accepts_and_refuses_the_same_configurations_with_the_same_texts() -> None:
     nodes = {
         remote: NodeConfig(NODE | {"remote.log.storage.system.enable": str(remote)}).values for remote in (False, True)
     }
@@ -40,7 +40,7 @@ def test_stock_takes_and_refuses_the_same_configurations_with_the_same_words() -
     assert different == []
 
 
-def test_a_pattern_is_one_where_java_says_so() -> None:
+def test_a_text_is_a_pattern_if_java_compiles_it() -> None:
     rows = [line.partition("\t") for line in (DATA / "patterns.tsv").read_text().splitlines()]
 
     different = {text: verdict for verdict, _, text in rows if is_java_pattern(text) != (verdict == "true")}
@@ -49,11 +49,11 @@ def test_a_pattern_is_one_where_java_says_so() -> None:
 
 
 @given(st.text(alphabet=r"\ab1[](){}?*+,^$|&<>:-QEpLd", max_size=30))
-def test_any_text_is_a_pattern_or_not(text: str) -> None:
+def test_any_text_is_checked_without_a_crash(text: str) -> None:
     is_java_pattern(text)
 
 
-def test_a_topic_takes_its_defaults_from_the_node_in_the_order_of_their_units() -> None:
+def test_a_topic_has_its_defaults_from_the_node_with_milliseconds_first() -> None:
     defaults = topic_defaults(
         node(log_retention_hours="2", log_retention_minutes="3", log_roll_hours="1", log_flush_interval_ms="7").values
     )
@@ -65,6 +65,6 @@ def test_a_topic_takes_its_defaults_from_the_node_in_the_order_of_their_units() 
     assert topic_defaults(node(log_retention_ms="-5").values)["retention.ms"] == -1
 
 
-def test_an_unknown_type_of_resource_is_one_too() -> None:
+def test_an_unknown_code_is_the_resource_type_unknown() -> None:
     assert resource_type(2) is ResourceType.TOPIC
     assert resource_type(77) is ResourceType.UNKNOWN

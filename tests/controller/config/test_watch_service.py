@@ -1,4 +1,4 @@
-"""What the keys of the watch service must be to each other."""
+"""Checks between the keys of the watch service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLIENTS = {**SERVER, "kraft.grpc.tls.client.ca.path": "ca.pem"}
         {"kraft.grpc.allow": ""},
     ],
 )
-def test_what_goes_together_is_taken(keys: dict[str, str]) -> None:
+def test_a_consistent_configuration_is_accepted(keys: dict[str, str]) -> None:
     check_watch_service(NodeConfig({**NODE, **keys}))
 
 
@@ -48,14 +48,14 @@ def test_what_goes_together_is_taken(keys: dict[str, str]) -> None:
         ({**CLIENTS, "kraft.grpc.allow": "CN=a,DNS="}, "kraft.grpc.allow has DNS="),
     ],
 )
-def test_what_does_not_is_refused_with_what_to_do(keys: dict[str, str], text: str) -> None:
+def test_an_inconsistent_configuration_is_refused_with_what_to_do(keys: dict[str, str], text: str) -> None:
     with pytest.raises(ConfigError, match=r".") as refused:
         check_watch_service(NodeConfig({**NODE, **keys}))
 
     assert text in str(refused.value)
 
 
-def test_keys_of_a_service_that_is_off_are_not_looked_at() -> None:
+def test_keys_of_a_disabled_service_are_not_checked() -> None:
     without = {key: value for key, value in NODE.items() if key != "kraft.grpc.listener"}
 
     check_watch_service(NodeConfig({**without, "kraft.grpc.tls.key.path": "node.key"}))

@@ -26,7 +26,7 @@ NAMES = (
 )
 
 
-def test_levels_follow_each_other_and_have_the_names_that_stock_lists() -> None:
+def test_levels_are_consecutive_and_have_the_names_that_stock_lists() -> None:
     assert [version.level for version in METADATA_VERSIONS] == list(range(MINIMUM, 32))
     assert ", ".join(version.name for version in METADATA_VERSIONS) == NAMES
 
@@ -35,12 +35,12 @@ def test_levels_follow_each_other_and_have_the_names_that_stock_lists() -> None:
     ("text", "level"),
     [("4.3-IV0", 30), ("4.3", 30), ("4.3.1", 30), ("3.7", 19), ("3.7-IV2", 17), ("4.0", 25), ("3.3", 7)],
 )
-def test_a_level_has_the_name_of_its_release_too(text: str, level: int) -> None:
+def test_a_level_can_be_named_by_its_release(text: str, level: int) -> None:
     assert metadata_version_named(text).level == level
 
 
 @pytest.mark.parametrize("text", ["2.0", "4.4-IV0", "4.4", "", "4.3.", "4.3-IV1", "30"])
-def test_an_unknown_name_is_refused_with_those_there_are(text: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_names(text: str) -> None:
     with pytest.raises(ValueError, match="Unknown metadata") as error:
         metadata_version_named(text)
 
@@ -48,7 +48,7 @@ def test_an_unknown_name_is_refused_with_those_there_are(text: str) -> None:
     assert str(error.value) == f"Unknown metadata.version '{text}'. Supported metadata.version are: {known}"
 
 
-def test_what_is_not_for_production_has_to_be_asked_for_by_its_full_name() -> None:
+def test_a_level_that_is_not_for_production_needs_its_full_name() -> None:
     assert metadata_version_named("4.4-IV0", unstable=True).level == 31
     with pytest.raises(ValueError, match=f"are: {NAMES}$"):
         metadata_version_named("4.4", unstable=True)
@@ -60,7 +60,7 @@ def test_an_unknown_level_is_refused() -> None:
         metadata_version(6)
 
 
-def test_a_release_brings_levels_of_the_other_features() -> None:
+def test_a_release_sets_the_levels_of_the_other_features() -> None:
     levels = {
         name: [feature.default_level(metadata_version_named(name).level) for feature in FEATURES]
         for name in ("3.8", "3.9", "4.0", "4.1", "4.2", "4.3")
@@ -77,7 +77,7 @@ def test_a_release_brings_levels_of_the_other_features() -> None:
     }
 
 
-def test_no_default_rests_on_what_its_release_has_not() -> None:
+def test_no_default_level_depends_on_a_level_its_release_lacks() -> None:
     for version in METADATA_VERSIONS:
         levels = {"metadata.version": version.level}
         levels |= {feature.name: feature.default_level(version.level) for feature in FEATURES}
@@ -85,7 +85,7 @@ def test_no_default_rests_on_what_its_release_has_not() -> None:
             check_needs(feature.name, levels[feature.name], levels)
 
 
-def test_what_a_level_needs_must_be_there() -> None:
+def test_a_level_is_refused_without_its_dependencies() -> None:
     with pytest.raises(ValueError, match=r"^eligible\.leader\.replicas\.version could not be set to 1 because it depends on metadata\.version level 23$"):  # fmt: skip  # noqa: E501 - one pattern
         check_needs("eligible.leader.replicas.version", 1, {"metadata.version": 22})
     with pytest.raises(ValueError, match=r"because it depends on metadata\.version=7 \(3\.3-IV3\)$"):
@@ -96,7 +96,7 @@ def test_what_a_level_needs_must_be_there() -> None:
         feature_named("foo")
 
 
-def test_a_downgrade_loses_metadata_across_levels_that_brought_some() -> None:
+def test_a_downgrade_loses_metadata_if_it_crosses_a_level_with_changed_metadata() -> None:
     assert not changes_metadata_between(29, 23)
     assert changes_metadata_between(30, 29)
     assert changes_metadata_between(29, 22)
@@ -104,7 +104,7 @@ def test_a_downgrade_loses_metadata_across_levels_that_brought_some() -> None:
     assert not changes_metadata_between(30, 30)
 
 
-def test_what_is_supported_is_what_is_for_production() -> None:
+def test_the_supported_levels_are_those_for_production() -> None:
     assert supported_features() == {
         "metadata.version": (7, LATEST_PRODUCTION),
         "kraft.version": (0, 1),

@@ -1,4 +1,4 @@
-"""Formatting; what each refusal says is in `tests/controller/tools/test_stock_answers.py`."""
+"""Formatting; the texts of errors are in `tests/controller/tools/test_stock_answers.py`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def formatted(wanted: Format) -> list[str]:
     return said
 
 
-def test_a_directory_is_formatted_byte_for_byte_as_stock_did(tmp_path: Path) -> None:
-    """But for times and checksums, the files are those of the golden `--standalone` node."""
+def test_a_formatted_directory_equals_stocks_byte_for_byte(tmp_path: Path) -> None:
+    """Except for times and checksums, the files equal those of the golden `--standalone` node."""
     golden = GOLDEN / "4.3-dynamic/node-1"
     wanted = asked(tmp_path / "node-1")
     wanted.voters = parse_voters("1@127.0.0.1:25091:72jNQffvShyiD5_x5d9riA")
@@ -55,7 +55,7 @@ def test_a_directory_is_formatted_byte_for_byte_as_stock_did(tmp_path: Path) -> 
     assert (mark[0], mark[1], mark[2:]) == (stock_mark[0], "#Sat Nov 21 05:12:10 UTC 2026", stock_mark[2:])
 
 
-def test_the_snapshot_of_the_voters_is_for_reading_alone(tmp_path: Path) -> None:
+def test_the_snapshot_of_the_voters_is_read_only(tmp_path: Path) -> None:
     wanted = asked(tmp_path)
     wanted.voters = parse_voters("1@h:1:72jNQffvShyiD5_x5d9riA")
 
@@ -131,7 +131,7 @@ def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None
     }
 
 
-def test_directories_come_in_the_order_of_javas_hash() -> None:
+def test_directories_are_listed_in_the_order_of_javas_hash_map() -> None:
     """As a `java.util.HashMap` of these keys iterates in Java 17."""
     few = ["/a", "/b", "/c", "/data/kafka", "/var/lib/kafka/data", "ü", "/mnt/disk-1", "/mnt/disk-2", "/mnt/disk-10"]
     many = [f"/disk{number}" for number in range(20)]

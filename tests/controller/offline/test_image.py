@@ -48,7 +48,7 @@ def names(image: Image) -> list[str]:
     return sorted(image.topic_ids)
 
 
-def test_the_last_batch_says_as_of_when_the_image_is() -> None:
+def test_the_last_batch_gives_the_offset_epoch_and_time_of_the_image() -> None:
     image = image_of([topic()], [topic("b", b"b" * 16), topic("c", b"c" * 16)])
 
     assert (image.last_offset, image.last_epoch, image.last_time_ms) == (2, 5, 1001)
@@ -64,7 +64,7 @@ def test_a_change_is_merged_into_its_partition() -> None:
     }
 
 
-def test_with_a_topic_go_its_partitions_and_its_configuration() -> None:
+def test_a_removed_topic_loses_its_partitions_and_configuration() -> None:
     config = ConfigRecord(resource_type=2, resource_name="orders", name="retention.ms", value="5")
 
     image = image_of([topic(), partition(), config], [RemoveTopicRecord(topic_id=TOPIC)])
@@ -83,7 +83,7 @@ def test_eligible_leader_replicas_are_cleared_by_topic_or_everywhere(name: str, 
     assert (found.elr, found.partition_epoch) == (((), 1) if cleared else ((1,), 0))
 
 
-def test_a_key_that_is_not_known_is_passed_over() -> None:
+def test_an_unknown_key_is_ignored() -> None:
     records = [
         ConfigRecord(resource_type=kind, resource_name="x", name="no.such.key", value="1") for kind in (2, 4, 8, 16, 32)
     ]
@@ -106,7 +106,7 @@ def test_a_transaction_that_begins_within_a_batch_leaves_the_image_before_it() -
     assert (names(image), image.last_offset) == (["orders"], 0)
 
 
-def test_what_contradicts_the_image_is_told_and_passed_over() -> None:
+def test_a_record_that_contradicts_the_image_is_reported_and_skipped() -> None:
     image = image_of(
         [
             PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(1,)),
@@ -122,8 +122,8 @@ def test_what_contradicts_the_image_is_told_and_passed_over() -> None:
     assert "orders-7" in image.problems[1]
 
 
-def test_a_log_and_its_snapshots_agree() -> None:
-    """The newest snapshot of the golden life was taken at offset 1036, and nothing of note came after it."""
+def test_a_log_and_its_snapshots_give_the_same_image() -> None:
+    """The newest golden snapshot was taken at offset 1036, and no later record changes the image."""
     partition_directory = GOLDEN / "4.3-static/node-2/__cluster_metadata-0"
 
     by_log = load_image(str(partition_directory / "00000000000000000000.log"))
@@ -138,7 +138,7 @@ def test_a_log_and_its_snapshots_agree() -> None:
     assert len(by_log.topics) > 5
 
 
-def test_a_batch_whose_checksum_does_not_fit_is_told(tmp_path: Path) -> None:
+def test_a_batch_with_a_wrong_checksum_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "changed.checkpoint"
     data = bytearray((GOLDEN / "4.3-dynamic/node-1/bootstrap.checkpoint").read_bytes())
     data[data.index(b"group.version")] ^= 1

@@ -9,7 +9,7 @@ from records.uuids import parse_uuid
 ID = "72jNQffvShyiD5_x5d9riA"
 
 
-def test_voters_come_sorted_by_id() -> None:
+def test_voters_are_sorted_by_id() -> None:
     found = parse_voters(f" 2@b:9093:{ID}, 1@[::1]:9092:{ID}, ")
 
     assert [(voter.node_id, voter.host, voter.port, voter.directory_id) for voter in found] == [

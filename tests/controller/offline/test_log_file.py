@@ -21,7 +21,7 @@ def batch(offset: int) -> bytes:
     return build_batch([b"a", b"b"], base_offset=offset, leader_epoch=3, timestamp_ms=9)
 
 
-def test_batches_come_one_after_another_with_their_places(tmp_path: Path) -> None:
+def test_batches_are_read_in_order_with_their_positions(tmp_path: Path) -> None:
     with LogFile(log(tmp_path, batch(0) + batch(2))) as file:
         found = list(file.batches())
 
@@ -33,7 +33,7 @@ def test_batches_come_one_after_another_with_their_places(tmp_path: Path) -> Non
     assert [one.is_intact() for one in found] == [True, True]
 
 
-def test_a_torn_batch_is_left_out(tmp_path: Path) -> None:
+def test_an_incomplete_batch_is_left_out(tmp_path: Path) -> None:
     whole = batch(0) + batch(2)
 
     for end in range(len(batch(0)), len(whole)):
@@ -41,7 +41,7 @@ def test_a_torn_batch_is_left_out(tmp_path: Path) -> None:
             assert len(list(file.batches())) == 1
 
 
-def test_a_batch_that_was_changed_is_given_and_is_not_intact(tmp_path: Path) -> None:
+def test_a_changed_batch_is_returned_as_not_intact(tmp_path: Path) -> None:
     data = bytearray(batch(0))
     data[-1] ^= 1
 
@@ -49,7 +49,7 @@ def test_a_batch_that_was_changed_is_given_and_is_not_intact(tmp_path: Path) -> 
         assert [one.is_intact() for one in file.batches()] == [False]
 
 
-def test_a_length_that_no_batch_has_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_length_is_refused(tmp_path: Path) -> None:
     path = log(tmp_path, batch(0) + bytes(80))
 
     with LogFile(path) as file, pytest.raises(CorruptRecord) as error:

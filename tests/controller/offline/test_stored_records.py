@@ -26,7 +26,7 @@ def test_records_have_offsets_times_and_values() -> None:
     ]
 
 
-def test_headers_are_given_by_their_keys() -> None:
+def test_headers_are_returned_by_their_keys() -> None:
     body = b"\0" + zigzag(0) + zigzag(0) + zigzag(1) + b"k" + zigzag(-1) + zigzag(1) + zigzag(1) + b"h" + zigzag(-1)
     batch = stored(seal(zigzag(len(body)) + body, 1, 0, 0, 5))
 
@@ -35,7 +35,7 @@ def test_headers_are_given_by_their_keys() -> None:
     assert (record.key, record.value, record.header_keys) == (b"k", None, ("h",))
 
 
-def test_records_before_a_damaged_one_are_given() -> None:
+def test_records_before_a_damaged_one_are_returned() -> None:
     data = bytearray(build_batch([b"aaaa", b"bbbb"], base_offset=0, leader_epoch=1, timestamp_ms=9))
     data[-11] = 60  # the length of the second record
 
@@ -54,7 +54,7 @@ def test_records_before_a_damaged_one_are_given() -> None:
         (-1, "Found invalid record count -1 in magic v2 batch"),
     ],
 )
-def test_a_wrong_count_is_told(count: int, message: str) -> None:
+def test_a_wrong_count_is_reported(count: int, message: str) -> None:
     data = bytearray(build_batch([b"a", b"b"], base_offset=0, leader_epoch=1, timestamp_ms=9))
     data[57:61] = count.to_bytes(4, "big", signed=True)
 

@@ -1,4 +1,4 @@
-"""Batches are taken into an image up to a bound, to the end of the bytes, or to the first that is damaged."""
+"""Batches are replayed into an image up to a bound, to the end of the bytes, or to the first damaged batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIZE = len(batch(5, 1))
         (5, 5, Taken(5, None, 0), None),
     ],
 )
-def test_batches_are_taken_in_from_an_offset_up_to_a_bound(
+def test_batches_are_replayed_from_an_offset_up_to_a_bound(
     offset: int, end_offset: int | None, taken: Taken, level: int | None
 ) -> None:
     image = Image()
@@ -41,7 +41,7 @@ def test_batches_are_taken_in_from_an_offset_up_to_a_bound(
     assert image.features.get("group.version") == level
 
 
-def test_a_batch_that_is_cut_off_waits() -> None:
+def test_an_incomplete_batch_is_not_replayed() -> None:
     for size in range(SIZE, 2 * SIZE):
         image = Image()
 
@@ -58,7 +58,7 @@ def test_a_batch_that_is_cut_off_waits() -> None:
         (batch(6, 2)[:8] + b"\0\0\0\1" + batch(6, 2)[12:], "a batch of 1 bytes at offset 6"),
     ],
 )
-def test_a_damaged_batch_ends_what_is_taken_in_and_is_told_when_it_comes_first(damaged: bytes, told: str) -> None:
+def test_a_damaged_batch_ends_the_replay_and_is_an_error_if_first(damaged: bytes, told: str) -> None:
     image = Image()
 
     assert take_in(image, batch(5, 1) + damaged, 5, None) == Taken(6, 3, SIZE)
@@ -69,7 +69,7 @@ def test_a_damaged_batch_ends_what_is_taken_in_and_is_told_when_it_comes_first(d
     assert image.features["group.version"] == 1
 
 
-def test_the_time_of_a_snapshot_is_that_of_its_header() -> None:
+def test_the_time_of_a_snapshot_is_from_its_header() -> None:
     times = [last_log_time_ms(path.read_bytes()) for path in files("*.checkpoint") if path.name[0] == "0"]
 
     assert all(time >= 0 for time in times)

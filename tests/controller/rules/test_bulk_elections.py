@@ -23,7 +23,7 @@ def env(**settings):
 
 
 def cluster(seed):
-    """A random state, in which brokers are known, and partitions are of many sorts."""
+    """A random state with registered brokers and partitions of many kinds."""
     random = Random(seed)
     state = State()
     live(random, 250, state, metadata_version=random.choice((7, 17, 23, 30, 30, 30)))
@@ -38,7 +38,7 @@ def by_partition(record):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
+def test_the_bulk_and_the_single_election_give_the_same_partitions(seed):
     random, state = cluster(seed)
     nearby = env(min_insync_replicas=random.randint(1, 3), unclean_leader_election_enable=random.random() < 0.4)
     broker = random.choice(BROKERS)
@@ -70,7 +70,7 @@ def test_by_columns_and_one_by_one_partitions_become_the_same(seed):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_replay_by_columns_is_replay_one_by_one_and_can_be_taken_back(seed):
+def test_bulk_replay_equals_single_replay_and_can_be_undone(seed):
     random, state = cluster(seed)
     _, other = cluster(seed)
     before = state.contents()

@@ -41,7 +41,7 @@ def rules(version=2, *, live=lambda broker: broker != 3, min_isr=2, elr=None, le
 
 
 def change(before, rules, **target):
-    """The fields that the record sets, None where there is none."""
+    """The fields that the record sets; None if there is no record."""
     built = partition_change(before, TOPIC, 7, rules, PartitionTarget(**target))
     if built is None:
         return None
@@ -68,7 +68,7 @@ def change(before, rules, **target):
         (BAZ, {1, 2, 3}, {"election": UNCLEAN}, None),
     ],
 )
-def test_an_election_prefers_who_loses_nothing(version, before, live, target, leader):
+def test_an_election_prefers_replicas_without_data_loss(version, before, live, target, leader):
     fields = change(before, rules(version, live=live.__contains__), **target)
 
     assert (fields or {}).get("leader") == leader
@@ -116,7 +116,7 @@ def test_an_empty_isr_that_is_not_written_does_not_raise_the_leader_epoch():
     assert fields == {"leader": -1}
 
 
-def test_the_order_of_an_isr_is_a_difference():
+def test_another_order_of_the_isr_is_a_change():
     assert change(FOO, rules(0), isr=(1, 2, 3)) == {"isr": (1, 2, 3)}
 
 
@@ -124,7 +124,7 @@ def test_the_leader_changes_with_the_isr():
     assert change(FOO, rules(), isr=(2, 3)) == {"isr": (2, 3), "leader": 2}
 
 
-def test_replicas_are_rearranged_without_a_new_epoch_and_directories_go_with_them():
+def test_reordered_replicas_keep_the_epoch_and_their_directories():
     expected = {"replicas": (3, 2, 1), "directories": (UNASSIGNED_DIRECTORY, directory(2), directory(1))}
 
     assert change(FOO, rules(1), replicas=(3, 2, 1)) == expected
@@ -132,7 +132,7 @@ def test_replicas_are_rearranged_without_a_new_epoch_and_directories_go_with_the
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_an_isr_with_all_that_is_added_completes_a_reassignment(version):
+def test_an_isr_with_all_added_replicas_completes_a_reassignment(version):
     fields = change(BAR, rules(version), isr=(1, 2, 3, 4))
 
     directories = {"directories": tuple(map(directory, (2, 3, 4)))} if version else {}
@@ -146,7 +146,7 @@ def test_an_isr_with_all_that_is_added_completes_a_reassignment(version):
     }
 
 
-def test_cancelling_drops_what_was_added_and_raises_the_leader_epoch():
+def test_cancelling_removes_the_added_replicas_and_raises_the_leader_epoch():
     back = reverted(BAR)
 
     fields = change(BAR, rules(), replicas=back.replicas, isr=back.isr, removing=(), adding=())
@@ -180,7 +180,7 @@ def test_an_addition_waits_for_the_new_replica():
     }
 
 
-def test_a_leader_that_was_removed_leads_no_more_even_if_nobody_can_follow_it():
+def test_a_removed_leader_stops_leading_even_without_a_successor():
     before = partition((2, 3, 0, 1), (0, 1), 0, removing=(0, 1), adding=(2, 3))
 
     fields = change(before, rules(level=7, elr=False, live=lambda _: False), isr=(0, 1, 2, 3))
@@ -232,7 +232,7 @@ def test_the_leader_ends_its_recovery_by_asking():
     assert change(before, rules(live=lambda _: True), recovery_state=0) == {"leader_recovery_state": 0}
 
 
-def test_who_leaves_an_isr_below_its_minimum_stays_eligible():
+def test_a_replica_that_leaves_an_isr_below_the_minimum_stays_eligible():
     before = partition((1, 2, 3, 4), (1, 2, 3, 4), 1)
 
     fields = change(before, rules(min_isr=3), isr=(1, 2), election=PREFERRED)
@@ -240,13 +240,13 @@ def test_who_leaves_an_isr_below_its_minimum_stays_eligible():
     assert fields == {"isr": (1, 2), "eligible_leader_replicas": (3, 4)}
 
 
-def test_who_leaves_an_isr_that_stays_large_enough_is_not_eligible():
+def test_a_replica_that_leaves_a_large_enough_isr_is_not_eligible():
     before = partition((1, 2, 3, 4), (1, 2, 3, 4), 1)
 
     assert change(before, rules(min_isr=3), isr=(1, 2, 4)) == {"isr": (1, 2, 4)}
 
 
-def test_a_large_enough_isr_ends_eligibility():
+def test_a_large_enough_isr_clears_the_elr():
     before = partition((1, 2, 3, 4), (1, 2), 1, elr=(3,), last_known_elr=(4,))
 
     fields = change(before, rules(min_isr=3), isr=(1, 2, 3))
@@ -260,7 +260,7 @@ def test_a_new_member_of_a_small_isr_leaves_the_elr_as_it_is():
     assert change(before, rules(min_isr=3), isr=(1, 4)) == {"isr": (1, 4)}
 
 
-def test_a_broker_that_lost_data_is_eligible_no_more():
+def test_a_broker_that_lost_data_leaves_the_elr():
     before = partition((1, 2, 3, 4), (1,), 1, elr=(2, 3))
 
     fields = change(before, rules(min_isr=3), unclean_shutdown=(3,))
@@ -282,7 +282,7 @@ def test_an_eligible_replica_is_elected_cleanly():
     assert fields == {"isr": (3,), "leader": 3, "eligible_leader_replicas": (1,)}
 
 
-def test_an_isr_can_become_empty_and_the_last_leader_is_remembered():
+def test_an_empty_isr_keeps_its_last_known_leader():
     before = partition((1, 2, 3, 4), (1, 2, 3, 4), 1)
 
     fields = change(before, rules(min_isr=3, live=lambda _: False), isr=(), election=PREFERRED)
@@ -295,7 +295,7 @@ def test_an_isr_can_become_empty_and_the_last_leader_is_remembered():
     }
 
 
-def test_a_leader_that_is_lost_without_a_change_of_the_isr_is_remembered():
+def test_a_leader_lost_without_an_isr_change_becomes_the_last_known_leader():
     before = partition((1, 2, 3), (1,), 1, elr=(2,))
 
     fields = change(before, rules(min_isr=3, live=lambda _: False), election=PREFERRED)
@@ -309,7 +309,7 @@ def test_without_the_feature_the_last_member_stays_in_the_isr():
     assert change(before, rules(elr=False, live=lambda _: False), isr=()) == {"leader": -1}
 
 
-def test_the_last_known_leader_is_elected_when_nobody_else_is_left():
+def test_the_last_known_leader_is_elected_if_no_other_replica_is_available():
     before = partition((1, 2, 3, 4), (), -1, last_known_elr=(1,))
 
     fields = change(before, rules(min_isr=3, live=lambda _: True), isr=(), election=PREFERRED)
@@ -324,7 +324,7 @@ def test_a_dead_last_known_leader_is_not_elected(election):
     assert change(before, rules(min_isr=3, live=lambda _: False), election=election) is None
 
 
-def test_the_last_known_leader_waits_while_someone_is_eligible():
+def test_the_last_known_leader_is_not_elected_while_the_elr_is_not_empty():
     before = partition((1, 2, 3, 4), (), -1, elr=(3,), last_known_elr=(1,))
 
     assert change(before, rules(min_isr=3), election=PREFERRED) is None

@@ -37,19 +37,19 @@ def brokers(unfenced, fenced=(), rack=None):
     return [UsableBroker(b, rack, False) for b in unfenced] + [UsableBroker(b, rack, True) for b in fenced]
 
 
-def test_leaders_and_followers_go_round_the_brokers_of_one_rack():
+def test_leaders_and_followers_rotate_over_the_brokers_of_one_rack():
     placed = place(brokers([0, 3, 2, 1]), 5, 3, KafkaMockRandom())
 
     assert placed == [[2, 3, 0], [3, 0, 1], [0, 1, 2], [1, 2, 3], [1, 0, 2]]
 
 
-def test_a_fenced_broker_is_spared_while_there_are_others():
+def test_a_fenced_broker_is_not_used_while_there_are_others():
     placed = place(brokers([3, 0, 4, 2], fenced=[1]), 5, 4, KafkaMockRandom())
 
     assert placed == [[3, 4, 0, 2], [4, 0, 2, 3], [0, 2, 3, 4], [2, 3, 4, 0], [0, 4, 3, 2]]
 
 
-def test_a_fenced_broker_gets_replicas_where_it_must_and_never_leads():
+def test_a_fenced_broker_gets_replicas_if_needed_and_never_leads():
     placed = place(brokers([3, 2], fenced=[1]), 4, 3, KafkaMockRandom())
 
     assert placed == [[3, 2, 1], [2, 3, 1], [3, 2, 1], [2, 3, 1]]
@@ -61,7 +61,7 @@ def test_a_single_unfenced_broker_leads_every_partition():
     assert placed == [[0], [0], [0]]
 
 
-def test_racks_take_turns_before_one_repeats():
+def test_every_rack_is_used_before_one_repeats():
     racks = [*brokers([11, 10], rack="1"), *brokers([21], [20], rack="2"), *brokers([30, 31], rack="3")]
 
     placed = place(racks, 3, 4, KafkaMockRandom())

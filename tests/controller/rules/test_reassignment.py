@@ -18,7 +18,7 @@ from records.uuids import UNASSIGNED_DIRECTORY
         ([0, 1, 2], [5, 4, 3], Reassignment((5, 4, 3, 0, 1, 2), (3, 4, 5), (0, 1, 2))),
     ],
 )
-def test_what_is_added_and_removed_is_listed_ascending(current, target, expected):
+def test_added_and_removed_replicas_are_listed_ascending(current, target, expected):
     assert reassigned(current, target) == expected
 
 
@@ -28,13 +28,13 @@ def test_what_is_added_and_removed_is_listed_ascending(current, target, expected
         ([0, 1, 2], [3, 4, 5], [0, 1, 2, 3, 4], None),
         ([0, 1, 2], [3, 4, 5], [0, 1, 2, 3, 4, 5], Completed((3, 4, 5), (3, 4, 5))),
         ([0, 1, 2], [0, 1, 3], [0, 1, 2, 3], Completed((0, 1, 3), (0, 1, 3))),
-        # What was there before may be out of sync, what is added may not.
+        # A former replica may be out of sync, an added one may not.
         ([0, 1, 2], [0, 1, 3], [0, 2, 3], Completed((0, 1, 3), (0, 3))),
         ([0, 1, 2], [0, 1, 3], [2, 3], Completed((0, 1, 3), (3,))),
         ([0, 1, 2], [0, 1, 3], [0, 1, 2], None),
         ([0, 1, 2, 3], [1, 2, 3, 4, 5], [0, 1, 2, 4, 5], Completed((1, 2, 3, 4, 5), (1, 2, 4, 5))),
         ([0, 1, 2, 3], [1, 2, 3, 4, 5], [0, 1, 2, 3, 4], None),
-        # A lower replication factor waits for everyone that stays.
+        # A reduction of the replication factor waits until all remaining replicas are in sync.
         ([0, 1, 2, 3, 4], [2, 3, 4, 5], [0, 1, 5], None),
         ([0, 1, 2, 3, 4], [2, 3, 4, 5], [0, 1, 2, 3, 4, 5], Completed((2, 3, 4, 5), (2, 3, 4, 5))),
         ([1, 2, 3, 4], [1, 2, 4], [1, 2, 4], Completed((1, 2, 4), (1, 2, 4))),
@@ -42,7 +42,7 @@ def test_what_is_added_and_removed_is_listed_ascending(current, target, expected
         ([0, 1, 2], [2, 1, 0], [0, 1, 2], None),
     ],
 )
-def test_a_reassignment_is_over_when_enough_is_in_sync(current, target, isr, expected):
+def test_a_reassignment_completes_when_enough_replicas_are_in_sync(current, target, isr, expected):
     replicas, adding, removing = reassigned(current, target)
 
     assert completed(replicas, isr, adding, removing) == expected
@@ -62,11 +62,11 @@ def partition(replicas, isr, adding, removing):
         (partition((3, 2, 1, 5, 4), (4, 5), (4, 5), (3,)), Reverted((3, 2, 1), (3,), True)),
     ],
 )
-def test_cancelling_restores_what_was_there_before(before, expected):
+def test_cancelling_restores_the_former_replicas(before, expected):
     assert reverted(before) == expected
 
 
-def test_a_partition_of_added_replicas_alone_cannot_be_reverted():
+def test_a_partition_of_only_added_replicas_cannot_be_reverted():
     with pytest.raises(ApiError) as refused:
         reverted(partition((4, 5), (4, 5), (4, 5), ()))
 

@@ -42,7 +42,7 @@ MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
         [config(MIN_ISR, str(2**40), (2, "a")), *(config("x", "1", (16, str(number))) for number in range(9))],
     ],
 )
-def test_for_each_row_the_rules_are_those_of_its_topic(configs):
+def test_each_row_has_the_rules_of_its_topic(configs):
     state = state_of(*topic("a", 3, 3), *topic("b", 20, 1), *topic("c", 2), *configs)
     nearby = env(min_insync_replicas=2)
     rows = state.partitions.with_replica(0)

@@ -1,6 +1,6 @@
-"""What stock Kafka's tools said, kept under `tests/data/stock-tools`, and how the same is asked of ours.
+"""Recorded runs of stock Kafka's tools (`tests/data/stock-tools`), and the same runs with our tools.
 
-A case is an object of JSON: what to put into an empty directory, the arguments, and the answer. `DIR` stands for that
+A case is a JSON object: the files to put into an empty directory, the arguments, and the output. `DIR` stands for that
 directory, `GOLDEN` for `tests/data/golden`.
 """
 
@@ -57,12 +57,12 @@ def arguments(case: Case, directory: Path) -> list[str]:
 
 
 def without_places(text: str, directory: Path) -> str:
-    """The text with names in the place of what differs from run to run."""
+    """The text with names in place of the parts that differ from run to run."""
     return text.replace(str(directory), "DIR").replace(str(GOLDEN), "GOLDEN")
 
 
 def without_frames(text: str) -> str:
-    """What Java printed, without its stack frames."""
+    """The output of Java without stack frames."""
     return "".join(
         line
         for line in text.splitlines(keepends=True)
@@ -71,7 +71,7 @@ def without_frames(text: str) -> str:
 
 
 def said(stdout: str, stderr: str, code: int) -> Case:
-    """An answer as it is compared: without secrets, and with the directories of a format in one order.
+    """The output to compare: without secrets, and with the formatted directories in a fixed order.
 
     (Java formats them in the order of a hash of their paths, which differ from run to run.)
     """
@@ -83,7 +83,7 @@ def said(stdout: str, stderr: str, code: int) -> Case:
 
 
 def ours(tool: str, args: list[str]) -> Case:
-    """What our tool says, called in this process."""
+    """The output of our tool, called in this process."""
     module = import_module(f"controller.tools.{tool.replace('-', '_')}")
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, error = [
@@ -101,9 +101,9 @@ def ours(tool: str, args: list[str]) -> Case:
 
 
 def left_in(directory: Path, *, random: bool) -> dict[str, Any]:
-    """What a tool left in a directory: path -> mode and contents, without times and what is drawn by luck.
+    """The files of a directory after a tool ran: path -> mode and contents, without times and random values.
 
-    random: the case leaves salts or ids to luck, so the contents of checkpoints are not kept.
+    random: the case has random salts or ids, so the contents of checkpoints are left out.
     """
     found: dict[str, Any] = {}
     for path in sorted(directory.rglob("*")):

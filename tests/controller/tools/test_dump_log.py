@@ -1,4 +1,4 @@
-"""kafka-dump-log where it says what is ours alone, or says it better; the rest is in `test_stock_answers.py`."""
+"""kafka-dump-log where its output differs from stock's; the rest is in `test_stock_answers.py`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_json_of_an_index_has_an_object_for_each_entry() -> None:
     }
 
 
-def test_records_of_topics_that_are_not_known_are_not_made_up(tmp_path: Path) -> None:
+def test_records_of_unknown_topics_are_not_decoded(tmp_path: Path) -> None:
     file = tmp_path / "00000000000000000000.log"
     file.touch()
 
@@ -93,7 +93,7 @@ def test_compressed_batches_are_read(tmp_path: Path) -> None:
 
 
 def compressed(batch: bytes) -> bytes:
-    """The batch with its records in gzip, and the CRC that it then has."""
+    """The batch with its records compressed by gzip, and with the new CRC."""
     from records.crc import crc32c
 
     body = gzip.compress(batch[61:], mtime=0)
@@ -128,7 +128,7 @@ def test_a_transaction_marker_is_shown(tmp_path: Path) -> None:
     assert found[4].endswith(" controlType: UNKNOWN(9)")
 
 
-def test_an_index_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_index_is_not_created(tmp_path: Path) -> None:
     (tmp_path / "00000000000000000000.log").touch()
 
     found = ours("dump-log", ["--files", str(tmp_path / "00000000000000000000.timeindex")])
@@ -137,7 +137,7 @@ def test_an_index_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000000.log"]
 
 
-def test_an_index_is_not_cut_by_being_looked_at(tmp_path: Path) -> None:
+def test_dumping_an_index_does_not_truncate_it(tmp_path: Path) -> None:
     index = tmp_path / "00000000000000000000.index"
     index.write_bytes(b"\0" * 8 + b"\1\2\3")
     (tmp_path / "00000000000000000000.log").write_bytes((PARTITION / "00000000000000000000.log").read_bytes()[:200])
@@ -149,7 +149,7 @@ def test_an_index_is_not_cut_by_being_looked_at(tmp_path: Path) -> None:
 
 @pytest.fixture(name="nobody")
 def _nobody() -> Iterator[None]:
-    """Root may read anything, so who is root is somebody else for a while."""
+    """Root may read any file, so a test that runs as root becomes another user for a while."""
     before = os.geteuid()
     if before == 0:
         os.seteuid(65_534)
@@ -157,10 +157,10 @@ def _nobody() -> Iterator[None]:
     os.seteuid(before)
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_file_without_read_permission_is_reported(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     file = tmp_path / "00000000000000000000.log"
     file.touch(mode=0)
-    ours("dump-log", ["--files", str(PARTITION / file.name)])  # it imports as it goes, from what root may read
+    ours("dump-log", ["--files", str(PARTITION / file.name)])  # imports its modules as root
     request.getfixturevalue("nobody")
 
     found = ours("dump-log", ["--files", str(file)])
@@ -168,7 +168,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, request: pytest.Fix
     assert found["stderr"] == f'Exception in thread "main" java.nio.file.AccessDeniedException: {file}\n'
 
 
-def test_a_directory_is_no_log(tmp_path: Path) -> None:
+def test_a_directory_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "00000000000000000000.log"
     file.mkdir()
 
@@ -180,8 +180,8 @@ def test_a_directory_is_no_log(tmp_path: Path) -> None:
     )
 
 
-def test_one_batch_is_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log is read batch by batch: a reader that leaves after the first lines has had no more than those read."""
+def test_one_batch_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is read batch by batch: if the output closes after the first lines, the rest is never read."""
     read: list[int] = []
 
     class Closing(io.TextIOBase):

@@ -1,4 +1,4 @@
-"""The metadata shell on a live quorum and on a running node's directory: it follows, and says what it cannot show."""
+"""The metadata shell on a live quorum and on a running node's directory: updates and errors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def led(port: int) -> bool:
 
 @pytest.fixture(name="node", scope="module")
 def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """Port and directory of a quorum of one that leads, and takes a snapshot as often as it can."""
+    """Port and directory of a quorum of one node, which leads and takes snapshots as often as it can."""
     port, root = free_port(), tmp_path_factory.mktemp("node")
     with running(root, port, **SNAPSHOTS):
         eventually(lambda: led(port))
@@ -74,7 +74,7 @@ def retention(image: Any) -> str:
     return str(image.configs[BROKER, ""][KEY])
 
 
-def test_a_live_image_goes_with_the_quorum(node: tuple[int, Path]) -> None:
+def test_a_live_image_follows_the_quorum(node: tuple[int, Path]) -> None:
     with LiveQuorum([("127.0.0.1", node[0])], "test") as quorum:
         set_retention(node[0], 1000)
         first = retention(quorum.update())
@@ -87,7 +87,7 @@ def test_a_live_image_goes_with_the_quorum(node: tuple[int, Path]) -> None:
         assert quorum.image.last_offset == quorum.position.end_offset - 1
 
 
-def test_a_live_image_begins_with_the_newest_snapshot(node: tuple[int, Path]) -> None:
+def test_a_live_image_starts_with_the_newest_snapshot(node: tuple[int, Path]) -> None:
     inner = node[1] / "__cluster_metadata-0"
     set_retention(node[0], 3000)
     eventually(lambda: any(not path.name.startswith("0" * 20) for path in inner.glob("*.checkpoint")))
@@ -102,7 +102,7 @@ def test_a_live_image_begins_with_the_newest_snapshot(node: tuple[int, Path]) ->
         assert retention(quorum.update()) == "3000"
 
 
-def test_a_live_directory_goes_with_the_node_that_writes_it(node: tuple[int, Path]) -> None:
+def test_a_live_directory_follows_the_node_that_writes_it(node: tuple[int, Path]) -> None:
     directory = LiveDirectory(str(node[1]))
     set_retention(node[0], 4000)
     eventually(lambda: retention(directory.update()) == "4000")
@@ -113,7 +113,7 @@ def test_a_live_directory_goes_with_the_node_that_writes_it(node: tuple[int, Pat
     assert directory.end_offset > end_offset
 
 
-def test_a_truncated_log_is_read_anew(node: tuple[int, Path], tmp_path: Path) -> None:
+def test_a_truncated_log_is_read_again(node: tuple[int, Path], tmp_path: Path) -> None:
     source = max((node[1] / "__cluster_metadata-0").glob("*.log"))
     data = source.read_bytes()
     copy = tmp_path / ("0" * 20 + ".log")
@@ -124,15 +124,13 @@ def test_a_truncated_log_is_read_anew(node: tuple[int, Path], tmp_path: Path) ->
 
     copy.write_bytes(data[:first])
     cut = directory.update().last_offset
-    copy.write_bytes(data + data[:30])  # and a batch that is being written
+    copy.write_bytes(data + data[:30])  # and a batch that is only partly written
 
     assert cut < whole
     assert directory.update().last_offset == whole
 
 
-def test_one_command_prints_the_tree_and_says_of_which_offset(
-    node: tuple[int, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_command_prints_the_tree_and_its_offset(node: tuple[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
     set_retention(node[0], 6000)
     live = run(["--controllers", f"127.0.0.1:{node[0]}", "cat", f"/image/configs/BROKER/{KEY}"])
     told = capsys.readouterr()
@@ -170,7 +168,7 @@ def test_a_session_is_brought_up_to_date_before_each_command(
 
 
 @pytest.mark.slow
-def test_a_live_image_goes_on_through_three_kills_of_the_leader(tmp_path: Path) -> None:
+def test_a_live_image_continues_after_each_of_three_leaders_is_killed(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path)
     try:
         for node in quorum.ports:
@@ -216,7 +214,7 @@ def led_to(quorum: Quorum, value: int) -> bool:
         (["-C", "a:1", "-c", "/nowhere"], "/nowhere: No such file or directory"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_error_is_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = run([*arguments, "ls"] if arguments != ["-C"] else arguments)
 
     assert (code, capsys.readouterr()) == (1, ("", f"kafka-metadata-shell: {told}\n"))
@@ -243,7 +241,7 @@ def test_a_wrong_or_half_written_configuration_is_refused(text: str, told: str, 
     assert str(error.value) == f"{path}: {told}"
 
 
-def test_a_configuration_names_the_client_and_how_long_it_waits(tmp_path: Path) -> None:
+def test_a_configuration_sets_the_client_id_and_the_timeout(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text("client.id=me\ndefault.api.timeout.ms=1500\nsecurity.protocol=PLAINTEXT\n")
 
@@ -255,7 +253,7 @@ def test_controllers_are_addresses_with_or_without_an_id() -> None:
     assert split(["--controllers=a:1", "cat", "-x"]) == ({"controllers": "a:1"}, ["cat", "-x"])
 
 
-def test_controllers_that_do_not_answer_are_named() -> None:
+def test_controllers_that_do_not_answer_are_listed() -> None:
     port = free_port()
 
     with LiveQuorum([("127.0.0.1", port)], "test", 0.3) as quorum, pytest.raises(NoLeader) as error:
@@ -266,7 +264,7 @@ def test_controllers_that_do_not_answer_are_named() -> None:
     )
 
 
-def test_what_is_no_kafka_listener_is_told() -> None:
+def test_an_address_that_is_not_a_kafka_listener_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -288,7 +286,7 @@ def test_what_is_no_kafka_listener_is_told() -> None:
     assert "this is no Kafka listener" in str(error.value)
 
 
-def test_a_directory_without_metadata_is_told(tmp_path: Path) -> None:
+def test_a_directory_without_metadata_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoMetadata) as error:
         LiveDirectory(str(tmp_path)).update()
 

@@ -1,4 +1,4 @@
-"""kafka-metadata-shell, as a whole: what it prints, and how it ends."""
+"""kafka-metadata-shell as a whole: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def recorded_run(path: Path) -> tuple[list[str], str]:
 
 @pytest.mark.parametrize("name", ["shell-ls", "shell-cat"])
 @pytest.mark.parametrize("life", ["4.0-static", "4.3-static"])
-def test_golden_runs_come_out_the_same(life: str, name: str) -> None:
+def test_golden_runs_are_reproduced(life: str, name: str) -> None:
     args, printed = recorded_run(GOLDEN / life / f"outputs/{name}.txt")
 
     found = ours("metadata-shell", args)
@@ -77,7 +77,7 @@ def test_golden_runs_come_out_the_same(life: str, name: str) -> None:
     assert found["stdout"] + f"exit {found['exit']}\n" == printed
 
 
-def test_the_golden_help_comes_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_golden_help_is_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     args, printed = recorded_run(GOLDEN / "4.3-dynamic/outputs/shell-help.txt")
 
@@ -102,7 +102,7 @@ def test_the_end_of_the_input_ends_the_shell(monkeypatch: pytest.MonkeyPatch) ->
     assert found["stdout"] == "Loading...\nStarting...\n[ Kafka Metadata Shell ]\n>> /\n>> "
 
 
-def test_a_command_that_fails_is_no_failure_of_the_tool() -> None:
+def test_a_failed_command_leaves_the_exit_code_0() -> None:
     found = [ours("metadata-shell", ["-s", str(CHECKPOINT), *command]) for command in (["cat", "/x"], ["nope"])]
 
     assert found == [
@@ -115,7 +115,7 @@ def test_a_command_that_fails_is_no_failure_of_the_tool() -> None:
     ]
 
 
-def test_a_default_client_quota_ends_find_as_it_does_stock() -> None:
+def test_a_default_client_quota_ends_find_as_in_stock() -> None:
     found = ours("metadata-shell", ["-s", str(STOCK / "everything.log"), "find", "/image/clientQuotas"])
 
     message = "Expected  to be a valid child of /image/clientQuotas, but it was not."
@@ -124,7 +124,7 @@ def test_a_default_client_quota_ends_find_as_it_does_stock() -> None:
     assert found["stderr"].endswith(f"Unexpected error: {message}\njava.lang.RuntimeException: {message}\n")
 
 
-def test_what_cannot_be_taken_in_is_told_and_the_rest_is_shown() -> None:
+def test_a_record_that_cannot_be_applied_is_reported_and_the_rest_is_shown() -> None:
     found = ours("metadata-shell", ["-s", str(STOCK / "everything.log"), "cat", "/image/producerIds/nextProducerId"])
 
     assert found == {
@@ -136,7 +136,7 @@ def test_what_cannot_be_taken_in_is_told_and_the_rest_is_shown() -> None:
     }
 
 
-def test_a_file_that_is_not_there_is_told_as_stock_tells_it(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_as_by_stock(tmp_path: Path) -> None:
     missing = tmp_path / "none.checkpoint"
 
     found = ours("metadata-shell", ["-s", str(missing), "ls"])
@@ -156,7 +156,7 @@ def test_a_file_that_is_not_there_is_told_as_stock_tells_it(tmp_path: Path) -> N
         (b"\0" * 8 + (200).to_bytes(4, "big") + b"\0\0\0\0\2" + bytes(195), "Found invalid record structure"),
     ],
 )
-def test_a_damaged_file_ends_with_what_is_wrong_with_it(data: bytes, message: str, tmp_path: Path) -> None:
+def test_a_damaged_file_ends_the_shell_with_an_error(data: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "damaged.checkpoint"
     header = bytearray(data)
     if len(header) > 100:
@@ -171,7 +171,7 @@ def test_a_damaged_file_ends_with_what_is_wrong_with_it(data: bytes, message: st
     assert found["stderr"].splitlines()[0].endswith(message.replace("FILE", str(file)))
 
 
-def test_a_torn_end_is_left_out(tmp_path: Path) -> None:
+def test_an_incomplete_last_batch_is_ignored(tmp_path: Path) -> None:
     file = tmp_path / "torn.checkpoint"
     file.write_bytes(CHECKPOINT.read_bytes()[:-20])
 
@@ -219,7 +219,7 @@ def test_the_file_of_a_running_node_is_not_read(tmp_path: Path) -> None:
 
 
 def _in_another_process(script: str, file: Path) -> tuple[int, str, str]:
-    """A lock of this process would not stand in its own way."""
+    """Run in another process, since POSIX locks do not exclude their own process."""
     import subprocess
 
     done = subprocess.run(
@@ -228,7 +228,7 @@ def _in_another_process(script: str, file: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_on_a_terminal_tab_completes_and_ctrl_d_leaves() -> None:
+def test_on_a_terminal_tab_completes_and_ctrl_d_exits() -> None:
     code = "import sys; from controller.tools.metadata_shell import main; sys.exit(main())"
     child, terminal = pty.fork()
     if child == 0:
@@ -255,7 +255,7 @@ def test_on_a_terminal_tab_completes_and_ctrl_d_leaves() -> None:
 
 
 def _wait_for(terminal: int, expected: bytes | None) -> None:
-    """Read a terminal up to what must come; None: up to its end."""
+    """Read a terminal up to an expected text; None: up to its end."""
     seen = b""
     while True:
         ready, _, _ = select.select([terminal], [], [], 20)

@@ -23,7 +23,7 @@ def versions() -> list[tuple[type, int]]:
 
 @pytest.mark.parametrize(("cls", "version"), versions(), ids=lambda value: getattr(value, "__name__", str(value)))
 @given(data=some.data())
-def test_the_text_is_that_of_the_json_form(cls: type, version: int, data: some.DataObject) -> None:
+def test_the_text_equals_the_json_form(cls: type, version: int, data: some.DataObject) -> None:
     message = data.draw(messages(cls, version))
 
     assert text_writer(cls, version)(message) == json_text(to_json(message, version))

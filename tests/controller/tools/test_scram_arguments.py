@@ -31,7 +31,7 @@ def test_a_password_makes_the_keys_of_rfc_7677() -> None:
     assert (record.name, record.mechanism, record.iterations) == ("user", 1, 4096)
 
 
-def test_a_salted_password_is_taken_as_it_is() -> None:
+def test_a_salted_password_is_used_unchanged() -> None:
     given = 'SCRAM-SHA-512=[name=alice,iterations=8192,salt="N3E=",saltedpassword="YCE="]'
 
     record = scram_record(given, draw)
@@ -42,13 +42,13 @@ def test_a_salted_password_is_taken_as_it_is() -> None:
     assert record.server_key == hmac.digest(b"`!", b"Server Key", "sha512")
 
 
-def test_a_salt_is_drawn_where_none_is_given() -> None:
+def test_a_salt_is_generated_if_none_is_given() -> None:
     first, second = (scram_record("SCRAM-SHA-256=[name=a,password=b]", draw) for _ in range(2))
 
     assert first.salt != second.salt
 
 
-def test_a_drawn_salt_is_a_number_of_130_bits_in_base_36() -> None:
+def test_a_generated_salt_is_a_number_of_130_bits_in_base_36() -> None:
     salt = new_salt(lambda bits: (1 << bits) - 1)
 
     assert int(salt, 36) == (1 << 130) - 1

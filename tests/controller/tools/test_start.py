@@ -1,4 +1,4 @@
-"""Tools start fast: a call loads no more than it uses."""
+"""Tools start fast: a call imports only the modules that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = GOLDEN.parents[2]
 LIFE = GOLDEN / "4.3-static"
 CHECKPOINT = LIFE / "node-1/__cluster_metadata-0/00000000000000000262-0000000001.checkpoint"
 
-# Each takes milliseconds to import, or drags in what does.
+# Each takes milliseconds to import, or imports a module that does.
 HEAVY = {
     "argparse", "asyncio", "concurrent", "crc32c", "dataclasses", "datetime", "email", "grpc", "hashlib",
     "importlib.metadata", "inspect", "json", "logging", "msgpack", "numpy", "pathlib", "prompt_toolkit", "random",
@@ -76,7 +76,7 @@ def test_the_interactive_shell_on_a_pipe_loads_no_line_editor() -> None:
     assert "prompt_toolkit" not in done.stderr
 
 
-def test_a_reader_that_leaves_ends_a_tool_without_a_trace() -> None:
+def test_a_closed_pipe_ends_a_tool_without_a_traceback() -> None:
     log = LIFE / "node-1/__cluster_metadata-0/00000000000000000000.log"
     code = "import sys; from controller.tools.dump_log import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "--cluster-metadata-decoder", "--files", str(log)]
@@ -92,7 +92,7 @@ def test_a_reader_that_leaves_ends_a_tool_without_a_trace() -> None:
     assert (complaints, process.returncode) == (b"", 0)
 
 
-def test_names_of_files_come_out_as_they_are_in_any_locale(tmp_path: Path) -> None:
+def test_names_of_files_are_printed_unchanged_in_any_locale(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/\xff\xfe.log"
     script = "from controller.tools.dump_log import main; main()"
     command = [sys.executable, "-c", script, "--files", os.fsdecode(name)]
@@ -106,7 +106,7 @@ SCRIPT = "import sys; from controller.tools.storage import main; sys.exit(main()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_an_output_that_cannot_be_written_is_told() -> None:
+def test_an_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT, "--help"],
@@ -116,7 +116,7 @@ def test_an_output_that_cannot_be_written_is_told() -> None:
     assert (done.returncode, done.stderr) == (1, "The output cannot be written: No space left on device\n")
 
 
-def test_a_tool_whose_output_is_closed_runs_all_the_same() -> None:
+def test_a_tool_with_closed_output_runs_to_its_end() -> None:
     command = f"{sys.executable} -c '{SCRIPT}' random-uuid >&-"
 
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)

@@ -1,4 +1,4 @@
-"""What our tools say is what stock Kafka's said, text for text and exit code for exit code."""
+"""Our tools print the same texts as stock Kafka's, with the same exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.controller.tools.cases import Case
 
-# Where ours says more than stock, or says it better. The rest of each answer is compared all the same.
+# Where ours prints more than stock, or a clearer text. The rest of each output is compared.
 JAVA_INTERNALS = (
     "Caused by: java.lang.IllegalArgumentException: newLimit > capacity",
     "Caused by: java.lang.IllegalArgumentException: Varint is too long",
@@ -24,7 +24,7 @@ JAVA_INTERNALS = (
 
 
 def without_internals(text: str) -> str:
-    """What Java says of its own buffers tells a user nothing."""
+    """The text without Java's messages about its own buffers, which do not help a user."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(JAVA_INTERNALS))
 
 
@@ -47,7 +47,7 @@ def asked(tool: str, case: Case, directory: Path) -> Case:
 
 
 @pytest.mark.parametrize("case", cases("arguments"), ids=case_id)
-def test_help_and_refused_arguments_are_those_of_stock(
+def test_help_and_argument_errors_equal_those_of_stock(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if case["columns"] is None:
@@ -60,12 +60,12 @@ def test_help_and_refused_arguments_are_those_of_stock(
 
 
 @pytest.mark.parametrize("case", cases("storage"), ids=case_id)
-def test_storage_says_and_writes_what_stock_does(case: Case, tmp_path: Path) -> None:
+def test_storage_prints_and_writes_the_same_as_stock(case: Case, tmp_path: Path) -> None:
     assert asked("storage", case, tmp_path) == answer(case)
 
 
 @pytest.mark.parametrize("case", cases("dump-log"), ids=case_id)
-def test_dump_log_prints_what_stock_does(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dump_log_prints_the_same_as_stock(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     assert asked("dump-log", case, tmp_path) == answer(case)
@@ -73,7 +73,7 @@ def test_dump_log_prints_what_stock_does(case: Case, tmp_path: Path, monkeypatch
 
 def golden_outputs() -> list[Path]:
     """The recorded runs of two of our tools that write nothing; those of the shell often came before it had loaded its
-    file, and what format writes, test_storage_says_and_writes_what_stock_does has.
+    file, and what format writes, test_storage_prints_and_writes_the_same_as_stock has.
     """
     names = ("storage-*.txt", "dump-*.txt")
     paths = sorted(path for name in names for path in GOLDEN.glob(f"4.3-*/outputs/{name}"))
@@ -85,7 +85,7 @@ def is_format(command: str) -> bool:
 
 
 @pytest.mark.parametrize("path", golden_outputs(), ids=lambda path: f"{path.parts[-3]}/{path.stem}")
-def test_golden_runs_come_out_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_golden_runs_are_reproduced(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_layout, "_terminal_width", lambda: -1)
     command, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     directory = path.parents[1]

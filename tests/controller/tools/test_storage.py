@@ -1,4 +1,4 @@
-"""kafka-storage where it says what is ours alone; the rest is in `test_stock_answers.py`."""
+"""kafka-storage where its output differs from stock's; the rest is in `test_stock_answers.py`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def node(tmp_path: Path, dirs: str, listener: str = "localhost:9093") -> str:
     return str(file)
 
 
-def test_a_random_uuid_is_of_version_4_and_stands_as_an_argument() -> None:
+def test_a_random_uuid_is_of_version_4_and_can_be_an_argument() -> None:
     found = [ours("storage", ["random-uuid"]) for _ in range(50)]
 
     texts = [answer["stdout"] for answer in found]
@@ -33,13 +33,13 @@ def test_a_random_uuid_is_of_version_4_and_stands_as_an_argument() -> None:
     assert len(set(texts)) == 50
 
 
-def test_a_uuid_that_begins_with_a_hyphen_is_drawn_again() -> None:
+def test_a_uuid_that_begins_with_a_hyphen_is_generated_again() -> None:
     drawn = iter([0xFB << 120, 7])
 
     assert uuid_text(random_uuid(lambda _: next(drawn))) == "AAAAAAAAQACAAAAAAAAABw"
 
 
-def test_info_may_be_had_as_json(tmp_path: Path) -> None:
+def test_info_can_be_printed_as_json(tmp_path: Path) -> None:
     config = node(tmp_path, f"{tmp_path}/a,{tmp_path}/b")
     ours("storage", ["format", "-N", "-t", "abc", "-c", config])
     (tmp_path / "b/meta.properties").unlink()
@@ -58,7 +58,7 @@ def test_info_may_be_had_as_json(tmp_path: Path) -> None:
     }
 
 
-def test_json_stays_json_where_a_file_is_damaged(tmp_path: Path) -> None:
+def test_a_damaged_file_leaves_the_output_valid_json(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/meta.properties").write_text("version=1\ncluster.id=abc\nnode.id=x\n")
 
@@ -87,7 +87,7 @@ def test_the_secrets_of_a_credential_are_not_printed(tmp_path: Path) -> None:
 
 
 def test_a_standalone_controller_may_listen_on_ipv6(tmp_path: Path) -> None:
-    """Stock builds the text of a voter and cannot read it back."""
+    """Stock cannot parse the text of the voter that it builds."""
     config = node(tmp_path, f"{tmp_path}/a", listener="[::1]:9093")
 
     found = ours("storage", ["format", "-s", "-t", "abc", "-c", config])

@@ -1,4 +1,4 @@
-"""Asks stock Kafka's own classes what its tools say; `python -m tests.interop.tools.stock_calls` writes it all anew."""
+"""Runs stock Kafka's tool classes and records their output: `python -m tests.interop.tools.stock_calls`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StockCalls:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=30)  # the end of its input is the end of it
+        self.process.communicate(timeout=30)  # it exits at the end of its input
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self.process.stdin is not None

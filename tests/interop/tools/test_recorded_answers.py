@@ -1,4 +1,4 @@
-"""What stock's tools say is what was recorded of them."""
+"""Stock's tools still print the recorded output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 
-def test_stock_still_says_what_was_recorded(stock: Stock) -> None:
+def test_stock_still_prints_the_recorded_answers(stock: Stock) -> None:
     now = answered(stock)
 
     assert {name: cases(name) for name in now} == now

@@ -1,4 +1,4 @@
-"""Addresses of our own ports."""
+"""Addresses of the ports that stock does not have."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_address_is_host_and_port(text: str, address: tuple[str, int] | None)
     assert parse_address(text) == address
 
 
-def test_an_address_that_is_none_is_refused_with_what_would_be_one() -> None:
+def test_an_invalid_address_is_refused_with_a_valid_example() -> None:
     with pytest.raises(ConfigError) as refused:
         NodeConfig({**NODE, "kraft.http.listener": "9644"})
 

@@ -43,7 +43,7 @@ def key(kind: Type, default: object = None, check: object = None) -> Key:
         (Type.INT, None, None),
     ],
 )
-def test_a_text_is_read_by_its_type(kind: Type, text: str, value: object) -> None:
+def test_a_text_is_parsed_by_the_type_of_its_key(kind: Type, text: str, value: object) -> None:
     assert parse_value("a", kind, text) == value
 
 
@@ -61,7 +61,7 @@ def test_a_text_is_read_by_its_type(kind: Type, text: str, value: object) -> Non
         (Type.DOUBLE, "inf", "Invalid value inf for configuration a: Not a number of type DOUBLE"),
     ],
 )
-def test_a_wrong_text_is_named_with_its_key(kind: Type, text: str, said: str) -> None:
+def test_an_invalid_text_is_reported_with_its_key(kind: Type, text: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
         parse_value("a", kind, text)
 
@@ -101,7 +101,7 @@ def test_a_number_that_is_written_reads_back_the_same(number: float) -> None:
     assert parse_value("a", Type.DOUBLE, value_text(number)) == number
 
 
-def test_all_keys_are_parsed_and_what_is_not_defined_is_left_out() -> None:
+def test_all_keys_are_parsed_and_undefined_keys_are_left_out() -> None:
     definition = Definition(
         Key("a", Type.INT, 5, at_least(0), Importance.LOW),
         Key("b", Type.STRING, None, OneOf("x"), Importance.LOW),
@@ -112,7 +112,7 @@ def test_all_keys_are_parsed_and_what_is_not_defined_is_left_out() -> None:
     assert values == {"a": 7, "b": None}
 
 
-def test_the_first_wrong_key_in_the_order_of_definition_is_named() -> None:
+def test_the_first_invalid_key_in_the_order_of_definition_is_reported() -> None:
     definition = Definition(key(Type.INT), Key("b", Type.INT, REQUIRED, None, Importance.LOW))
 
     with pytest.raises(ConfigError, match="configuration a"):
@@ -137,6 +137,6 @@ def test_duplicates_of_a_list_are_dropped_with_a_warning() -> None:
     ]
 
 
-def test_a_null_in_the_place_of_a_number_is_refused_where_it_is_checked() -> None:
+def test_a_null_number_is_refused_if_the_key_has_a_check() -> None:
     with pytest.raises(ConfigError, match="Invalid value null for configuration a: Value must be non-null"):
         key(Type.INT, 1, between(0, 1)).parse(None)

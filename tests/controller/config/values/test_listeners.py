@@ -1,4 +1,4 @@
-"""Listeners and the addresses of the quorum; what stock says of them as parts of a file: test_node.py."""
+"""Listeners and the addresses of the quorum; stock's texts about them in a file are in test_node.py."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_an_endpoint_is_read_and_written() -> None:
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "99999999999999999999999"])
-def test_a_port_that_cannot_be_is_refused(port: str) -> None:
+def test_an_invalid_port_is_refused(port: str) -> None:
     with pytest.raises(ConfigError, match="is not within 0 to 65535"):
         parse_listeners((f"A://h:{port}",), PLAIN)
 
@@ -49,7 +49,7 @@ def test_a_port_that_cannot_be_is_refused(port: str) -> None:
         ("h:1/", None),
     ],
 )
-def test_host_and_port_are_told_apart(text: str, parts: tuple[str, int] | None) -> None:
+def test_an_address_is_split_into_host_and_port(text: str, parts: tuple[str, int] | None) -> None:
     assert host_and_port(text) == parts
 
 

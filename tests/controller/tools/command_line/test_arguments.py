@@ -39,27 +39,27 @@ def test_a_value_may_be_written_in_each_of_these_ways(to: list[str]) -> None:
     assert (found.to, found.files, found.last, found.command) == ("x", ["a"], "b", "copy")
 
 
-def test_a_value_that_begins_with_a_hyphen_needs_to_stand_with_its_option() -> None:
+def test_a_value_that_begins_with_a_hyphen_must_be_joined_to_its_option() -> None:
     assert parse(parser(), ["copy", "-t=-x", "a", "b"]).to == "-x"
     assert refused(["copy", "-t", "-x", "a", "b"]) == "argument --to/-t: expected one argument"
 
 
-def test_what_was_not_given_has_its_default() -> None:
+def test_an_option_that_is_not_given_has_its_default() -> None:
     found = parse(parser(), ["copy", "-t", "x", "a", "b"])
 
     assert (found.tag, found.force, found.count) == (None, False, None)
 
 
-def test_options_that_may_repeat_are_gathered() -> None:
+def test_values_of_repeated_options_are_collected() -> None:
     assert parse(parser(), ["copy", "-T1", "a", "--tag=2", "-t", "x", "b"]).tag == ["1", "2"]
 
 
-def test_names_may_be_shortened_unless_two_begin_so() -> None:
+def test_names_may_be_shortened_unless_ambiguous() -> None:
     assert parse(parser(), ["co", "--for", "--to", "x", "a", "b"]).force
     assert refused(["copy", "--t", "x"]) == "ambiguous option: --t could match --tag, --to"
 
 
-def test_a_hidden_option_is_not_to_be_shortened_nor_told_of() -> None:
+def test_a_hidden_option_cannot_be_shortened_and_is_not_in_the_help() -> None:
     command = parser().commands["copy"]
 
     assert parse(parser(), ["copy", "--secret", "-t", "x", "a", "b"]).secret
@@ -72,7 +72,7 @@ def test_options_that_exclude_each_other_are_refused_together() -> None:
     assert parse(parser(), ["copy", "-qq", "-t", "x", "a", "b"]).quiet
 
 
-def test_what_is_missing_is_told_last() -> None:
+def test_a_missing_argument_is_reported_last() -> None:
     assert refused(["copy", "a", "b"]) == "argument --to/-t is required"
     assert refused(["copy", "a"]) == "too few arguments"
     assert refused(["copy", "-t", "x", "a", "b", "--nope"]) == "unrecognized arguments: '--nope'"
@@ -82,7 +82,7 @@ def test_two_hyphens_end_the_options() -> None:
     assert parse(parser(), ["copy", "-t", "x", "--", "-a", "-b"]).files == ["-a"]
 
 
-def test_a_number_is_no_option() -> None:
+def test_a_negative_number_is_not_an_option() -> None:
     assert parse(parser(), ["copy", "-t", "-5", "a", "b"]).to == "-5"
 
 

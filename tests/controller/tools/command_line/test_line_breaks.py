@@ -30,11 +30,11 @@ def test_lines_break_where_java_breaks_them() -> None:
         ("日本語", ["日", "本", "語"]),
     ],
 )
-def test_a_text_falls_into_pieces(text: str, expected: list[str]) -> None:
+def test_a_text_is_cut_at_its_line_breaks(text: str, expected: list[str]) -> None:
     assert pieces(text) == expected
 
 
-def test_a_long_text_takes_no_longer_than_its_length() -> None:
+def test_the_time_is_linear_in_the_length_of_the_text() -> None:
     text = "'$\"(" * 20_000
 
     assert line_breaks(text)[-1] == len(text)

@@ -31,7 +31,7 @@ def test_a_value_may_be_written_in_each_of_these_ways(args: list[str]) -> None:
     assert read(OPTIONS, args).value("files") == "x"
 
 
-def test_a_required_value_may_look_like_an_option() -> None:
+def test_a_required_value_may_begin_with_a_hyphen() -> None:
     assert read(OPTIONS, ["--files", "--deep"]).value("files") == "--deep"
 
 
@@ -41,11 +41,11 @@ def test_an_optional_value_may_be_left_out() -> None:
     assert (found.value("decoder"), found.has("decoder"), found.has("deep")) == ("plain", True, True)
 
 
-def test_what_is_no_option_is_passed_over() -> None:
+def test_arguments_that_are_not_options_are_ignored() -> None:
     assert not read(OPTIONS, ["deep", "-", "--", "--deep"]).has("deep")
 
 
-def test_a_flag_does_not_mind_a_value() -> None:
+def test_a_flag_ignores_a_value() -> None:
     assert read(OPTIONS, ["--deep=no"]).has("deep")
 
 
@@ -66,7 +66,7 @@ def test_refusals_have_the_texts_of_jopt_simple(args: list[str], name: str, mess
     assert refused(args) == f"joptsimple.{name}: {message}"
 
 
-def test_a_value_of_another_type_is_refused_when_it_is_asked_for() -> None:
+def test_a_value_of_another_type_is_refused_when_it_is_read() -> None:
     assert refused(["--size", "x"], "size").startswith(
         "joptsimple.OptionArgumentConversionException: Cannot parse argument 'x' of option size\n"
     )

@@ -11,5 +11,5 @@ def test_the_nearest_names_are_suggested() -> None:
     assert suggestions("formt", {"--format": "format", "--info": "info"}) == "\nDid you mean:\n\t--format\n"
 
 
-def test_what_resembles_nothing_is_not_suggested() -> None:
+def test_there_is_no_suggestion_without_a_similar_name() -> None:
     assert suggestions("unimaginable", {"a": "info", "b": "format"}) == ""

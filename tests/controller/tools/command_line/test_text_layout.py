@@ -28,11 +28,11 @@ def test_lines_but_the_last_are_stretched_to_the_width() -> None:
     assert wrap("one two three four", 12) == "one      two\nthree four"
 
 
-def test_what_does_not_divide_evenly_goes_to_the_middle() -> None:
+def test_the_remainder_of_the_spaces_goes_to_the_middle() -> None:
     assert stretched("a b c d e ", 12, 10) == "a b  c  d  e"
 
 
-def test_a_word_longer_than_the_width_stands_alone() -> None:
+def test_a_word_longer_than_the_width_has_its_own_line() -> None:
     assert wrap("a incomprehensibilities b", 10) == "a\nincomprehensibilities\nb"
 
 

@@ -32,5 +32,5 @@ def shell() -> Shell:
         (["ls", "/local/version/x"], []),
     ],
 )
-def test_tab_offers_what_may_follow(shell: Shell, typed: list[str], offered: list[str]) -> None:
+def test_tab_offers_commands_then_paths(shell: Shell, typed: list[str], offered: list[str]) -> None:
     assert completions(shell, typed) == offered

@@ -25,7 +25,7 @@ def found(glob: str, working_directory: str = "/") -> list[str]:
     ("path", "names"),
     [("/", []), ("//a///b/", ["a", "b"]), ("/a/./b/..", ["a"]), ("/../..", []), ("/a/../../b", ["b"])],
 )
-def test_dots_are_taken_out_of_paths(path: str, names: list[str]) -> None:
+def test_dots_in_paths_are_resolved(path: str, names: list[str]) -> None:
     assert names_of(path) == names
 
 
@@ -43,7 +43,7 @@ def test_dots_are_taken_out_of_paths(path: str, names: list[str]) -> None:
         ("[ab]*", []),
     ],
 )
-def test_globs_find_what_they_match_sorted(glob: str, paths: list[str]) -> None:
+def test_globs_find_matching_nodes_sorted(glob: str, paths: list[str]) -> None:
     assert found(glob) == paths
 
 
@@ -51,14 +51,14 @@ def test_a_relative_path_starts_at_the_working_directory() -> None:
     assert found("1", "/alpha") == found("../alpha/1", "/alpha") == ["/alpha/1"]
 
 
-def test_an_escape_works_in_a_name_with_a_wildcard_alone() -> None:
+def test_a_backslash_escapes_only_in_a_name_with_a_wildcard() -> None:
     assert found("g\\{am\\}ma?") == ["/g{am}ma*"]
     assert found("g\\{am\\}ma\\*") == []
     assert found("g{am}ma*") == []
 
 
 @pytest.mark.parametrize("glob", ["{a", "{a{b}}", "\\*", "plain", ",", "}"])
-def test_a_malformed_glob_stands_for_itself(glob: str) -> None:
+def test_a_malformed_glob_is_compared_as_typed(glob: str) -> None:
     assert pattern_of(glob) is None
 
 

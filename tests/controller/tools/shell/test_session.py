@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_the_history_keeps_what_was_typed_once() -> None:
+def test_the_history_skips_blank_and_repeated_lines() -> None:
     shell = Shell(fixed("RootShellNode", {}), lambda _: None, history=[])
 
     for line in ("pwd", "pwd", " ls", "", "  ", "ls  ", "pwd"):
@@ -21,7 +21,7 @@ def test_the_history_keeps_what_was_typed_once() -> None:
     assert shell.history == ["pwd", "ls", "pwd"]
 
 
-def test_ctrl_c_takes_back_a_line_and_ctrl_d_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_discards_a_line_and_ctrl_d_exits(capsys: pytest.CaptureFixture[str]) -> None:
     typed: Iterator[str | BaseException] = iter(["ls", KeyboardInterrupt(), "pwd", EOFError()])
 
     def read() -> str:

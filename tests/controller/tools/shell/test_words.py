@@ -4,7 +4,7 @@ from controller.tools.shell.words import words
 from tests.controller.tools.cases import cases
 
 
-def test_a_line_falls_into_the_words_that_jline_finds() -> None:
+def test_a_line_is_split_into_words_as_by_jline() -> None:
     kept = cases("words")
 
     assert [words(case["text"]) for case in kept] == [case["words"] for case in kept]
