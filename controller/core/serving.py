@@ -83,7 +83,7 @@ def check_deadline(controller: Controller, api: Api, context: RequestContext, re
     """Raises ApiError(REQUEST_TIMED_OUT) for a request that waited too long before it was begun."""
     if api.deadline is None:
         return
-    if controller.env.now_ms <= context.arrived_ms + api.deadline(request, controller.env):
+    if controller.env.now_ms < context.arrived_ms + api.deadline(request, controller.env):
         return
     controller.metrics.operations_timed_out += 1
     if api.late is not None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from controller.state.state import State
     from records.metadata.topics import PartitionRecord
 
+# Of placed replicas none is in the ISR, since all are on brokers that are fenced or marked as shutting down.
+NONE_ACTIVE = "All brokers are currently fenced or in controlled shutdown."
+
 
 def check_assignment(state: State, replicas: Sequence[int], replica_count: int | None) -> None:
     """Check a manual list of replicas against the registered brokers; fenced brokers are allowed.
@@ -28,15 +31,9 @@ def check_assignment(state: State, replicas: Sequence[int], replica_count: int |
         raise _refusal("The manual partition assignment includes an empty replica list.")
     previous = None
     for broker_id in sorted(replicas):
-        broker = state.brokers.get(broker_id)
-        if broker is None:
+        if broker_id not in state.brokers:
             raise _refusal(
                 f"The manual partition assignment includes broker {broker_id}, but no such broker is registered."
-            )
-        if not broker.has_uncordoned_directory:
-            raise _refusal(
-                f"The manual partition assignment includes broker {broker_id}, but all its log directories are "
-                "cordoned."
             )
         if broker_id == previous:
             raise _refusal(f"The manual partition assignment includes the broker {broker_id} more than once.")
@@ -61,14 +58,22 @@ def check_manual_replicas(state: State, partition_id: int, replicas: Sequence[in
 def placed_replicas(state: State, env: Env, partition_count: int, replica_count: int) -> list[list[int]]:
     """Replicas for new partitions, chosen by rack (KIP-36).
 
-    Raises ApiError(INVALID_REPLICATION_FACTOR) if there are too few brokers, or no replica of a partition is active.
+    A broker is usable if its session is: one that is unfenced again after a controlled shutdown gets replicas, although
+    its registration keeps the mark of that shutdown until it registers again, and it is in no ISR until then.
+    Raises ApiError(INVALID_REPLICATION_FACTOR) if there are too few brokers.
     """
+    assert env.sessions is not None, "only the active controller places replicas"
     usable = [
-        UsableBroker(broker_id, broker.rack, broker.fenced)
-        for broker_id, broker in sorted(state.brokers.items())
-        if not broker.in_controlled_shutdown and broker.has_uncordoned_directory
+        UsableBroker(session.broker_id, broker.rack, session.fenced)
+        for session in env.sessions
+        if not session.is_shutting_down and (broker := state.brokers[session.broker_id]).has_uncordoned_directory
     ]
     return place(usable, partition_count, replica_count, env.random)
+
+
+def all_have_an_active_replica(state: State, assignments: Sequence[Sequence[int]]) -> bool:
+    """Whether each partition has a replica that can be its leader. Where one has none, `NONE_ACTIVE` says why."""
+    return all(any(is_active(state, replica) for replica in replicas) for replicas in assignments)
 
 
 def new_partition(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # From this version on the request has the epoch that the broker had at its last clean shutdown.
 CLEAN_SHUTDOWN_VERSION = 3
+# What Kafka compares the previous epoch with where the broker is not registered; brokers that know none send -1.
+NO_FORMER_EPOCH = -2
 
 
 def register_broker(state: State, context: RequestContext, request: BrokerRegistrationRequest, env: Env) -> Result:
@@ -41,11 +43,8 @@ def register_broker(state: State, context: RequestContext, request: BrokerRegist
         records: list[Item] = []
     else:
         epoch, fenced, in_controlled_shutdown = env.next_offset, True, False
-        is_clean = (
-            context.version >= CLEAN_SHUTDOWN_VERSION
-            and existing is not None
-            and existing.epoch == request.previous_broker_epoch
-        )
+        former_epoch = NO_FORMER_EPOCH if existing is None else existing.epoch
+        is_clean = context.version >= CLEAN_SHUTDOWN_VERSION and former_epoch == request.previous_broker_epoch
         records = shut_down(state, env, request.broker_id, is_clean=is_clean)
     has_directories = state.metadata_version >= DIRECTORY_ASSIGNMENT
     record = RegisterBrokerRecord(
@@ -152,5 +151,5 @@ def unregister_broker(state: State, _context: RequestContext, request: Unregiste
     rows = np.union1d(state.partitions.in_isr(broker_id), state.partitions.in_elr(broker_id))
     records = leader_and_isr_changes(state, env, rows, removed=broker_id)
     records.append((UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch), 0))
-    response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None)
+    response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=Error.NONE, error_message="")
     return Result(response, records, atomic=False)

@@ -9,6 +9,7 @@ from controller.config.resources import DEFINITIONS, STOCK_VALUES, ResourceType,
 from controller.config.values.definition import Required, Type, value_text
 from controller.config.values.text import java_trim, parse_integer, split_list
 from controller.features.record_versions import CORDONED_DIRECTORIES
+from controller.rules.hash_order import string_map_order
 from records.errors import ApiError, Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
@@ -46,10 +47,14 @@ def config_record(kind: ResourceType, name: str, key: str, value: str | None) ->
 
 
 def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[str, tuple[int, str | None]]) -> Records:
-    """The records that apply changes to the present values. changes: key -> operation and operand. Raises ApiError."""
+    """The records that apply changes to the present values, in the order of Kafka's map. Raises ApiError.
+
+    changes: key -> operation and operand.
+    """
     current = state.configs.get((kind, name), {})
     records: Records = []
-    for key, (operation, operand) in changes.items():
+    for key in string_map_order(changes):
+        operation, operand = changes[key]
         value = _changed(kind, key, current.get(key), operation, operand)
         # An unchanged value is written too: the broker then reloads the files that the key names.
         if value != current.get(key) or kind is ResourceType.BROKER:
@@ -64,8 +69,8 @@ def replacement(
     current = state.configs.get((kind, name), {})
     named = [
         config_record(kind, name, key, value)
-        for key, value in values.items()
-        if value != current.get(key) or kind is ResourceType.BROKER
+        for key in string_map_order(values)
+        if (value := values[key]) != current.get(key) or kind is ResourceType.BROKER
     ]
     return named, [config_record(kind, name, key, None) for key in current if key not in values]
 

@@ -33,5 +33,5 @@ def register_controller(
         end_points=endpoints(RegisterControllerRecord.ControllerEndpoint, request.listeners),
         features=features(RegisterControllerRecord.ControllerFeature, request.features),
     )
-    response = ControllerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, error_message=None)
+    response = ControllerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, error_message="")
     return Result(response, [(record, 0)])

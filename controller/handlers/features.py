@@ -21,6 +21,7 @@ from controller.features.levels import (
 from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.handlers.config_changes import MIN_ISR, config_record
 from controller.interface.results import Result
+from controller.rules.hash_order import string_map_order
 from records.errors import ApiError, Error, error_text
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
@@ -50,8 +51,9 @@ def update_features(state: State, context: RequestContext, request: UpdateFeatur
     rests_on = max(state.features.last_change(), state.brokers.last_change(), state.controllers.last_change())
     records: Records = []
     try:
-        for name, (level, upgrade_type) in updates.items():
-            records += _update(state, env, name, level, upgrade_type, proposed)
+        # The first that fails is the first in the order of Kafka's map.
+        for name in string_map_order(updates):
+            records += _update(state, env, name, *updates[name], proposed)
     except ApiError as error:
         text = f"The update failed for all features since the following feature had an error: {error.text}"
         refusal = UpdateFeaturesResponse(throttle_time_ms=0, error_code=error.code, error_message=text)

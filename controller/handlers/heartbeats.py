@@ -17,6 +17,7 @@ from controller.handlers.partitions import leader_and_isr_changes
 from controller.interface.effects import Noted
 from controller.interface.refusals import refused
 from controller.interface.results import NOTHING_PENDING, Result
+from controller.interface.sessions import NO_OFFSET
 from controller.state.tables.brokers import ENTER_CONTROLLED_SHUTDOWN, FENCE, UNFENCE
 from records.errors import ApiError, Error
 from records.messages.brokers import BrokerHeartbeatResponse
@@ -132,8 +133,12 @@ def heartbeat(state: State, context: RequestContext, request: BrokerHeartbeatReq
     if state.metadata_version >= CORDONED_DIRECTORIES and request.cordoned_log_dirs is not None:
         records += directories_cordoned(broker, request.cordoned_log_dirs)
 
+    # A changed registration makes the metadata offset unknown until the next heartbeat (`Sessions.register`).
+    registers = any(isinstance(item, tuple) and isinstance(item[0], BrokerRegistrationChangeRecord) for item in records)
+    metadata_offset = NO_OFFSET if registers else request.current_metadata_offset
+
     def applied(offset: int) -> None:
-        sessions.touch(broker.broker_id, fenced=after.is_fenced, metadata_offset=request.current_metadata_offset)
+        sessions.touch(broker.broker_id, fenced=after.is_fenced, metadata_offset=metadata_offset)
         if after == CONTROLLED_SHUTDOWN:
             sessions.start_shutdown(broker.broker_id, offset)
 

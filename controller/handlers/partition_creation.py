@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
+from controller.handlers.assignments import (
+    NONE_ACTIVE,
+    all_have_an_active_replica,
+    check_manual_replicas,
+    new_partition,
+    placed_replicas,
+)
 from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.rules.hash_order import first_partition
 from records.errors import ApiError, Error
 from records.messages.topics import CreatePartitionsResponse
 
@@ -14,6 +21,7 @@ if TYPE_CHECKING:
 
     from controller.interface.env import Env
     from controller.interface.inputs import RequestContext
+    from controller.state.partitions.topics import Topic
     from controller.state.state import State
     from records.messages.topics import CreatePartitionsRequest
 
@@ -85,14 +93,29 @@ def grown(state: State, env: Env, asked: Any) -> Records:
         )
     # Too many records would make the whole request fail; it is refused before they are built.
     check_record_count(additional)
-    first = state.partitions.find(topic, 0)
-    if first is None:
-        raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"Topic {asked.name} has no partition 0.")
+    replica_count = replication_factor(state, topic)
     replicas: list[Sequence[int]] = []
     if asked.assignments is None:
-        replicas += placed_replicas(state, env, additional, len(first.replicas))
+        replicas += placed_replicas(state, env, additional, replica_count)
+        if not all_have_an_active_replica(state, replicas):
+            text = f"Unable to replicate the partition {replica_count} time(s): {NONE_ACTIVE}"
+            raise ApiError(Error.INVALID_REPLICATION_FACTOR, text)
     else:
         for index, assignment in enumerate(asked.assignments, start=current):
-            check_manual_replicas(state, index, assignment.broker_ids, len(first.replicas))
+            check_manual_replicas(state, index, assignment.broker_ids, replica_count)
             replicas.append(assignment.broker_ids)
     return [new_partition(state, topic.topic_id, index, each) for index, each in enumerate(replicas, start=current)]
+
+
+def replication_factor(state: State, topic: Topic) -> int:
+    """The number of replicas that new partitions of a topic get: that of the partition which Kafka's table gives first.
+
+    Partitions differ in it while one of them is being reassigned. Raises ApiError(UNKNOWN_SERVER_ERROR) for a topic
+    without partitions.
+    """
+    index = first_partition(topic.partition_ids())
+    first = None if index is None else state.partitions.find(topic, index)
+    if first is None:
+        text = f"Invalid state: topic {topic.name} appears to have no partitions."
+        raise ApiError(Error.UNKNOWN_SERVER_ERROR, text)
+    return len(first.replicas)

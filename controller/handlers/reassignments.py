@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers.assignments import check_assignment
-from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.interface.results import USER_RECORDS_MAX, Result, at_once, raised_text
 from controller.rules.partition_change import PartitionTarget
 from controller.rules.partition_elections import PartitionElections
 from controller.rules.reassignment import reassigned, reverted
@@ -33,15 +33,17 @@ OngoingPartition = OngoingTopic.OngoingPartitionReassignment
 
 def idle(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse | None:
     """The answer to a request that names no topic; None for others."""
-    return None if request.topics else altered(True, ())
+    return None if request.topics else altered(True, (), text="")
 
 
-def altered(allow_factor_change: bool, topics: tuple[TopicResult, ...]) -> AlterPartitionReassignmentsResponse:
+def altered(
+    allow_factor_change: bool, topics: tuple[TopicResult, ...], text: str | None = None
+) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(
         throttle_time_ms=0,
         allow_replication_factor_change=allow_factor_change,
         error_code=Error.NONE,
-        error_message=None,
+        error_message=text,
         responses=topics,
     )
 
@@ -70,10 +72,11 @@ def alter_reassignments(
                 else:
                     check_target(state, partition, asked.replicas, allow_factor_change)
                     change = reassign(elections, topic, asked.partition_index, partition, asked.replicas)
+                if change is not None and len(records) == USER_RECORDS_MAX:
+                    raise ApiError(Error.UNKNOWN_SERVER_ERROR)
                 records += [] if change is None else [change]
             except ApiError as refused:
                 error, text = refused.code, raised_text(refused)
-            check_record_count(len(records))
             results.append(PartitionResult(partition_index=asked.partition_index, error_code=error, error_message=text))
         topics.append(TopicResult(name=asked_topic.name, partitions=tuple(results)))
     rests_on = max(state.topic_ids.last_change(), state.partitions.last_change(), state.brokers.last_change())
@@ -148,16 +151,17 @@ def list_reassignments(
     if request.topics is not None and not request.topics:
         return at_once(listed(()))
     partitions = state.partitions
-    requested: dict[str, Iterable[int]] = {}
+    requested: list[tuple[str, Iterable[int]]]
     if request.topics is None:
         by_topic: dict[str, list[int]] = {}
         for row in partitions.reassigning().tolist():
             by_topic.setdefault(partitions.topic_at(row).name, []).append(partitions.partition_id_at(row))
-        requested.update(by_topic)
+        requested = list(by_topic.items())
     else:
-        requested.update({topic.name: topic.partition_indexes for topic in request.topics})
+        # A topic that the request names twice has two entries.
+        requested = [(topic.name, topic.partition_indexes) for topic in request.topics]
     topics = []
-    for name, indexes in requested.items():
+    for name, indexes in requested:
         ongoing = tuple(ongoing_partitions(state, state.topic(name), indexes))
         if ongoing:
             topics.append(OngoingTopic(name=name, partitions=ongoing))

@@ -24,12 +24,12 @@ DISABLED_VERSION = 3
 
 def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
-    names, ids, refused = sifted(request)
+    names, ids, _, refused = sifted(request)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
 
 
-def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], list[TopicResult]]:
-    """The names and the ids that are given once, and the results for invalid entries."""
+def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
+    """The names and the ids that are given once, the ids that are given more often, and the results for invalid entries."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     refused = []
@@ -47,7 +47,8 @@ def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], list[T
             ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
     refused += [invalid(name, ZERO_UUID, "Duplicate topic name.") for name, count in names.items() if count > 1]
     refused += [invalid(None, id_, "Duplicate topic id.") for id_, count in ids.items() if count > 1]
-    return [n for n, count in names.items() if count == 1], [i for i, count in ids.items() if count == 1], refused
+    repeated = {id_ for id_, count in ids.items() if count > 1}
+    return [n for n, count in names.items() if count == 1], [i for i in ids if i not in repeated], repeated, refused
 
 
 def invalid(name: str | None, topic_id: bytes, text: str) -> TopicResult:
@@ -60,13 +61,13 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
 
 def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
     """DeleteTopics: by name or by id; all deletions are one batch."""
-    names, ids, results = sifted(request)
-    if not names and not ids:
-        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     if not env.settings.delete_topic_enable:
         if context.version < DISABLED_VERSION:
             raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")
         raise ApiError(Error.TOPIC_DELETION_DISABLED)
+    names, ids, repeated, results = sifted(request)
+    if not names and not ids:
+        return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     changes = [state.topic_ids.changed_at(name) for name in names]
     changes += [state.topics.changed_at(topic_id) for topic_id in ids]
     found: dict[bytes, str] = {}
@@ -79,8 +80,10 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         topic_id = state.topic_ids.get(name, ZERO_UUID)
         if topic_id == ZERO_UUID:
             results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
-        elif topic_id in found:
-            del found[topic_id]
+        elif topic_id in found or topic_id in repeated:
+            # An id that the request has twice, once as an id and once by its name, or twice as an id: nothing goes.
+            found.pop(topic_id, None)
+            repeated.add(topic_id)
             text = "The provided topic name maps to an ID that was already supplied."
             results.append(invalid(name, topic_id, text))
         else:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.handlers.assignments import check_manual_replicas, new_partition, placed_replicas
+from controller.handlers.assignments import (
+    NONE_ACTIVE,
+    all_have_an_active_replica,
+    check_manual_replicas,
+    new_partition,
+    placed_replicas,
+)
 from controller.handlers.topic_configs import layers, new_topic_configs
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.state.partitions.topics import has_similar, similar_name
@@ -204,7 +210,10 @@ def placed(state: State, topic: Any, env: Env) -> list[list[int]]:
     if replication_factor == DEFAULT:
         replication_factor = env.settings.default_replication_factor
     try:
-        return placed_replicas(state, env, partition_count, replication_factor)
+        assignments = placed_replicas(state, env, partition_count, replication_factor)
+        if not all_have_an_active_replica(state, assignments):
+            raise ApiError(Error.INVALID_REPLICATION_FACTOR, NONE_ACTIVE)
+        return assignments
     except ApiError as error:
         text = f"Unable to replicate the partition {replication_factor} time(s): {error.text}"
         raise ApiError(error.code, text) from None

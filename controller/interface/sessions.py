@@ -88,12 +88,17 @@ class Sessions:
         return None
 
     def register(self, broker_id: int, *, fenced: bool) -> None:
-        """The broker has registered, or its registration changed."""
+        """The broker has registered, or its registration changed.
+
+        A change that leaves `fenced` as the session has it makes the metadata offset unknown until the next heartbeat,
+        as `BrokerHeartbeatManager.register` does; brokers in controlled shutdown wait for that heartbeat.
+        """
         session = self._brokers.get(broker_id)
         if session is None:
             self._brokers[broker_id] = Session(broker_id, fenced)
         else:
-            self.touch(broker_id, fenced=fenced, metadata_offset=session.metadata_offset)
+            offset = NO_OFFSET if session.fenced == fenced else session.metadata_offset
+            self.touch(broker_id, fenced=fenced, metadata_offset=offset)
 
     def touch(self, broker_id: int, *, fenced: bool, metadata_offset: int) -> None:
         """A heartbeat was served: set the broker's metadata offset, and whether it is fenced."""

@@ -143,7 +143,8 @@ def min_isr(state: State, env: Env, topic: str) -> int:
 def allows_unclean_election(state: State, env: Env, topic: str) -> bool:
     """unclean.leader.election.enable of a topic."""
     for text in _values(state, env, topic, UNCLEAN_ELECTION):
-        return text.strip().lower() == "true"
+        # `Boolean.parseBoolean` does not trim: anything but the word itself keeps the data.
+        return text.lower() == "true"
     return env.settings.unclean_leader_election_enable
 
 

@@ -84,8 +84,8 @@ def test_a_new_topic_s_configs_are_checked_and_written() -> None:
     records = new_topic_configs(found, env(), "orders", wished, forwarded=True)
 
     assert [record for record, _ in records] == [
-        config(TOPIC, "orders", "segment.ms", "5"),
         config(TOPIC, "orders", "min.insync.replicas", "2"),
+        config(TOPIC, "orders", "segment.ms", "5"),
         ClearElrRecord(topic_name="orders"),
     ]
     assert new_topic_configs(found, env(), "orders", {}, forwarded=True) == []

@@ -234,7 +234,7 @@ def test_an_unregistered_broker_leaves_every_isr_and_elr(fenced):
 
     response = rig.ask(UnregisterBrokerRequest(broker_id=0))
 
-    assert (response.error_code, response.error_message) == (0, None)
+    assert (response.error_code, response.error_message) == (0, "")
     records = [record for record, _ in rig.records(before)]
     assert records[-1] == UnregisterBrokerRecord(broker_id=0, broker_epoch=epoch)
     for partition_id in (0, 1):

@@ -114,11 +114,11 @@ def test_each_operation_does_to_a_key_what_its_name_says() -> None:
     )
 
     assert written == [
-        config(TOPIC, "orders", "retention.ms", "1000"),
-        config(TOPIC, "orders", "segment.ms", None),
         config(TOPIC, "orders", "cleanup.policy", "compact,delete"),
         config(TOPIC, "orders", "leader.replication.throttled.replicas", "1:2,3:4"),
         config(TOPIC, "orders", "follower.replication.throttled.replicas", ""),
+        config(TOPIC, "orders", "retention.ms", "1000"),
+        config(TOPIC, "orders", "segment.ms", None),
     ]
 
 
@@ -164,8 +164,8 @@ def test_an_unchanged_value_is_written_for_a_node_and_not_for_a_topic() -> None:
 
     assert one(found, ("segment.ms", SET, "5"), ("flush.ms", DELETE, None)) == []
     assert one(found, ("log.roll.ms", SET, "5"), ("nope", DELETE, None), kind=BROKER, name="") == [
-        config(BROKER, "", "log.roll.ms", "5"),
         config(BROKER, "", "nope", None),
+        config(BROKER, "", "log.roll.ms", "5"),
     ]
 
 

@@ -42,7 +42,7 @@ def test_each_controller_registration_writes_a_record():
             ),
         ),
     )
-    assert [(r.error_code, r.error_message) for r in responses] == [(0, None)] * 2
+    assert [(r.error_code, r.error_message) for r in responses] == [(0, "")] * 2
     assert rig.records(before) == [(record, 0)] * 2
 
 

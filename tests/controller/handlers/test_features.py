@@ -77,12 +77,12 @@ def refusal(result: Result) -> str:
     return text.removeprefix(FAILED)
 
 
-def test_levels_are_written_in_the_order_of_the_request() -> None:
+def test_levels_are_written_in_the_order_of_kafkas_map() -> None:
     found = state(level("share.version", 1), metadata_version=29)
 
     result = update(found, ("metadata.version", 30), ("group.version", 1), ("share.version", 0, SAFE_DOWNGRADE))
 
-    assert records(result) == [level("metadata.version", 30), level("group.version", 1), level("share.version", 0)]
+    assert records(result) == [level("group.version", 1), level("metadata.version", 30), level("share.version", 0)]
     assert result.response.results == ()
 
 

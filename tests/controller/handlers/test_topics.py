@@ -268,20 +268,17 @@ def test_no_broker_is_unfenced():
     ]
 
 
-def test_a_broker_whose_directories_are_all_cordoned_gets_nothing():
+def test_placement_avoids_a_broker_whose_directories_are_all_cordoned_and_a_manual_assignment_does_not():
     rig = Rig().lead().brokers(0, 1)
     rig.heartbeat(0, cordoned_log_dirs=(directory(0),))
 
     results = create(rig, new_topic("foo", (0,)), topic("bar", 4, 1))
 
     assert refusals(results) == [
-        (
-            "foo",
-            BAD,
-            "The manual partition assignment includes broker 0, but all its log directories are cordoned.",
-        ),
+        ("foo", 0, None),
         ("bar", 0, None),
     ]
+    assert rig.partition("foo", 0).replicas == (0,)
     assert [rig.partition("bar", n).replicas for n in range(4)] == [(1,)] * 4
 
 
