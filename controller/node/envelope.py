@@ -58,11 +58,10 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
     if not low <= version <= high:
         raise unreadable(f"version {version} of API {NAMES[api_key][0]} is not within {low} to {high}")
     try:
-        request, end = decode_prefix(api.request, version, envelope.request_data, position)
+        # As in Kafka, bytes behind the request are no error.
+        request, _ = decode_prefix(api.request, version, envelope.request_data, position)
     except DecodeError as error:
         raise unreadable(str(error)) from None
-    if end != len(envelope.request_data):
-        raise unreadable(f"{len(envelope.request_data) - end} bytes are left after the request")
     inner = replace(
         context,
         api_key=api_key,

@@ -78,11 +78,10 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
         if not is_served:
             # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
-        message, end = decode_prefix(cls, version, frame, position)
+        # As in Kafka, bytes behind the message are no error.
+        message, _ = decode_prefix(cls, version, frame, position)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
-    if end != len(frame):
-        raise BadRequest(f"{len(frame) - end} bytes are left after {cls.__name__} v{version}")
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)
 
 
