@@ -251,10 +251,10 @@ def _all_nodes(describer: Describer) -> Iterable[Entry]:
 def _this_node(describer: Describer) -> Iterable[Entry]:
     config = describer.dynamic.config
     shown: dict[str, str | None] = dict(config.originals)
-    for definition in (server.KEYS, own.KEYS):
-        shown.update({key.name: value_text(config.values[key.name]) for key in definition if not key.internal})
+    shown.update({key.name: value_text(config.values[key.name]) for key in server.KEYS if not key.internal})
     for key, text in sorted(shown.items()):
-        kind = node_type(key)
+        # A key of ours that stands in the file is told as stock tells any key that it does not know.
+        kind = None if key in own.KEYS else node_type(key)
         layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
         yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
 
@@ -298,15 +298,14 @@ _OWN_SOURCES = {
 # Key -> default value, as text; without the keys that have no default.
 DEFAULTS: dict[str, str] = {
     key.name: text
-    for definition in (server.KEYS, own.KEYS)
-    for key in definition
+    for key in server.KEYS
     if not isinstance(key.default, Required) and (text := value_text(key.default)) is not None
 }
 
 
 def _check_own_id(env: Env, name: str, expected: str) -> None:
     node_id = parse_integer(name)
-    if node_id is None:
+    if node_id is None or not -(1 << 31) <= node_id < 1 << 31:
         raise ApiError(Error.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
     if node_id != env.node_id:
         raise ApiError(Error.INVALID_REQUEST, f"Unexpected broker id, {expected}")
