@@ -53,6 +53,7 @@ class Answering:
         self._loading: set[Life] = set()
         # By node, its epoch, broker and its epoch: up to where that one has read, and from where on it was leaving.
         self._read: dict[tuple[int, int, int, int], int] = {}
+        self._registrations: dict[tuple[int, int, int, int], object] = {}  # as they were at the last heartbeat
         self._leaving: dict[tuple[int, int, int, int], int] = {}
 
     def asked(self, process: ControllerProcess, source: Source) -> None:
@@ -143,7 +144,11 @@ class Answering:
         state = process.controller.state
         node = process.node.id, process.controller.env.epoch
         key = (*node, request.broker_id, request.broker_epoch)
-        self._read[key] = request.current_metadata_offset
+        # After a changed registration the controller does not know how far the broker is, until its next heartbeat.
+        registration = state.brokers.get(request.broker_id)
+        is_as_known = self._registrations.get(key) == registration
+        self._registrations[key] = registration
+        self._read[key] = request.current_metadata_offset if is_as_known else -1
         if not request.want_shut_down or response.is_fenced or response.error_code != Error.NONE:
             return
         began = self._leaving.setdefault(key, state.end_offset)

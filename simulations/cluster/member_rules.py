@@ -129,7 +129,7 @@ def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, 
 
 
 def places(image: Image, record: PartitionRecord, offset: int) -> None:
-    """New partitions go to no broker all of whose directories are cordoned, and into directories that are there."""
+    """New partitions go into directories that are there; an assignment by hand may name cordoned ones."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
         return
     text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is made"
@@ -141,8 +141,6 @@ def places(image: Image, record: PartitionRecord, offset: int) -> None:
             continue
         if not broker.serves(bytes(directory)):
             raise Violation("C20", f"{text} in a directory that broker {broker_id} does not have")
-        if not takes_replicas(broker):
-            raise Violation("C20", f"{text} on broker {broker_id}, which takes no new replicas")
 
 
 def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> list[tuple[bytes, int]]:

@@ -59,8 +59,9 @@ def read(envelope: EnvelopeRequest) -> Envelope:
         if api_key not in APIS or not APIS[api_key].forwardable:
             return Envelope(Error.INVALID_REQUEST)
         low, high = APIS[api_key].versions
-        if not low <= version <= high or decode_prefix(cls, version, data, position)[1] != len(data):
+        if not low <= version <= high:
             return Envelope(Error.UNSUPPORTED_VERSION)
+        decode_prefix(cls, version, data, position)
     except (DecodeError, KeyError):
         return Envelope(Error.UNSUPPORTED_VERSION)
     return Envelope(

@@ -86,9 +86,8 @@ class Asked(Seen):
     def _decode(self, api_key: int, version: int) -> Any:
         cls = request_class(api_key)
         _, at = decode_prefix(RequestHeader, request_header_version(cls, version), self.data, 0)
-        message, end = decode_prefix(cls, version, self.data, at)
-        if end != len(self.data):
-            raise DecodeError(cls.__name__, version, "", end, "bytes are left")
+        # Bytes behind the message are no error, as in Kafka.
+        message, _ = decode_prefix(cls, version, self.data, at)
         self.body_at = at
         return message
 

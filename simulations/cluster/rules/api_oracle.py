@@ -131,6 +131,8 @@ class ApiOracle:
         self.cases += 1
         case = mirror.case(event.request, event.context.version, appended)
         case.levels = levels_of(process.node.release)
+        sessions = process.controller.env.sessions
+        case.shutting_down = frozenset() if sessions is None else frozenset(sessions.shutting_down())
         self._waiting[process.node.id, process.life, source] = RULES[type(event.request)](case)
         if type(event.request) is CreateTopicsRequest:
             self._placing.created(case)

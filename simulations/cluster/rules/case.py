@@ -40,6 +40,7 @@ class Case:
     """node_id: of the active controller. image: all that it had, whether committed or not. version: of the request.
     records: what was written in the step that took it, in order. properties: what its file says. voters: their ids.
     kraft_version: of the quorum, which no record of metadata tells. levels: that the node itself supports.
+    shutting_down: the brokers whose sessions are in controlled shutdown, which get no new replicas.
     """
 
     node_id: int
@@ -52,6 +53,7 @@ class Case:
     voters: tuple[int, ...]
     kraft_version: int = 0
     levels: Levels = field(default_factory=dict)
+    shutting_down: frozenset[int] = frozenset()
 
     def fail(self, text: str) -> Violation:
         kind = type(self.request).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.rules.hash_order import first_partition, string_map_order
 from records.errors import Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
@@ -42,6 +43,9 @@ def created(case: Case) -> Callable[[Any], None]:
     else:
         cut_short = not written and case.may_be_too_much(total)
         for topic in wanted:
+            if Error.NONE in allowed[topic.name]:
+                is_made = bool(written) and getattr(written[0], "name", None) == topic.name
+                allowed[topic.name] = set() if is_made else {Error.INVALID_REPLICATION_FACTOR}
             if not allowed[topic.name] and not cut_short:
                 _take_topic(case, topic, written)
 
@@ -105,11 +109,7 @@ def are_possible(case: Case, lists: Sequence[Sequence[int]]) -> bool:
 def is_target(case: Case, replicas: Sequence[int]) -> bool:
     """Whether a partition may have these replicas."""
     brokers = case.image.brokers
-    return (
-        bool(replicas)
-        and len(set(replicas)) == len(replicas)
-        and all(each in brokers and takes_replicas(brokers[each]) for each in replicas)
-    )
+    return bool(replicas) and len(set(replicas)) == len(replicas) and all(each in brokers for each in replicas)
 
 
 def _wrong_counts(case: Case, topic: Any) -> set[int]:
@@ -118,13 +118,28 @@ def _wrong_counts(case: Case, topic: Any) -> set[int]:
         return {Error.INVALID_REPLICATION_FACTOR}
     if count == 0 or count < -1:
         return {Error.INVALID_PARTITIONS}
-    return set() if can_place(case, _replicas_of(case, size)) else {Error.INVALID_REPLICATION_FACTOR}
+    return can_place(case, _replicas_of(case, size))
 
 
-def can_place(case: Case, size: int) -> bool:
-    """Whether so many replicas can be found brokers for."""
-    usable = [each for each in case.image.brokers.values() if not each.leaving and takes_replicas(each)]
-    return size <= len(usable) and any(not each.fenced for each in usable)
+def usable_brokers(case: Case) -> set[int]:
+    """The brokers that placement chooses from."""
+    brokers = case.image.brokers.items()
+    return {each for each, found in brokers if each not in case.shutting_down and takes_replicas(found)}
+
+
+def can_place(case: Case, size: int) -> set[int]:
+    """The answers to a request for so many replicas; empty where it must succeed.
+
+    A broker that is unfenced after a controlled shutdown is usable and in no ISR: where it may be alone in a partition,
+    placement decides whether the request is refused.
+    """
+    usable = usable_brokers(case)
+    brokers = case.image.brokers
+    if size > len(usable) or all(brokers[each].fenced for each in usable):
+        return {Error.INVALID_REPLICATION_FACTOR}
+    inactive = [each for each in usable if not is_active(brokers[each])]
+    may_be_alone = len(inactive) >= size and any(not brokers[each].fenced for each in inactive)
+    return {Error.NONE, Error.INVALID_REPLICATION_FACTOR} if may_be_alone else set()
 
 
 def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
@@ -133,7 +148,8 @@ def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
     if type(record) is not TopicRecord or record.name != topic.name:
         raise case.fail(f"{record} is written where topic {topic.name} should be made")
     topic_id = bytes(record.topic_id)
-    for config in {config.name: config for config in topic.configs}.values():
+    named = {config.name: config for config in topic.configs}
+    for config in (named[name] for name in string_map_order(named)):
         wanted = ConfigRecord(
             resource_type=TOPIC, resource_name=topic.name, name=config.name, value=_last(topic, config)
         )
@@ -186,7 +202,7 @@ def are_new_partitions(
 
 def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
     """Leaders and replicas go round (KIP-36): all who may take them have had as many after each round."""
-    usable = {each for each, found in case.image.brokers.items() if not found.leaving and takes_replicas(found)}
+    usable = usable_brokers(case)
     unfenced = {each for each in usable if not case.image.brokers[each].fenced}
     wrong = [each for each in placed if not set(each) <= usable or each[0] not in unfenced]
     if wrong:
@@ -246,12 +262,15 @@ def grown(case: Case) -> Callable[[Any], None]:
         case.same("what is written", written, [])
     elif not is_cut:
         for topic in request.topics:
+            if Error.NONE in allowed[topic.name]:
+                is_made = bool(written) and bytes(written[0].topic_id) == image.names[topic.name]
+                allowed[topic.name] = set() if is_made else {Error.INVALID_REPLICATION_FACTOR}
             if not allowed[topic.name]:
                 topic_id = image.names[topic.name]
                 now = image.counts[topic_id]
                 records, written[:] = written[: topic.count - now], written[topic.count - now :]
                 lists = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
-                size = len(image.partitions[topic_id, 0].replicas)
+                size = factor_of(case, topic_id)
                 are_new_partitions(case, topic_id, range(now, topic.count), records, lists, size)
 
     def read(response: Any) -> None:
@@ -260,6 +279,12 @@ def grown(case: Case) -> Callable[[Any], None]:
             case.expect(f"topic {told.name}", told.error_code, codes)
 
     return read
+
+
+def factor_of(case: Case, topic_id: bytes) -> int:
+    """How many replicas new partitions of a topic get."""
+    first = first_partition(range(case.image.counts[topic_id]))
+    return len(case.image.partitions[topic_id, 0 if first is None else first].replicas)
 
 
 def _not_grown(case: Case, topic: Any) -> set[int]:
@@ -275,9 +300,9 @@ def _not_grown(case: Case, topic: Any) -> set[int]:
         return {Error.INVALID_REPLICA_ASSIGNMENT}
     if more > PARTITIONS_MAX:
         return {Error.POLICY_VIOLATION}
-    size = len(image.partitions[topic_id, 0].replicas)
+    size = factor_of(case, topic_id)
     if topic.assignments is None:
-        return set() if can_place(case, size) else {Error.INVALID_REPLICATION_FACTOR}
+        return can_place(case, size)
     lists = [each.broker_ids for each in topic.assignments]
     is_well = are_possible(case, lists) and len(lists[0]) == size
     return set() if is_well else {Error.INVALID_REPLICA_ASSIGNMENT}
@@ -299,6 +324,7 @@ def deleted(case: Case) -> Callable[[Any], None]:
     ids = [bytes(each.topic_id) for each in request.topics if each.name is None and each.topic_id != zero]
     by_id = {each for each in ids if ids.count(each) == 1}
     gone: set[bytes] = {each for each in by_id if each in image.topics}
+    taken = gone | (set(ids) - by_id)
     wanted: list[tuple[str | None, bytes, int]] = [(None, each, Error.INVALID_REQUEST) for each in repeated(ids)]
     wanted += [(None, each, Error.UNKNOWN_TOPIC_ID) for each in by_id - gone]
     wanted += [
@@ -313,8 +339,8 @@ def deleted(case: Case) -> Callable[[Any], None]:
             continue
         if topic_id is None:
             wanted.append((name, zero, Error.UNKNOWN_TOPIC_OR_PARTITION))
-        elif topic_id in gone:
-            gone.remove(topic_id)
+        elif topic_id in taken:
+            gone.discard(topic_id)
             wanted.append((name, topic_id, Error.INVALID_REQUEST))
         else:
             gone.add(topic_id)
