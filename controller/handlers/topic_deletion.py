@@ -29,7 +29,7 @@ def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
 
 
 def sifted(request: DeleteTopicsRequest) -> tuple[list[str], list[bytes], set[bytes], list[TopicResult]]:
-    """The names and the ids that are given once, the ids that are given more often, and the results for invalid entries."""
+    """The names and the ids that are given once, the ids given more often, and the results for invalid entries."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     refused = []

@@ -79,7 +79,10 @@ MUTANTS = (
     ),
     row(
         "Q17b", "an unclean start leaves a broker eligible", "brokers", "KIP-966", ("C16",),
-        Edit("controller.handlers.brokers", "            and existing.epoch == request.previous_broker_epoch", "            and True"),
+        Edit(
+            "controller.handlers.brokers", "CLEAN_SHUTDOWN_VERSION and former_epoch == request.previous_broker_epoch",
+            "CLEAN_SHUTDOWN_VERSION",
+        ),
     ),
     row(
         "Q19", "a stale partition epoch is taken", "isr", "KIP-497", ("C10", "C16", "C05"),

@@ -55,8 +55,8 @@ MUTANTS = (
         Edit(FRAMER, "            if len(self._rest) < self._need:", "            if len(self._rest) <= self._need:"),
     ),
     _row(
-        "N10", "bytes after a message are ignored", "frames", ("W02",),
-        Edit(REQUESTS, "    if end != len(frame):\n", "    if False:\n"),
+        "N10", "the header of a flexible version is read without its tags", "frames", ("L01", "W02"),
+        Edit(REQUESTS, "request_header_version(cls, version)", "min(1, request_header_version(cls, version))"),
     ),
     _row(
         "N11", "a version is taken that is not served", "versions", ("W02", "S21"),
