@@ -64,7 +64,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
 def sessions_of(state: State, env: Env) -> Sessions:
     """The sessions of a controller that becomes active: every unfenced broker starts with a full session timeout."""
     sessions = Sessions(env.settings.broker_session_timeout_ms)
-    for broker_id, broker in state.brokers.items():
+    for broker_id, broker in sorted(state.brokers.items()):
         sessions.register(broker_id, fenced=broker.fenced)
         if not broker.fenced:
             sessions.record_contact(broker_id, broker.epoch, env.now_ms)

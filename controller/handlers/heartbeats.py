@@ -260,8 +260,9 @@ def fence_expired(state: State, env: Env) -> Result | None:
     while (found := sessions.expired(env.now_ms)) is not None:
         broker_id, epoch = found
         broker = state.brokers.get(broker_id)
-        # The session of a former incarnation, or of a fenced or unregistered broker, ends without a record.
-        if broker is None or broker.epoch != epoch or broker.fenced:
+        # The session of a former incarnation, or of an unregistered broker, ends without a record. A fenced broker that
+        # sent heartbeats is fenced once more, as in Kafka.
+        if broker is None or broker.epoch != epoch:
             sessions.forget_contact(broker_id, epoch)
             continue
         effects = [Noted("broker_session_expired", {"broker_id": broker_id, "epoch": epoch})]

@@ -344,13 +344,14 @@ def test_the_end_of_a_former_incarnations_session_changes_nothing():
     assert rig.records(before) == []
 
 
-def test_the_end_of_a_fenced_brokers_session_writes_no_record():
+def test_the_end_of_a_fenced_brokers_session_fences_it_once_more_as_in_kafka():
     rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0).fence(0)
     before = rig.end_offset
 
     rig.tick(20_000)
 
-    assert rig.records(before) == []
+    (record,) = [record for record, _ in rig.records(before)]
+    assert (record.broker_id, record.fenced) == (0, 1)
     assert rig.controller.env.sessions.next_expiry_ms() is None
 
 
