@@ -105,7 +105,6 @@ _WRONGS: tuple[Any, ...] = (
     *(lambda who, _address, data, given=given: (who, given, data) for given in NO_ADDRESSES),
     lambda who, address, data: (who, address, data[:3]),
     lambda who, address, data: (who, address, data[:-1]),
-    lambda who, address, data: (who, address, data + b"\0"),
     lambda who, address, data: (who, address, b"\x7f\x7f" + data[2:]),
     lambda who, address, data: (who, address, data[:2] + NO_VERSION.to_bytes(2, "big") + data[4:]),
     lambda who, address, _data: (who, address, _NOT_TO_BE_SENT_ON),

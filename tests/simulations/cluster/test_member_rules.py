@@ -99,9 +99,6 @@ WRONG = {
     "C20 a replica in a failed directory is elected": [
         [change(isr=(2,), leader=2), changes(1, 0, log_dirs=(D2,))], [change(leader=1)],
     ],
-    "C20 a partition is made where none is to be": [
-        [level(METADATA, 30), changes(2, 2, cordoned_log_dirs=(D3,))], [partition(1)],
-    ],
     "C10 a broker is forgotten by a former epoch": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=1)]],
     "C06 a broker is forgotten that is in sync": [[UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
     "C13 another ends a transaction": [OPEN, 2, [EndTransactionRecord()]],
