@@ -35,4 +35,4 @@ def test_no_warehouse_and_no_log_are_said_in_one_line(tmp_path: Path, capsys: py
     assert main(["report", "--warehouse", nothing]) == 1
 
     said = capsys.readouterr().err
-    assert said == f"kraft-pipeline: {nothing} is no warehouse yet: name a log to read, or a quorum\n"
+    assert said == f"kraft-pipeline: {nothing} is not a warehouse yet: give a log directory, --quorum or --watch\n"

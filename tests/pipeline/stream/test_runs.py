@@ -211,7 +211,7 @@ def test_the_command_reports_an_error_in_one_line(capsys: pytest.CaptureFixture[
     assert main(["sing"]) == 1
 
     told = capsys.readouterr().err
-    assert "is no warehouse yet" in told
+    assert "is not a warehouse yet" in told
     assert "'nowhere' is no host:port" in told
     assert "--interval is 'soon'" in told
     assert "Traceback" not in told
