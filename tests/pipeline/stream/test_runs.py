@@ -212,7 +212,7 @@ def test_the_command_reports_an_error_in_one_line(capsys: pytest.CaptureFixture[
 
     told = capsys.readouterr().err
     assert "is not a warehouse yet" in told
-    assert "'nowhere' is no host:port" in told
+    assert "'nowhere' is not host:port" in told
     assert "--interval is 'soon'" in told
     assert "Traceback" not in told
     assert set(BY_NAME) == {table.name for table in TABLES}
