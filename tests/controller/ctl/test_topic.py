@@ -1,4 +1,4 @@
-"""`kraftctl topic alter` on a real controller, with brokers that this test speaks for."""
+"""`kraftctl topic alter` on a real controller, with brokers whose requests the test sends."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_partitions_and_configs_are_altered_in_one_call(cluster: Cluster, capsys
     assert "partitions: 4 in total, the new ones placed by the controller" in capsys.readouterr().out.splitlines()
 
 
-def test_replicas_move_and_progress_is_told_until_all_have(
+def test_progress_is_printed_until_all_replicas_have_moved(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster.create("moved", (1,), (2,))
@@ -158,7 +158,7 @@ def test_replicas_move_and_progress_is_told_until_all_have(
     assert lines[-1] == "3 of 3 partitions have moved"
 
 
-def test_an_assignment_is_carried_out_and_told_as_json(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_assignment_is_carried_out_and_printed_as_json(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     cluster.create("assigned", (1, 2), (2, 3))
 
     code = alter(cluster, "assigned", "--replica-assignment", "0:1;2:3,1", "--partitions", "9", "--json")
@@ -191,14 +191,14 @@ def test_a_dry_run_alters_nothing(cluster: Cluster, capsys: pytest.CaptureFixtur
     ]
 
 
-def test_what_is_so_already_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_alteration_that_changes_nothing_is_reported(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     cluster.create("same", (1, 2))
 
     assert alter(cluster, "same", "--replication-factor", "2") == 0
     assert capsys.readouterr().out == "topic same needs no change\n"
 
 
-def test_replicas_that_go_on_moving_are_told_at_the_timeout(
+def test_reassignments_in_progress_are_reported_at_the_timeout(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster.create("slow", (1,))
@@ -232,7 +232,7 @@ def test_replicas_that_go_on_moving_are_told_at_the_timeout(
         (("--set", "a=1", "--delete", "a"), "--delete a: the key is already set or deleted"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_alters_nothing_at_all(
+def test_an_invalid_alteration_changes_nothing(
     cluster: Cluster, options: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "whole" not in cluster.live.update().topic_ids:
@@ -244,12 +244,12 @@ def test_what_does_not_fit_alters_nothing_at_all(
     assert (cluster.replicas("whole"), cluster.config("whole")) == ([(1, 2), (2, 3)], {})
 
 
-def test_a_topic_that_is_not_there_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_topic_is_reported(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert alter(cluster, "nowhere", "--partitions", "2") == 1
     assert capsys.readouterr().err == "kraftctl topic alter: topic nowhere: the topic does not exist\n"
 
 
-def test_a_quorum_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quorum_that_does_not_answer_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_port()
 
     code = main(["topic", "alter", "t", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0.2"])
@@ -259,7 +259,7 @@ def test_a_quorum_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize("text", ["0", "0:", "0:a", "x:1", "0:1;0:2", ";", "0:1,,2", "-1:2"])
-def test_an_assignment_that_cannot_be_read_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_malformed_assignment_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["topic", "alter", "t", "--bootstrap-controller", "a:1", f"--replica-assignment={text}"])
 

@@ -1,4 +1,4 @@
-"""What an alteration of a topic comes to, by KIP-4's three rules."""
+"""The plan of a topic's alteration, by KIP-4's three rules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_with_an_assignment_existing_partitions_move_and_others_are_added() -> N
     )
 
 
-def test_with_a_replication_factor_existing_partitions_get_more_replicas_and_keep_theirs() -> None:
+def test_with_a_replication_factor_existing_partitions_keep_their_replicas_and_get_more() -> None:
     asked = Alteration("t", replication_factor=3)
 
     found = plan(image(partition(1), partition(2)), asked)
@@ -52,7 +52,7 @@ def test_with_a_replication_factor_existing_partitions_get_more_replicas_and_kee
     assert found == Plan("t", {}, None, None, (Move(0, (1,), (1, 3, 4)), Move(1, (2,), (2, 1, 3))))
 
 
-def test_with_a_replication_factor_and_a_number_new_partitions_are_created_small_and_then_reassigned() -> None:
+def test_new_partitions_are_created_with_the_old_replication_factor_and_then_reassigned() -> None:
     asked = Alteration("t", 3, 2)
 
     found = plan(image(partition(1), partition(2)), asked)
@@ -63,7 +63,7 @@ def test_with_a_replication_factor_and_a_number_new_partitions_are_created_small
     ]  # fmt: skip
 
 
-def test_fewer_replicas_keep_those_in_sync() -> None:
+def test_a_lower_replication_factor_keeps_the_in_sync_replicas() -> None:
     asked = Alteration("t", replication_factor=1)
 
     found = plan(image(partition(1, 2, 3, isr=(3,)), partition(1, 2, 3)), asked)
@@ -71,19 +71,19 @@ def test_fewer_replicas_keep_those_in_sync() -> None:
     assert found.moves == (Move(0, (1, 2, 3), (3,)), Move(1, (1, 2, 3), (1,)))
 
 
-def test_an_added_partition_of_fewer_replicas_begins_with_as_many_as_the_others_have() -> None:
+def test_an_added_partition_is_created_with_as_many_replicas_as_the_others() -> None:
     found = plan(image(partition(1, 2, 3)), Alteration("t", assignment={1: (4,)}))
 
     assert found == Plan("t", {}, 2, ((4, 1, 2),), (Move(1, (4, 1, 2), (4,)),))
 
 
-def test_with_a_number_alone_the_controller_places_the_new_partitions() -> None:
+def test_with_only_a_number_of_partitions_the_controller_places_the_new_ones() -> None:
     asked = Alteration("t", partitions=4, configs={"retention.ms": "1", "cleanup.policy": None})
 
     assert plan(image(partition(1)), asked) == Plan("t", asked.configs, 4, None, ())
 
 
-def test_what_is_so_already_is_no_change() -> None:
+def test_an_alteration_to_the_current_state_is_empty() -> None:
     there = image(partition(1, 2), partition(3, 1, 2, removing=(3,)))
 
     for asked in (
@@ -125,7 +125,7 @@ def test_replicas_are_spread_over_racks() -> None:
          "topic t, partition 2: of brokers [3] none is active, so nobody could lead it"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_as_a_whole(asked: Alteration, told: str) -> None:
+def test_an_invalid_alteration_is_refused_as_a_whole(asked: Alteration, told: str) -> None:
     there = image(
         partition(1), partition(2), brokers=(broker(1), broker(2), broker(3, fenced=True), broker(4, cordoned=True))
     )
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_refused_as_a_whole(asked: Alteration, told: str) -
     st.integers(0, 5),
     st.integers(1, 6),
 )
-def test_every_target_has_distinct_active_brokers_and_keeps_what_it_can(
+def test_every_target_has_distinct_active_brokers_and_keeps_replicas_if_possible(
     lists: list[list[int]], added: int, factor: int
 ) -> None:
     existing = {number: partition(*replicas) for number, replicas in enumerate(lists)}

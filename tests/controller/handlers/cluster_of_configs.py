@@ -1,4 +1,4 @@
-"""A small cluster for tests of handlers that are called by hand: its state, its node, and requests made short."""
+"""A small cluster for tests that call handlers directly: its state, its node, and short forms of requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def context(version: int = 0, *, forwarded: bool = False) -> RequestContext:
 
 
 def env(file: dict[str, str] | None = None, **changes: Any) -> Env:
-    """The active controller 1. file: keys over NODE; changes: fields of Env."""
+    """The Env of the active controller, node 1. file: keys that override NODE; changes: fields of Env."""
     config = NodeConfig(NODE | (file or {}))
     loggers = Loggers({"root": "INFO", "raft": "DEBUG", "raft.storage": None, "controller": None})
     made = Env("cluster-id", 1, Random(1), settings_of(config), config=config, epoch=1, leader_id=1, loggers=loggers)
@@ -87,7 +87,7 @@ def controller(controller_id: int, *features: tuple[str, int, int], listener: st
 
 
 def replay(state: State, *records: Any, commit: bool = True) -> None:
-    """What the log holds next."""
+    """Replay the next records of the log."""
     for record in records:
         offset = state.end_offset
         state.replay(record, offset)
@@ -96,7 +96,7 @@ def replay(state: State, *records: Any, commit: bool = True) -> None:
 
 
 def state(*records: Any, metadata_version: int = 30, elr: int = 0) -> State:
-    """A cluster at a metadata.version, then these records; all of it committed."""
+    """The committed state of a cluster at a metadata.version, after these records."""
     found = State()
     first = [level("metadata.version", metadata_version)]
     if elr:

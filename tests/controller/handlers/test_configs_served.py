@@ -1,4 +1,4 @@
-"""APIs of configuration through the whole controller: who serves them, when they answer, and what comes of it."""
+"""The config APIs through the whole controller: which node serves them, when it responds, and with which effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configurations are altered and described as by a stock controller, which was asked the same, and in units."""
+"""Configs are altered and described as by a stock controller (recorded), and by themselves."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ Request = IncrementalAlterConfigsRequest.AlterConfigsResource
 
 
 def first_state(*records: Any) -> State:
-    """What a cluster of 4.3 begins with, and these records."""
+    """The initial records of a cluster of 4.3, and these records."""
     return state(config(BROKER, "", "min.insync.replicas", "1"), *records, elr=1)
 
 
 def alter(found: State, kind: int, name: str, *operations: tuple[str, int, str | None]) -> Any:
-    """Ask for operations (key, operation, value) on one resource, and commit what comes of it."""
+    """Request operations (key, operation, value) on one resource, and commit the records."""
     configs = tuple(
         Request.AlterableConfig(name=key, config_operation=operation, value=value)
         for key, operation, value in operations

@@ -10,7 +10,7 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 def elect(rig, kind, *named, **fields):
-    """Ask for an election; with nothing named of all partitions. Returns topic -> partition -> (error, text)."""
+    """Request an election, of all partitions if none is named. Returns topic -> partition -> (error, text)."""
     cls = ElectLeadersRequest.TopicPartitions
     topics = tuple(cls(topic=topic, partitions=partitions) for topic, partitions in named) or None
     response = rig.ask(ElectLeadersRequest(election_type=kind, topic_partitions=topics, **fields))

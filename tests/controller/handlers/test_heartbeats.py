@@ -1,4 +1,4 @@
-"""Heartbeats: the table of states, what each move writes, directories, and sessions that end."""
+"""Heartbeats: the table of states, the records of each transition, directories, and expired sessions."""
 
 import pytest
 

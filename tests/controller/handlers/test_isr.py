@@ -1,4 +1,4 @@
-"""AlterPartition: each refusal in its turn, what a change does, ELR, and the end of reassignments."""
+"""AlterPartition: each error, the effect of a change, the ELR, and the completion of reassignments."""
 
 import pytest
 

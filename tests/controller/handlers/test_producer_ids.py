@@ -1,4 +1,4 @@
-"""AllocateProducerIds: blocks of ids that nobody gets twice."""
+"""AllocateProducerIds: blocks of ids, of which no id is allocated twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ApiVersions: what is announced, and as of when."""
+"""ApiVersions: the announced APIs and features, and the epoch of the features."""
 
 from __future__ import annotations
 

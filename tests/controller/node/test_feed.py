@@ -1,4 +1,4 @@
-"""What is committed reaches the controller in order, and it is told when it knows again what it knew before a start."""
+"""Committed batches reach the controller in order, and it is notified when it has caught up after a start."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fed() -> tuple[Standby, StateFeed, Turns]:
     return standby, StateFeed(cast("Any", standby), cast("Any", standby), standby.step, turns.waiting.append), turns
 
 
-def test_a_snapshot_alone_is_not_what_is_committed() -> None:
+def test_a_snapshot_alone_does_not_mean_caught_up() -> None:
     standby, feed, turns = fed()
 
     feed.load(SnapshotId(3, 1))
@@ -63,7 +63,7 @@ def test_a_snapshot_alone_is_not_what_is_committed() -> None:
     assert standby.taken == [SnapshotOpened, SnapshotClosed]
 
 
-def test_who_has_all_up_to_the_high_watermark_has_caught_up_once() -> None:
+def test_catching_up_to_the_high_watermark_is_notified_once() -> None:
     standby, feed, turns = fed()
     feed.load(SnapshotId(3, 1))
 

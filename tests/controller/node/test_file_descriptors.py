@@ -1,4 +1,4 @@
-"""How the files that a process may open are shared out."""
+"""How the file descriptors of a process are divided."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from controller.node.file_descriptors import Shares, raise_file_limit, shares
     ("files", "shared"),
     [(128, Shares(64, 16)), (1024, Shares(640, 128)), (4096, Shares(3328, 512)), (1 << 20, Shares(10_000, 1024))],
 )
-def test_connections_leave_files_for_the_log(files: int, shared: Shares) -> None:
+def test_connections_leave_file_descriptors_for_the_log(files: int, shared: Shares) -> None:
     assert shares(files) == shared
     assert shared.connections + shared.backlog < files
 
 
-def test_a_process_takes_all_the_files_it_is_allowed() -> None:
+def test_a_process_raises_its_file_limit_to_the_maximum() -> None:
     resource = pytest.importorskip("resource")
 
     assert raise_file_limit() >= resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -1,4 +1,4 @@
-"""The log: which events are written, and what a line is."""
+"""The log: which events are written, and the form of a line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_events_below_the_level_of_their_logger_are_not_written() -> None:
     assert names(out) == ["quorum_lost", "role_changed"]
 
 
-def test_a_logger_below_another_follows_it_and_the_root_is_above_all() -> None:
+def test_a_logger_inherits_the_level_of_its_parent_up_to_the_root() -> None:
     out = StringIO()
     log = Log("json", "ERROR", out)
 
@@ -73,7 +73,7 @@ def test_a_logger_below_another_follows_it_and_the_root_is_above_all() -> None:
     assert [name for name in names(out) if name != "log_level_changed"] == ["request_received", "snapshot_taken"]
 
 
-def test_the_change_of_a_level_is_told() -> None:
+def test_the_change_of_a_level_is_logged() -> None:
     out = StringIO()
 
     Log("json", "INFO", out).set_level("raft.storage", "DEBUG")
@@ -134,7 +134,7 @@ def test_a_flood_of_one_event_is_cut_and_counted(event: str, level: str) -> None
     assert len(told) == most + 3
 
 
-def test_who_asks_to_see_each_request_sees_each() -> None:
+def test_at_debug_level_each_request_is_logged() -> None:
     out = StringIO()
     log = Log("json", "DEBUG", out)
 

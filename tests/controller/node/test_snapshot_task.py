@@ -1,4 +1,4 @@
-"""A snapshot of the state, from the view to the file, in turns."""
+"""A snapshot of the state, from the view to the file, in time slices."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def view_at(level: int | None) -> View:
     return stable_view(state)
 
 
-def test_a_snapshot_is_written_in_later_turns_and_told_when_it_is_stored() -> None:
+def test_a_snapshot_is_written_in_later_time_slices_and_notified_when_stored() -> None:
     desk = Desk()
 
     assert desk.begin(view_at(30))
@@ -73,7 +73,7 @@ def test_a_snapshot_is_written_in_later_turns_and_told_when_it_is_stored() -> No
     assert not desk.begin(view_at(30))
 
 
-def test_a_state_that_cannot_be_written_is_given_up_and_leaves_nothing_behind() -> None:
+def test_a_snapshot_that_cannot_be_written_is_abandoned_without_a_file() -> None:
     desk = Desk()
     before = desk.names()
     desk.begin(view_at(None))
@@ -86,7 +86,7 @@ def test_a_state_that_cannot_be_written_is_given_up_and_leaves_nothing_behind() 
     assert desk.begin(view_at(30))
 
 
-def test_one_that_was_dropped_leaves_nothing_behind_and_the_next_can_begin() -> None:
+def test_a_dropped_snapshot_leaves_no_file_and_the_next_can_start() -> None:
     desk = Desk()
     before = desk.names()
     desk.begin(view_at(30))

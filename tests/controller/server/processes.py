@@ -1,4 +1,4 @@
-"""One node as a process, for tests of what only a process shows: its exit code, its memory, its one line on stderr."""
+"""One node as a process, for tests of its exit code, its memory, and its one line on stderr."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 def free_ports_in_a_row(count: int) -> int:
-    """The first of so many loopback ports that nobody has now, below those that the system gives to connections."""
+    """The first of this many consecutive free loopback ports, below the system's ephemeral ports."""
     for first in random.sample(range(15_000, 32_000, count), 1000):
         with contextlib.ExitStack() as taken, contextlib.suppress(OSError):
             for port in range(first, first + count):
@@ -36,7 +36,7 @@ def free_ports_in_a_row(count: int) -> int:
 
 
 def write_properties(root: Path, port: int, **changes: str | None) -> Path:
-    """A controller.properties of a quorum of one. changes: keys with `_` for `.`; None takes a key out."""
+    """A controller.properties of a quorum of one. changes: keys with `_` for `.`; None removes a key."""
     settings: dict[str, str | None] = {
         "process.roles": "controller",
         "node.id": "1",
@@ -65,7 +65,7 @@ def start_command(properties: Path) -> list[str]:
 
 
 def run_to_end(properties: Path) -> subprocess.CompletedProcess[str]:
-    """Start a node that is expected to refuse."""
+    """Start a node that is expected to refuse to start."""
     return subprocess.run(start_command(properties), capture_output=True, text=True, timeout=30, check=False)
 
 
@@ -73,7 +73,7 @@ def run_to_end(properties: Path) -> subprocess.CompletedProcess[str]:
 def running(
     root: Path, port: int, *, files_max: int | None = None, **changes: str | None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A formatted node that answers on its port; it is killed at the end of the block. files_max: it may have open."""
+    """A formatted node that answers on its port, and is killed at the end of the block. files_max: of open files."""
     properties = write_properties(root, port, **changes)
     if not (root / "data" / "meta.properties").exists():
         format_directory(properties)
@@ -99,7 +99,7 @@ def await_port(process: subprocess.Popen[bytes], port: int, seconds: float = 20)
 
 
 def resident_kib(process: subprocess.Popen[bytes]) -> int:
-    """What the process holds of memory, as the kernel counts it."""
+    """Resident memory of the process as the kernel counts it."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1])

@@ -1,4 +1,4 @@
-"""Bytes that are no requests: the node goes on serving, and does not grow."""
+"""Bytes that are not requests: the node continues to serve, and its memory does not grow."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_bad_bytes_leave_the_node_serving_and_its_memory_as_it_was(tmp_path: Pat
 
 
 def test_more_connections_than_files_leave_the_node_its_log(tmp_path: Path) -> None:
-    """Each snapshot is a file that must be had."""
+    """Each snapshot needs a file descriptor."""
     port = free_port()
     frequent = {"metadata_log_max_record_bytes_between_snapshots": "1", "metadata_max_idle_interval_ms": "20"}
     with running(tmp_path, port, files_max=128, **frequent) as process, contextlib.ExitStack() as stack:
@@ -86,7 +86,7 @@ def header(rng: Random) -> bytes:
 
 
 def send_all(port: int, messages: list[bytes]) -> None:
-    """Each on a connection of its own, which may be closed by the node at any time."""
+    """Send each on its own connection, which the node may close at any time."""
     for message in messages:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
             connection.sendall(message)
@@ -102,7 +102,7 @@ def half_frames(port: int, count: int) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=2))
-            # The node may close any of them, as they hold too much together.
+            # The node may close any of them, since together they use too much memory.
             with contextlib.suppress(OSError):
                 connection.settimeout(0.2)
                 connection.sendall((50 << 20).to_bytes(4, "big") + bytes(1 << 20))

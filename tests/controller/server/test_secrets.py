@@ -1,4 +1,4 @@
-"""A node at its most talkative, given secrets in each way there is: none of them is in what it prints."""
+"""A node at the most verbose log level gets secrets in every possible way and prints none of them."""
 
 from __future__ import annotations
 

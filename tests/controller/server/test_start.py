@@ -1,4 +1,4 @@
-"""Starting and stopping a node as a process: what is refused, with which one line, and how a node leaves."""
+"""Starting and stopping a node as a process: refused configurations, their one line of text, and exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def refusal(properties: Path) -> str:
-    """The one line with which the start was refused."""
+    """The one line on stderr of a refused start."""
     done = run_to_end(properties)
     lines = [line for line in done.stderr.splitlines() if "configuration_warning" not in line]
     assert done.returncode == 1
@@ -118,7 +118,7 @@ def test_sigterm_stops_a_node_within_five_seconds_and_it_can_start_again(tmp_pat
 
 
 def test_a_node_that_waits_for_a_majority_can_be_stopped(tmp_path: Path) -> None:
-    """Without its majority a node waits for ever, and leaves when it is told to."""
+    """Without a majority a node waits without a timeout, and exits on SIGTERM."""
     ports = [free_port() for _ in range(3)]
     voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in enumerate(ports, start=1))
     properties = write_properties(tmp_path, ports[0], controller_quorum_voters=voters)

@@ -1,4 +1,4 @@
-"""Who may watch."""
+"""The names in a client's certificate that allow it to watch."""
 
 from __future__ import annotations
 

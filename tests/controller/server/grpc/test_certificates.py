@@ -1,4 +1,4 @@
-"""The port's own certificate: what is refused, and when its files are read anew."""
+"""The certificate of the watch service: invalid files are refused, changed files are read again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def paths(chain: Path, key: Path, client_ca: Path | None = None) -> Paths:
 
 
 def put(directory: Path, name: str) -> Paths:
-    """The certificate of this name, as `chain.pem` and `chain.key`."""
+    """Copy the certificate of this name to `chain.pem` and `chain.key`."""
     shutil.copy(TLS / f"{name}.pem", directory / "chain.pem")
     shutil.copy(TLS / f"{name}.key", directory / "chain.key")
     return paths(directory / "chain.pem", directory / "chain.key")

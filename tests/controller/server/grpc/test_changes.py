@@ -1,4 +1,4 @@
-"""Committed changes as they are read from a log: in order, from any offset, transactions whole or not at all."""
+"""Committed changes read from a log: in order, from any offset, transactions completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MARKS = {"begin": BeginTransactionRecord, "end": EndTransactionRecord, "abort": 
 
 
 class Written:
-    """A real log with batches in it, and what a node says of it. Names are topics; other words stand for themselves."""
+    """A real log with batches, and a node's view of it. A name stands for the record of a topic."""
 
     def __init__(self, *given_batches: list[str] | str) -> None:
         disk = Disk()
@@ -90,7 +90,7 @@ def told(chunks: list[Chunk]) -> list[tuple[int, str]]:
 
 
 def wholes(chunks: list[Chunk]) -> list[list[str]]:
-    """The names that are to be dealt with together."""
+    """The names in groups that must be delivered together."""
     found: list[list[str]] = [[]]
     for chunk in chunks:
         found[-1] += [change.tree["name"] for change in chunk.changes]
@@ -246,7 +246,7 @@ def test_reading_from_each_delivered_offset_gives_the_rest(steps: list[Any], dat
     chunks = read(written)
     places = [0, *(chunk.end for chunk in chunks if not chunk.more)]
     position = data.draw(st.sampled_from(places))
-    # Another reader, which knows of no transaction yet.
+    # Another reader, which has not seen the transaction.
     again = Changes(written.node, Turns())
 
     rest = told(asyncio.run(_chunks(again, position)))
@@ -256,7 +256,7 @@ def test_reading_from_each_delivered_offset_gives_the_rest(steps: list[Any], dat
 
 
 def _expected(steps: list[Any]) -> list[tuple[int, str]]:
-    """What the log says, by a reader who has it whole before him."""
+    """The expected changes, calculated from the complete log."""
     found: list[tuple[int, str]] = []
     held: list[tuple[int, str]] | None = None
     offset = 0

@@ -1,4 +1,4 @@
-"""Filters: which changes pass, and what is no filter."""
+"""Filters: the changes that pass, and invalid filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one message of the health service that is read."""
+"""The request message of the health service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.server.grpc.health import NAME_BYTES_MAX, service_of
         (b"", ""),
         (b"\x0a\x00", ""),
         (b"\x0a\x04live", "live"),
-        (b"\x0a\x04live\x0a\x05ready", "ready"),  # of a field that stands twice the last counts
+        (b"\x0a\x04live\x0a\x05ready", "ready"),  # of a repeated field the last value counts
         (b"\x0a\x96\x01" + b"x" * 150, "x" * 150),
     ],
 )

@@ -1,4 +1,4 @@
-"""Requests of the watch service as they are read, and messages as they are written."""
+"""Decoding requests of the watch service, and encoding its messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream of the watch service, message by message, on a log of this test's making."""
+"""A stream of the watch service, message by message, on a log that the test writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ended(Exception):
 
 
 class Stream:
-    """What a service sees of a call: takes messages, and how the call ended."""
+    """A call as the service sees it: it takes messages and the final status."""
 
     def __init__(self) -> None:
         self.messages: deque[dict[str, Any]] = deque()
@@ -45,7 +45,7 @@ class Stream:
 
 @pytest.fixture(name="in_touch", autouse=True)
 def _in_touch(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
-    """Whether the node is in touch with the quorum, as its probes tell."""
+    """Whether the node has a quorum, as its probes report."""
     state = {"joined": True}
     monkeypatch.setattr(metadata, "ready", lambda _node, _now: [Check("joined", state["joined"], "")])
     monkeypatch.setattr(metadata, "TOUCH_S", 0.01)
@@ -73,7 +73,7 @@ async def _watched(written: Written, request: dict[str, Any], until: Any) -> Str
 
 
 def watch(written: Written, request: dict[str, Any], messages: int = 10**9) -> Stream:
-    """A stream that was ended when it had so many messages, if not before."""
+    """A stream that is ended after this many messages, if it does not end before."""
     return asyncio.run(_watched(written, request, lambda stream: len(stream.messages) >= messages))
 
 

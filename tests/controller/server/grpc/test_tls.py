@@ -1,4 +1,4 @@
-"""The watch service over TLS: who may watch, and a certificate that is renewed while others watch."""
+"""The watch service over TLS: which clients may watch, and a certificate that is renewed while clients watch."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TLS = Path(__file__).parents[3] / "data" / "tls"
 
 
 def files(name: str | None) -> Files:
-    """What a client of this name shows; None for one that has no certificate."""
+    """The certificate files of the client of this name; None for a client without a certificate."""
     ca = str(TLS / "ca.pem")
     return Files(ca) if name is None else Files(ca, str(TLS / f"{name}.pem"), str(TLS / f"{name}.key"))
 
 
 def put(root: Path, name: str) -> None:
-    """The certificate of this name is the node's from now on."""
+    """Make the certificate of this name the node's."""
     for kind in ("pem", "key"):
         shutil.copy(TLS / f"{name}.{kind}", root / f"new.{kind}")
         (root / f"new.{kind}").rename(root / f"grpc.{kind}")
@@ -90,9 +90,9 @@ def test_a_client_without_tls_cannot_connect(node: Served) -> None:
 
 
 def subject(node: Served) -> str:
-    """Of the certificate that a new client is shown."""
+    """The subject of the certificate that a new client gets."""
     context = ssl.create_default_context(cafile=str(TLS / "ca.pem"))
-    # Python 3.13 asks authorities for a key usage, which that of the tests does not tell; gRPC does not ask.
+    # Python 3.13 requires a key usage in an authority's certificate, which the tests' lacks; gRPC does not require it.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.load_cert_chain(TLS / "watcher.pem", TLS / "watcher.key")
     context.set_alpn_protocols(["h2"])

@@ -72,7 +72,7 @@ def _client(node: Served) -> Iterator[Client]:
 
 
 def values_of(updates: Iterator[Update], last: str) -> list[str]:
-    """The values of `KEY` as they come, up to the last."""
+    """The values of `KEY` in the order received, up to the last."""
     found: list[str] = []
     for update in updates:
         found += [change["data"]["value"] for change in update.changes if change["data"].get("name") == KEY]
@@ -188,7 +188,7 @@ def test_a_request_that_cannot_be_served_is_refused_with_the_reason(
 
 
 def opened(watch: Any) -> Any:
-    """A stream that was let in; one of a test before may take a moment to be gone."""
+    """An accepted stream; a stream of an earlier test may take a moment to close."""
     end = time.monotonic() + 5
     while True:
         call = watch({"from_offset": 0})
@@ -212,7 +212,7 @@ def test_streams_above_the_limit_are_refused_until_one_ends(node: Served, client
 
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "3 streams are open, the limit of kraft.grpc.watchers.max" in refused.value.details()
-    # The client goes on trying, and there is room by now.
+    # The client retries, and there is room now.
     assert values_of(client.watch(0), "G0")[-1] == "G0"
 
 
@@ -281,7 +281,7 @@ def test_connections_above_the_limit_are_closed_until_one_ends(node: Served, cli
         sockets = [
             stack.enter_context(socket.create_connection((host, int(port)), timeout=5)) for _ in range(bound + 50)
         ]
-        # The server speaks first: its settings, or the end.
+        # The server sends first: its settings, or it closes the connection.
         said = [one.recv(9) for one in sockets]
         held = len(list(Path(f"/proc/{node.process.pid}/fd").iterdir()))
 

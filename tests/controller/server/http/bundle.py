@@ -1,4 +1,4 @@
-"""A replica and a controller as tests have them, put together as a node holds them, for what only looks at a node."""
+"""A replica and a controller in the form of a node, for code that only reads from a node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def node_of(bench: Bench, rig: Rig) -> Any:
-    """Parts that are real, held as `controller.node.node.Node` does."""
+    """Real parts, with the attributes of `controller.node.node.Node`."""
     return SimpleNamespace(
         replica=bench.replica,
         controller=rig.controller,
@@ -26,7 +26,7 @@ def node_of(bench: Bench, rig: Rig) -> Any:
 
 
 def reading_of(bench: Bench, rig: Rig) -> Reading:
-    """One look at it."""
+    """One reading of the node."""
     watchdog = SimpleNamespace(began_s=0.0, late_s=[0.0], idle_ratio=lambda: 1.0, disk_bytes=lambda _: 0.0)
     counted = Counted(bench.replica, lambda: bench.now)
     return Reading(node_of(bench, rig), counted, watchdog)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The HTTP port against clients of every kind, on real sockets: what it answers, and that nobody can hold it up."""
+"""The HTTP port with clients of every kind, on real sockets: its responses, and that no client can block it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LIVE = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
 
 @contextlib.asynccontextmanager
 async def opened() -> AsyncIterator[HttpPort]:
-    """A port before there is a node: it has all of HTTP already."""
+    """A port without a node, which serves HTTP already."""
     port = HttpPort(asyncio.get_running_loop(), NodeConfig(PROPERTIES), Log("json", "FATAL"))
     await port.listen()
     try:
@@ -56,7 +56,7 @@ def run(talk: Callable[[HttpPort], Awaitable[None]]) -> None:
 
 
 async def exchange(port: HttpPort, data: bytes, *, ends: bool = True) -> bytes:
-    """All that comes back for these bytes until the port closes."""
+    """All bytes received in response to these, until the port closes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port.port)
     writer.write(data)
     if ends:

@@ -1,4 +1,4 @@
-"""Counting of what passes between the cores and the driver, by effects with times of the test's own."""
+"""Counting the inputs and effects between the cores and the driver, with a clock of the test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Clock:
 
 
 def counting(replica: Any) -> tuple[Counted, Clock, Any]:
-    """What counts, its clock, and a function that has an effect pass."""
+    """The counter, its clock, and a function that performs an effect."""
     clock = Clock()
     counted = Counted(replica, lambda: 1_000, clock)
     passed: list[Any] = []

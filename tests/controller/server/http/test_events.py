@@ -1,4 +1,4 @@
-"""Events for the page: what is kept of the log, in which form."""
+"""Events for the status page: which log events are kept, and in which form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of metrics: the rule, shown by names that dashboards made for Kafka have."""
+"""Names of metrics: the rule, with examples from dashboards made for Kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readiness by role: what a node must know of the quorum, and how near to it its state must be."""
+"""Readiness by role: what a node must know about the quorum, and how far its state may be behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def fetched(bench: Bench, *, records: bytes = b"", high_watermark: int = 0) -> Bench:
-    """The leader answers the Fetch that is under way."""
+    """The leader answers the pending Fetch."""
     bench.answer(bench.last_send(), fetch_response(bench.role.epoch, 2, records=records, high_watermark=high_watermark))
     return bench
 

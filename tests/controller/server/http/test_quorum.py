@@ -1,4 +1,4 @@
-"""The own view of a leader, of a follower, of a node without a leader, as values; and what of it is never shown."""
+"""The view of the quorum by a leader, a follower and a node without a leader; and values that it never shows."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tests.deploy.watched import eventually
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A node of a quorum of one has no brokers, so nothing to say of them.
+# A quorum of one has no brokers, so there are no metrics of brokers.
 WITHOUT_SAMPLES = {
     "kafka_controller_kafkacontroller_timesincelastheartbeatreceivedms",
     "kafka_controller_kafkacontroller_brokerregistrationstate",

@@ -1,4 +1,4 @@
-"""Liveness: a disk that does not get on is seen, and one that is only busy is not taken for it."""
+"""Liveness: a disk that makes no progress is detected, and a busy disk is not mistaken for it."""
 
 from __future__ import annotations
 
