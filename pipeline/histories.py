@@ -224,7 +224,7 @@ class Life:
         return rows
 
     def _changes(self, rows: NDArray[np.int64], leads: NDArray[np.bool_], *, isr: bool = True) -> list[Rows]:
-        """Records of what these partitions are now. leads: which name a leader; isr: whether the ISR is told."""
+        """Records of the state of these partitions. leads: which name a leader; isr: whether they have the ISR."""
         found = []
         sizes = self.in_isr[rows].sum(axis=1) if isr else np.zeros(len(rows), int)
         for size in np.unique(sizes).tolist():

@@ -1,8 +1,8 @@
-"""The process that forks Spark's Python workers, silent where Spark's own prints a stack and nothing is wrong.
+"""The process that forks Spark's Python workers; unlike Spark's own it prints no stack trace for a closed connection.
 
-A reader who has what it wants, as behind a limit or a count, hangs up while its worker still writes. Spark's daemon
-prints that as an error, twenty lines each time, on the terminal of whoever asked. `spark.python.daemon.module` names
-this one; workers of other machines must be able to import it, as they must the source.
+A query with a limit or a count closes the connection while the worker still writes. Spark's daemon prints that as an
+error of twenty lines on the user's terminal. `spark.python.daemon.module` names this module; workers on other machines
+must be able to import it, like the source.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class DeleteSnapshot:
 
 @dataclass(slots=True)
 class WriteSnapshotPart:
-    """Write bytes of a snapshot under download at `position`; position 0 starts the file anew. Then `PartWritten`."""
+    """Write bytes of a snapshot under download at `position`; position 0 restarts the file. Then `PartWritten`."""
 
     number: int
     id: SnapshotId

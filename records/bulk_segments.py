@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from records.bulk_shapes import Columns, Shape
 
 _TOPIC_TYPE = 2
-# Odd constants that mix the three words of a partition's key; two keys that meet all the same cost a segment, no more.
+# Odd constants that mix the three words of a partition's key; a collision of two keys costs only one more segment.
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
 
 

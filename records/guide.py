@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from records.schema import Field, Schema
 
-# Type, what it stands for.
+# Type, description.
 PRIMITIVES = (
     ("BOOLEAN", "One byte: 0 is false, anything else true; true is written as 1."),
     ("INT8", "One byte, signed."),

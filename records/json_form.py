@@ -26,7 +26,7 @@ _MISSING = object()
 
 
 def to_json(message: Any, version: int, *, records_as_sizes: bool = False) -> dict[str, Any]:
-    """The tree of dicts, lists, strings, numbers, booleans and None that stands for a message in this version.
+    """The tree of dicts, lists, strings, numbers, booleans and None for a message in this version.
 
     records_as_sizes: in place of a field `records`, write `recordsSizeInBytes`, as Kafka's request log does. Unknown
     tagged fields are left out. Raises EncodeError where the version cannot carry the message.
@@ -87,7 +87,7 @@ def _value(type_: Any, value: Any, version: int, *, records_as_sizes: bool) -> A
 
 
 def from_json(cls: type[T], version: int, tree: Any) -> T:
-    """The message that a JSON tree stands for.
+    """The message of a JSON tree.
 
     Kafka's converters read a tagged field that is missing as its default, pass over keys that they do not know, and
     take a field that the version lacks; so does this. Raises DecodeError, with offset -1, for anything else.

@@ -31,7 +31,7 @@ def _stored(text: str, *, is_key: bool) -> str:
 
 
 def parse_properties(data: bytes) -> dict[str, str]:
-    """The keys and values of a file, in its order; of a key that stands twice the last value counts.
+    """The keys and values of a file, in its order; of a repeated key the last value counts.
 
     Raises PropertiesError for a malformed unicode escape, which is all that Java refuses.
     """
@@ -50,7 +50,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     natural = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, raw in enumerate(natural, start=1):
         line = raw.lstrip(_BLANKS)
-        # A line that goes on another one is neither blank nor a comment, whatever it begins with.
+        # A continuation line is neither blank nor a comment, whatever it begins with.
         if (pending is None or not pending[1]) and (not line or line[0] in "#!"):
             pending = None if line else pending
             continue

@@ -46,7 +46,7 @@ def parse_uuid(text: str) -> bytes:
 
 
 def _url_safe_bytes(text: bytes) -> bytes:
-    """What url-safe base64 stands for; error texts are those of Java's decoder."""
+    """The bytes of url-safe base64; error texts are those of Java's decoder."""
     if len(text) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
     digits = text

@@ -1,4 +1,4 @@
-"""Counters of a controller, for whoever shows them; none of them decides anything."""
+"""Counters of a controller, for display; no decision depends on them."""
 
 from __future__ import annotations
 

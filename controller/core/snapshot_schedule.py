@@ -66,7 +66,7 @@ class SnapshotSchedule:
             self.writing = None
 
     def begin(self, now_ms: int) -> None:
-        """Count anew."""
+        """Reset the counts."""
         self.bytes = 0
         self.since_ms = now_ms
 

@@ -23,7 +23,7 @@ ANSWER_BYTES_MAX = 1 << 20
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 if the node is so, 1 if it is not or does not answer; the node's answer on stdout."""
+    """Exit code 0 if the probe succeeds, 1 if it fails or the node does not answer; the node's answer on stdout."""
     parser = argparse.ArgumentParser(
         prog="kraftctl probe",
         description="Ask the node of this machine on its HTTP port. Without kraft.http.listener in the configuration, "

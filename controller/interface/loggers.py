@@ -12,10 +12,10 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 class Loggers:
-    """Names and levels. The log makes it of the loggers it has, and changes it when told to (`SetLogLevel`).
+    """Names and levels. The log creates it from its loggers, and changes it on `SetLogLevel`.
 
-    own: name -> level that was given to it, None where it has that of its parent: the name up to its last dot that is
-    a logger too, else the root, which always has a level.
+    own: name -> its own level, None if it inherits that of its parent: the logger with the longest prefix of the name
+    that ends before a dot, else the root, which always has a level.
     """
 
     __slots__ = ("own",)

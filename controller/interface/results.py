@@ -53,7 +53,7 @@ class Result:
 
 
 def at_once(response: Any) -> Result:
-    """An answer that tells nothing of the state, and so waits for nothing."""
+    """A response that does not depend on the state, and so waits for no commit."""
     return Result(response, rests_on=NOTHING_PENDING, confirm=False)
 
 

@@ -66,7 +66,7 @@ class StateFeed:
         self._go()
 
     def leader_changed(self, effect: LeaderChanged) -> None:
-        """Pass on who leads: at once where it is another node, else when the state has all records up to its epoch."""
+        """Pass on a new leader: at once for another node, else when the state has all records up to its epoch."""
         event = inputs.LeaderChanged(effect.epoch, effect.leader_id, effect.end_offset)
         self._claim = None
         if effect.leader_id != self._controller.env.node_id:

@@ -1,4 +1,4 @@
-"""A view: the state as of one offset, which stays as it is while the state goes on."""
+"""A view: the state as of one offset, which does not change while the state advances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves from who has too many to who has too few, very many at once: straight, or by way of a third broker.
+"""Moves from brokers with too many replicas to those with too few, many at once: directly, or through a third broker.
 
 While the cheapest way to mend any imbalance copies one replica, every way that does so is a step of an exact solution,
 whichever is taken first: so moves may be chosen at random, thousands at once. By way of a third costs no more

@@ -1,4 +1,4 @@
-"""Who leads by preference: in the partitions that change, the first replica is chosen so that leaders spread.
+"""Preferred leaders: in the partitions that change, the first replica is chosen to spread leaders over brokers.
 
 Leadership moves for free once the replicas are there, and a partition that has no other reason to change is left alone.
 """

@@ -45,7 +45,7 @@ def churn(figures: Figures) -> str:
 
 
 def hot_brokers(figures: Figures) -> str:
-    """Who leads far more than others of its cluster."""
+    """The brokers that lead far more partitions than others of their cluster."""
     about = (
         "All reads and writes of a partition go to its leader. Beside a broker stands how many times the mean of its "
         "cluster it leads; led time is partitions times time."

@@ -92,7 +92,7 @@ class Reader(DataSourceReader):
         self.options = options
         self.names = names
         self.selection = Selection()
-        schema_of(names)  # an unknown column is told here, not in a task
+        schema_of(names)  # an unknown column is an error here, not in a task
         logs_of(options)
 
     def partitions(self) -> Sequence[InputPartition]:

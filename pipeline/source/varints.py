@@ -1,7 +1,7 @@
 """Varints and numbers at many positions of a buffer at once.
 
-A buffer is uint8 with `PADDING` bytes behind its end, so that to read a little beyond it is no fault; who asks compares
-the positions that come back with where the thing had to end.
+A buffer is uint8 with `PADDING` bytes after its end, so that a read slightly beyond the end is safe; the caller
+compares the returned positions with the expected end.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ class _Fold:
     # The tables.
 
     def _tenure(self) -> dict[str, NDArray[np.int64]]:
-        """What a tenure is told with, of each, -1 for unknown."""
+        """The columns of a tenure, for each change; -1 for unknown."""
         history, runs = self.history, self.leadership
         before = np.full(len(history), -2, np.int64)
         before[1:] = np.where(history.first[1:], -2, history.leader[:-1])

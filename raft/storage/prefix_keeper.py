@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
     from raft.storage.log import MetadataLog
 
-# How much may be appended before the file is written anew: what a start after a crash goes through batch by batch.
+# How much may be appended before the file is rewritten: a start after a crash checks this much batch by batch.
 INTERVAL_BYTES = 8 << 20
 
 

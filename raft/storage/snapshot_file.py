@@ -46,7 +46,7 @@ class SnapshotBytes:
         self._offset = 0
 
     def header(self, last_timestamp_ms: int, kraft_version: int = 0, voters: VotersRecord | None = None) -> bytes:
-        """The first batch. last_timestamp_ms: of the last record that the snapshot stands for.
+        """The first batch. last_timestamp_ms: of the last record that the snapshot covers.
 
         kraft.version is written from 1 on; voters are allowed only then.
         """
@@ -89,7 +89,7 @@ class SnapshotBytes:
 
 
 class SnapshotHead(NamedTuple):
-    """The first batch of a snapshot, in `data`, and from its header the time of the last record that it stands for."""
+    """The first batch of a snapshot, in `data`, and from its header the time of the last record that it covers."""
 
     timestamp_ms: int
     data: bytes

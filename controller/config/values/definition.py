@@ -53,7 +53,7 @@ class Type(IntEnum):
 
 
 class Importance(IntEnum):
-    """How much a key matters to whoever sets it."""
+    """How important a key is to operators."""
 
     HIGH = 0
     MEDIUM = 1

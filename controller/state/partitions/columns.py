@@ -217,7 +217,7 @@ class Columns:
         self.take_cells()
 
     def take_cells(self) -> None:
-        """Scalar access goes by memoryviews: twice as fast as by arrays, and it gives ints of Python."""
+        """Make memoryviews for scalar access: twice as fast as arrays, and the values are Python ints."""
         self._cells = (self.leader.data, self.leader_epoch.data, self.partition_epoch.data, self.uncommon.data)
         self._replica_cells = [column.data for column in self.replicas]
         self._isr_cells = [column.data for column in self.isr]

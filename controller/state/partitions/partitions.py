@@ -299,7 +299,7 @@ class Partitions(Undoable):
         self.version += 1
 
     def sweep(self, below: int) -> None:
-        """Use anew what was taken away by records of offsets below `below`, which are stable."""
+        """Free the rows and topics that records at offsets below `below`, which are stable, removed."""
         while self._graves:
             gone, offset = next(iter(self._graves.items()))
             if offset >= below:

@@ -92,7 +92,7 @@ class Broker(NamedTuple):
 
 
 def replay_register_broker(state: State, record: RegisterBrokerRecord, offset: int) -> None:
-    """A broker registered, anew or in the place of its former incarnation."""
+    """A broker registered, for the first time or in place of its former incarnation."""
     broker = Broker(
         record.broker_id,
         record.broker_epoch,
