@@ -1,4 +1,4 @@
-"""Ghost voters: those that count for the majority of the quorum, and are not there.
+"""Ghost voters: voters that count for the majority of the quorum but do not run.
 
 Definition. A voter of the newest voter set is a ghost when either
 - it has been a voter for at least 10 minutes, no controller of its id ever registered, and another voter's did (from

@@ -1,4 +1,4 @@
-"""ISR storms: many ISRs shrink at once though nobody went away.
+"""ISR storms: many ISRs shrink at once although no broker stopped.
 
 Definition. A replica is dropped when it leaves its partition's ISR while its broker is active: when a broker is
 fenced, shuts down, or starts anew, or a reassignment ends, the ISRs shrink that must, and that is no drop. A storm is a

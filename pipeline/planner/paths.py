@@ -1,4 +1,4 @@
-"""The exact rest: chains of moves, each the cheapest that there is, until every broker is within its bounds.
+"""The remaining moves, found exactly: chains of moves, each the cheapest possible, until all brokers are within bounds.
 
 The planner's problem is a flow of least cost: from partitions through their racks to brokers, each broker taking what
 its bounds allow. The state starts cheapest for what it is (nothing moved yet, some replicas homeless, some brokers

@@ -1,4 +1,4 @@
-"""Where the tables are kept: directories of Parquet files, and a manifest that says which of them count.
+"""The storage of the tables: directories of Parquet files, and a manifest that lists the valid ones.
 
 A run writes into a directory of its own; what it wrote counts once its manifest is there, which is put in place in one
 step. So a run that dies leaves nothing but files that the next run writes over, and a reader sees each run whole or not
@@ -29,7 +29,7 @@ class WarehouseError(Exception):
 
 @dataclass(slots=True)
 class Manifest:
-    """What counts as of a run.
+    """The valid files after a run.
 
     parts: by table, the directories of its files; of a table of intervals those that have ended, and under `open_` and
     its name those that last. records: each with, by cluster, the lowest and highest offset in it. ingested: by cluster
