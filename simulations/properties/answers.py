@@ -282,7 +282,7 @@ class Answers:
 def _asked(process: Process, requested: Requested) -> Asked:
     replica = process.replica
     log = replica.log
-    told = expected(replica, requested.request)
+    told = expected(process, requested.request)
     return Asked(process, requested, told, log.end, replica.high_watermark, log.start)
 
 

@@ -177,4 +177,4 @@ def _has_parted(process: Process, request: FetchRequest) -> bool:
     part = request.topics[0].partitions[0]
     if (part.fetch_offset, part.last_fetched_epoch) == (log.end, log.last_epoch):
         return False
-    return expected(process.replica, request).detail is not None
+    return expected(process, request).detail is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.roles import Follower
-from simulations.spec.values import FOLLOWER, NOBODY, UNKNOWN, Election, Node
+from simulations.spec.values import FOLLOWER, NOBODY, UNKNOWN, Disk, Election, Log, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from raft.inputs import Source
     from raft.replica import Replica
@@ -53,6 +53,30 @@ def expected(node: Node) -> Seen:
         role, node.epoch, node.leader, node.voted, start, end, last_epoch, node.disk.holds(log),
         node.watermark, node.committed, role == FOLLOWER and node.fetched,
     ))  # fmt: skip
+
+
+def node_of(replica: Replica) -> Node:
+    """The node of the specification that a replica is now, as far as the answers to its requests depend on it."""
+    seen, log = see(replica), replica.log
+    return Node(
+        replica.key.id, replica.is_voter, *seen[:4], log_of(log.start, log.end, log.epochs, log.snapshots), Disk(), 0,
+        fetched=seen.fetched, leaving=replica.shutting_down,
+        snapshots=tuple((each.id.epoch, each.id.end_offset, each.size) for each in log.snapshots),
+    )  # fmt: skip
+
+
+def log_of(start: int, end: int, starts: Iterable[tuple[int, int]], snapshots: Iterable[Any]) -> Log:
+    """A log by the first offset of each of its epochs: (epoch, offset), ascending."""
+    epochs = [entry for entry in starts if entry[1] < end]
+    ends = [*(offset for _, offset in epochs[1:]), end]
+    runs = tuple((epoch, until) for (epoch, _), until in zip(epochs, ends, strict=False))
+    below = [each.id.epoch for each in snapshots if each.id.end_offset <= start]
+    return Log(start, below[-1] if below and start else 0, runs)
+
+
+def reach(process: Process) -> Callable[[int], bool]:
+    """Whether the voter set of a replica says where a leader is."""
+    return lambda leader: bool(process.replica.voters.endpoints(leader))
 
 
 def election_of(node: Node) -> Election:

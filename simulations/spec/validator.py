@@ -16,13 +16,11 @@ from simulations.spec import disks, elections, replication
 from simulations.spec.inputs import INPUTS
 from simulations.spec.outputs import EFFECTS
 from simulations.spec.paths import Moment, Step, check_time, path
-from simulations.spec.track import Seen, Track, election_of, expected, see
-from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Log, Node, NotAllowed, Rules
+from simulations.spec.track import Seen, Track, election_of, expected, log_of, reach, see
+from simulations.spec.values import LEADER, NOBODY, PROSPECTIVE, Election, Node, NotAllowed, Rules
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from raft.recovered import Recovered
     from simulations.world.ledger import Ledger
     from simulations.world.process import Process
@@ -70,7 +68,7 @@ class Validator:
             self._directories.setdefault(node.id, node.key.directory_id)
         self._leave(node.id)
         election = _election(recovered)
-        log = _log(recovered)
+        log = log_of(recovered.log_start, recovered.log_end, recovered.epochs, recovered.snapshots)
         snapshots = tuple((each.id.epoch, each.id.end_offset, each.size) for each in recovered.snapshots)
         disks_lost, before = self._left.get(node.id, (0, None))
         if before is not None and disks_lost == node.disks_lost and node.id not in self._ledger.damaged:
@@ -90,7 +88,7 @@ class Validator:
             self._ledger.voter_ids, config.fetch_timeout_ms, max(config.election_timeout_ms, 1),
             max(config.request_timeout_ms, 1),
         )  # fmt: skip
-        track = self._tracks[node.id] = Track(process, rules, found, _reach(process), self._directories)
+        track = self._tracks[node.id] = Track(process, rules, found, reach(process), self._directories)
         if before is not None:
             track.last_action = "Crash"
 
@@ -257,25 +255,12 @@ def _asks_again(track: Track, node: Node, event: Any, seen: Seen) -> bool:
     )
 
 
-def _reach(process: Process) -> Callable[[int], bool]:
-    return lambda leader: bool(process.replica.voters.endpoints(leader))
-
-
 def _election(recovered: Recovered) -> Election | None:
     found = recovered.election
     if found is None:
         return None
     voted = NOBODY if found.voted is None else found.voted.id
     return Election(found.epoch, NOBODY if found.leader_id is None else found.leader_id, voted)
-
-
-def _log(recovered: Recovered) -> Log:
-    """The log by the epochs' starts."""
-    epochs = [entry for entry in recovered.epochs if entry[1] < recovered.log_end]
-    ends = [*(start for _, start in epochs[1:]), recovered.log_end]
-    runs = tuple((epoch, end) for (epoch, _), end in zip(epochs, ends, strict=False))
-    below = [each.id.epoch for each in recovered.snapshots if each.id.end_offset <= recovered.log_start]
-    return Log(recovered.log_start, below[-1] if below and recovered.log_start else 0, runs)
 
 
 def _difference(wanted: Seen, seen: Seen) -> str:
