@@ -23,13 +23,12 @@ from records.metadata.producer_ids import ProducerIdsRecord
 from records.metadata.topics import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from simulations.cluster import member_rules
 from simulations.cluster.image import NOBODY, UNCHANGED, Image, Partition, Settling, batches_of
-from simulations.cluster.member_rules import BROKER, ELR, MIN_ISR, TOPIC, UNCLEAN
+from simulations.cluster.member_rules import BROKER, ELR, MIN_ISR, PRODUCER_IDS, TOPIC
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BLOCK = 1000
 RECOVERING = 1
 
 
@@ -243,10 +242,10 @@ class LogRules:
             raise Violation("C06", f"at {offset} {leader} gets to lead {_name(key)}, and is {broker}")
 
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
-        """By the topic's config, or because it was asked for."""
+        """By a config, or because a client asked for it."""
         name = self.image.topics[key[0]]
-        is_configured = self.image.configs.get((TOPIC, name), {}).get(UNCLEAN) == "true"
-        return is_configured or self._unclean_anywhere or (name, key[1]) in self._unclean
+        is_requested = self._unclean_anywhere or (name, key[1]) in self._unclean
+        return is_requested or member_rules.allows_unclean(self.image, key, {})
 
     def _reassigns(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
         """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
@@ -281,7 +280,7 @@ class LogRules:
             raise Violation("C13", f"at {offset} a config of topic {record.resource_name} is set, which is not there")
 
     def gives_producer_ids(self, record: ProducerIdsRecord, offset: int) -> None:
-        if record.next_producer_id < self.image.next_producer_id + BLOCK:
+        if record.next_producer_id < self.image.next_producer_id + PRODUCER_IDS:
             text = f"at {offset} producer ids up to {record.next_producer_id} are given away"
             raise Violation("C12", f"{text}; {self.image.next_producer_id} was the next")
 

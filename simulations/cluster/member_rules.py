@@ -13,7 +13,7 @@ from simulations.cluster.image import NOBODY, UNCHANGED, decoded, levels_of
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from records.metadata.brokers import (
         BrokerRegistrationChangeRecord,
@@ -31,26 +31,44 @@ ELR = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 TOPIC, BROKER = 2, 4  # types of config resources
+PRODUCER_IDS = 1000  # in a block
 # From these on: registrations of controllers, directories of replicas, cordoned ones, eligible leader replicas.
 CONTROLLERS_SINCE, DIRECTORIES_SINCE, CORDONED_SINCE, ELR_SINCE = 15, 17, 30, 23
 # Records of these levels hold what a level below has no place for.
 LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30)
 
 
-def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
-    """Registered nodes support the level; metadata.version does not fall below what records of before need."""
-    name, level = record.name, record.feature_level
-    text = f"at {offset} {name} becomes {level}"
-    for broker_id, broker in image.brokers.items():
-        _supports(broker.levels, name, level, f"{text}, and broker {broker_id}")
-    if image.features.get(METADATA_VERSION, 0) >= CONTROLLERS_SINCE:
-        for controller_id, levels in image.controllers.items():
-            _supports(levels, name, level, f"{text}, and controller {controller_id}")
-    now = image.features.get(name, 0)
+def supports(levels: Levels, name: str, level: int) -> bool:
+    """Whether a node with these supported levels supports a level of a feature; 0 of one that it does not name."""
+    low, high = levels.get(name, (0, 0))
+    return low <= level <= high
+
+
+def forbids_level(image: Image, name: str, level: int, metadata_version: int) -> str:
+    """Why a feature cannot get a level beside this metadata.version (KIP-584, KIP-778); empty where it can.
+
+    Registered nodes support the level; metadata.version does not fall below what existing records need.
+    """
+    nodes = [(f"broker {each}", broker.levels) for each, broker in image.brokers.items()]
+    now = image.features.get(METADATA_VERSION, 0)
+    if now >= CONTROLLERS_SINCE:
+        nodes += [(f"controller {each}", levels) for each, levels in image.controllers.items()]
+    for node, levels in nodes:
+        if not supports(levels, name, level):
+            return f"{node} supports {levels.get(name, (0, 0))}"
     if name == METADATA_VERSION and any(level < lossy <= now for lossy in LOSSY):
-        raise Violation("C19", f"{text}, and was {now}: what there is between them would be lost")
-    if name == ELR and level and image.features.get(METADATA_VERSION, 0) < ELR_SINCE:
-        raise Violation("C19", f"{text} at {image.features}")
+        return f"it was {now}, and what there is between them would be lost"
+    if name == ELR and level and metadata_version < ELR_SINCE:
+        return f"{METADATA_VERSION} is {metadata_version}"
+    return ""
+
+
+def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
+    """C19: a feature gets a level that it can have."""
+    name, level = record.name, record.feature_level
+    wrong = forbids_level(image, name, level, image.features.get(METADATA_VERSION, 0))
+    if wrong:
+        raise Violation("C19", f"at {offset} {name} becomes {level}; {wrong}")
 
 
 def shares_min_isr(image: Image, end_offset: int) -> None:
@@ -64,19 +82,34 @@ def shares_min_isr(image: Image, end_offset: int) -> None:
 
 def registers_broker(image: Image, record: RegisterBrokerRecord, offset: int) -> None:
     """A broker supports what counts, and no other has its directories."""
-    levels = levels_of(record)
-    for name, level in image.features.items():
-        _supports(levels, name, level, f"at {offset} {name} is {level}, and broker {record.broker_id}")
-    own = set(map(bytes, record.log_dirs))
-    for broker_id, broker in image.brokers.items():
-        if broker_id != record.broker_id and own & set(broker.directories):
-            raise Violation("C20", f"at {offset} broker {record.broker_id} has a directory of broker {broker_id}")
+    _supports_all(image, levels_of(record), f"broker {record.broker_id}", offset)
+    if not directories_of_others(image, record.broker_id).isdisjoint(map(bytes, record.log_dirs)):
+        raise Violation("C20", f"at {offset} broker {record.broker_id} has a directory of another broker")
 
 
 def registers_controller(image: Image, record: RegisterControllerRecord, offset: int) -> None:
-    levels = levels_of(record)
+    """A controller supports what counts."""
+    _supports_all(image, levels_of(record), f"controller {record.controller_id}", offset)
+
+
+def directories_of_others(image: Image, broker_id: int) -> set[bytes]:
+    """The directories of all brokers but one."""
+    return {each for other, broker in image.brokers.items() if other != broker_id for each in broker.directories}
+
+
+def _supports_all(image: Image, levels: Levels, node: str, offset: int) -> None:
     for name, level in image.features.items():
-        _supports(levels, name, level, f"at {offset} {name} is {level}, and controller {record.controller_id}")
+        if not supports(levels, name, level):
+            raise Violation("C19", f"at {offset} {name} is {level}, and {node} supports {levels.get(name, (0, 0))}")
+
+
+def allows_unclean(image: Image, key: tuple[bytes, int], properties: Mapping[str, str]) -> bool:
+    """Whether any replica may lead, by the topic's config, that of all brokers, or the node's properties file."""
+    for resource in ((TOPIC, image.topics[key[0]]), (BROKER, "")):
+        value = image.configs.get(resource, {}).get(UNCLEAN)
+        if value is not None:
+            return value.strip().lower() == "true"
+    return properties.get(UNCLEAN) == "true"
 
 
 def is_active(broker: Broker | None) -> bool:
@@ -102,12 +135,6 @@ def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> No
     if found is None or found.epoch != record.broker_epoch:
         text = f"at {offset} broker {record.broker_id} of epoch {record.broker_epoch} is forgotten"
         raise Violation("C10", f"{text}; it is {found}")
-
-
-def _supports(levels: Levels, name: str, level: int, text: str) -> None:
-    low, high = levels.get(name, (0, 0))
-    if not low <= level <= high:
-        raise Violation("C19", f"{text} supports {low} to {high}")
 
 
 # Directories

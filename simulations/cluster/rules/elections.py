@@ -19,7 +19,7 @@ from simulations.cluster.member_rules import (
     METADATA_VERSION,
     MIN_ISR,
     TOPIC,
-    UNCLEAN,
+    allows_unclean,
     is_active,
 )  # fmt: skip
 from simulations.cluster.rules.case import first_directory
@@ -235,12 +235,3 @@ def led_by_nobody(image: Image, broker_id: int, properties: Mapping[str, str]) -
         for key, found in image.partitions.items()
         if found.leader == NOBODY and allows_unclean(image, key, properties) and can_lead(image, found, broker_id)
     ]
-
-
-def allows_unclean(image: Image, key: tuple[bytes, int], properties: Mapping[str, str]) -> bool:
-    """Whether anybody may lead a partition by its topic's config, that of all brokers, or the node's file."""
-    for resource in ((TOPIC, image.topics[key[0]]), (BROKER, "")):
-        value = image.configs.get(resource, {}).get(UNCLEAN)
-        if value is not None:
-            return value.strip().lower() == "true"
-    return properties.get(UNCLEAN) == "true"

@@ -15,10 +15,12 @@ from simulations.cluster.member_rules import (
     CORDONED_SINCE,
     DIRECTORIES_SINCE,
     ELR,
-    ELR_SINCE,
     KRAFT_VERSION,
-    LOSSY,
     METADATA_VERSION,
+    PRODUCER_IDS,
+    directories_of_others,
+    forbids_level,
+    supports,
 )  # fmt: skip
 from simulations.cluster.rules.partitions import is_stale
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[Any], None]
 
-BLOCK = 1000
 CONTROLLERS = 2
 RESERVED_MAX = 99
 SHUTDOWN_SINCE = 7
@@ -122,7 +123,7 @@ def _wrong_registration(case: Case) -> set[int]:
     if request.broker_id < 0:
         found.add(Error.INVALID_REGISTRATION)
     directories = [bytes(each) for each in request.log_dirs]
-    taken = {each for id_, broker in image.brokers.items() if id_ != request.broker_id for each in broker.directories}
+    taken = directories_of_others(image, request.broker_id)
     is_reserved = any(int.from_bytes(each, "big") <= RESERVED_MAX for each in directories)
     if case.level >= DIRECTORIES_SINCE and (
         not directories or is_reserved or len(set(directories)) < len(directories) or taken & set(directories)
@@ -135,8 +136,7 @@ def _wrong_registration(case: Case) -> set[int]:
     if "" in names or len(set(names)) < len(names) or {e.security_protocol for e in request.listeners} - {*PROTOCOLS}:
         found.add(Error.INVALID_REGISTRATION)
     for name, level in {**image.features, KRAFT_VERSION: case.kraft_version}.items():
-        low, high = levels.get(name, (0, 0))
-        if not low <= level <= high:
+        if not supports(levels, name, level):
             found.add(Error.UNSUPPORTED_VERSION)
     return found
 
@@ -174,12 +174,12 @@ def allocated(case: Case) -> Read:
         return lambda response: case.expect("it", response.error_code, {Error.STALE_BROKER_EPOCH})
     request = case.request
     written = [(each.broker_id, each.broker_epoch, each.next_producer_id) for each in of(case, ProducerIdsRecord)]
-    case.same("what is given away", written, [(request.broker_id, request.broker_epoch, first + BLOCK)])
+    case.same("what is given away", written, [(request.broker_id, request.broker_epoch, first + PRODUCER_IDS)])
 
     def read(response: Any) -> None:
         case.expect("it", response.error_code, ())
         if response.error_code == Error.NONE:
-            case.same("the block", (response.producer_id_start, response.producer_id_len), (first, BLOCK))
+            case.same("the block", (response.producer_id_start, response.producer_id_len), (first, PRODUCER_IDS))
 
     return read
 
@@ -225,22 +225,16 @@ def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
     name, level, kind = update.feature, update.max_version_level, update.upgrade_type
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE) or level < 0:
         return True
-    nodes = [case.levels, *(broker.levels for broker in case.image.brokers.values())]
-    if case.level >= CONTROLLERS_SINCE:
-        controllers = case.image.controllers
-        nodes += [levels for each, levels in controllers.items() if each != case.node_id]
-        if not set(case.voters) <= {*controllers, case.node_id}:
-            return True  # nobody knows what that one supports
-    if not all(low <= level <= high for levels in nodes for low, high in (levels.get(name, (0, 0)),)):
+    if case.level >= CONTROLLERS_SINCE and not set(case.voters) <= {*case.image.controllers, case.node_id}:
+        return True  # what that one supports is not known
+    if not supports(case.levels, name, level) or forbids_level(case.image, name, level, after.get(METADATA_VERSION, 0)):
         return True
     if name == KRAFT_VERSION:
         return bool(level != case.kraft_version)  # it is the quorum's, and cannot be changed here
     now = case.image.features.get(name, 0)
     if level != now and (level > now) != (kind == UPGRADE):
         return True
-    if name == METADATA_VERSION:
-        return any(level < lossy <= now for lossy in LOSSY)
-    return name not in FEATURES or (name == ELR and level > 0 and after.get(METADATA_VERSION, 0) < ELR_SINCE)
+    return name not in (METADATA_VERSION, *FEATURES)
 
 
 def versions_told(case: Case) -> Read:
