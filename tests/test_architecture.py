@@ -16,11 +16,14 @@ REFERENCE = re.compile(r"`((?:%s)/[\w/]*(?:\.\w+)?)(?::([\w.]+))?`" % "|".join(P
 
 @cache
 def names(path: Path) -> frozenset[str]:
-    """The functions, classes and methods (`Class.method`) that a module defines, and its assignments."""
+    """The functions, classes, methods (`Class.method`) and names that a module defines at its top level."""
     found = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
         if isinstance(node, ast.ClassDef):
             found |= {
                 f"{node.name}.{inner.name}"
