@@ -1,0 +1,252 @@
+"""Ours behind the commands: the one module of the oracle that knows the inside of the controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.node import NodeConfig
+from controller.config.resources import knows_config
+from controller.controller import Controller
+from controller.effects import Append, ConfirmLeadership, Noted, Reply, Resign
+from controller.env import Env
+from controller.features import supported_features
+from controller.inputs import (
+    Committed,
+    HighWatermark,
+    LeaderChanged,
+    LeadershipConfirmed,
+    Principal,
+    RequestContext,
+    Requested,
+    SnapshotClosed,
+    SnapshotOpened,
+    SnapshotPart,
+    Ticked,
+)
+from controller.settings import settings_of
+from controller.snapshots import batches as snapshot_batches
+from controller.state import State
+from controller.view import stable_view
+from raft.config import SnapshotId
+from raft.inputs import Source
+from records.batch import batches, build_control_batch, records_of
+from records.codec import decode, encode
+from records.metadata.configs import FeatureLevelRecord
+from records.registry import request_class
+from records.wire import DecodeError
+from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
+from tests.oracle.java_random import Twin
+
+if TYPE_CHECKING:
+    from controller.partition import Partition
+    from controller.tables.brokers import Broker
+    from tests.oracle.commands import Command
+
+CLUSTER = "A4Yig6TtRc-2rCYFqzcMeQ"
+NODE_ID = 3000
+START_MS = 1_000_000
+TICKS_MAX = 10_000
+PROPERTIES = {
+    "process.roles": "controller",
+    "node.id": str(NODE_ID),
+    "controller.quorum.voters": f"{NODE_ID}@localhost:9093",
+    "controller.listener.names": "CONTROLLER",
+    "listeners": "CONTROLLER://localhost:9093",
+    "log.dirs": "oracle-logs",
+    # A NoOp record says nothing that is compared; a sequence that wants them asks for them.
+    "metadata.max.idle.interval.ms": "0",
+}
+
+_configs: dict[tuple[tuple[str, str], ...], NodeConfig] = {}
+
+
+def properties_of(start: Start) -> dict[str, str]:
+    """The node's configuration, the same for both sides."""
+    return {**PROPERTIES, **dict(start.properties)}
+
+
+def bootstrap_of(start: Start) -> list[tuple[Any, int]]:
+    """The records that begin the log, the same for both sides."""
+    return [(FeatureLevelRecord(name=name, feature_level=level), 0) for name, level in start.levels]
+
+
+class Ours:
+    """Our controller, and the log of its quorum, which commits at once or, while it is held, when it is let go."""
+
+    def __init__(self, start: Start) -> None:
+        config = _configs.get(start.properties)
+        if config is None:
+            config = _configs[start.properties] = NodeConfig(properties_of(start))
+        self.config = config
+        self.random = Twin(start.seed)
+        self.bootstrap = bootstrap_of(start)
+        self.now_ms = START_MS
+        self.epoch = 0
+        self.end_offset = 0
+        self.held = False
+        self.log: list[bytes] = []
+        self.answer = Answer()
+        self.versions: dict[int, tuple[int, int]] = {}
+        self.controller = self.new_controller()
+        self.lead()
+
+    def new_controller(self) -> Controller:
+        env = Env(CLUSTER, NODE_ID, self.random, settings_of(self.config), self.config, now_ms=self.now_ms)
+        state = State(supported_features=supported_features(False), knows_config=knows_config)
+        return Controller(state, env, bootstrap=self.bootstrap)
+
+    def take(self) -> Answer:
+        """What came of the commands since the last call."""
+        taken, self.answer = self.answer, Answer()
+        return taken
+
+    def run(self, command: Command, number: int, body: bytes = b"") -> Answer:
+        """One command. number, body: of a request."""
+        match command:
+            case Request():
+                self.request(command, number, body)
+            case Pass():
+                self.pass_time(command.ms)
+            case Lose():
+                self.lose()
+            case Lead():
+                self.lead()
+            case Restart():
+                self.restart(from_snapshot=command.from_snapshot)
+            case Snapshot():
+                self.answer.snapshot = self.snapshot()
+            case Hold():
+                self.held = command.wanted
+                self.commit()
+            case Start():
+                raise AssertionError("a Start makes a new Ours")
+        return self.take()
+
+    # Commands.
+
+    def request(self, request: Request, number: int, body: bytes) -> None:
+        try:
+            message = decode(request_class(request.api_key), request.version, body)
+        except DecodeError:
+            self.answer.responses.append((number, None))
+            return
+        self.versions[number] = (request.api_key, request.version)
+        context = RequestContext(
+            Source(1, number),
+            request.api_key,
+            request.version,
+            "CONTROLLER",
+            arrived_ms=self.now_ms,
+            principal=Principal(*request.principal),
+            client_id="oracle",
+        )
+        self.step(Requested(context, message))
+
+    def pass_time(self, ms: int) -> None:
+        self.now_ms += ms
+        for _ in range(TICKS_MAX):
+            deadline_ms = self.controller.deadline_ms
+            if deadline_ms is None or deadline_ms > self.now_ms:
+                return
+            self.step(Ticked())
+        raise AssertionError(f"{TICKS_MAX} ticks at one moment")
+
+    def lead(self) -> None:
+        self.held = False
+        self.commit()
+        self.epoch += 1
+        control = [(b"\0\0\0\2", b"")]
+        self.log.append(
+            build_control_batch(control, base_offset=self.end_offset, leader_epoch=self.epoch, timestamp_ms=0)
+        )
+        self.end_offset += 1
+        if not self.controller.is_active:
+            missing = b"".join(data for data in self.log if _last_offset(data) >= self.controller.state.end_offset)
+            self.step(Committed(missing))
+        self.step(LeaderChanged(self.epoch, NODE_ID, self.end_offset))
+
+    def lose(self) -> None:
+        self.epoch += 1
+        self.end_offset = min(self.end_offset, self.controller.state.committed_end_offset)
+        self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
+        self.step(LeaderChanged(self.epoch, NODE_ID + 1))
+
+    def restart(self, *, from_snapshot: bool) -> None:
+        committed = self.controller.state.committed_end_offset
+        snapshot = self.snapshot_bytes() if from_snapshot else b""
+        self.epoch += 1
+        self.end_offset = min(self.end_offset, committed)
+        self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
+        self.controller = self.new_controller()
+        if from_snapshot:
+            self.step(SnapshotOpened(SnapshotId(self.end_offset, self.epoch)))
+            self.step(SnapshotPart(snapshot))
+            self.step(SnapshotClosed())
+        self.lead()
+
+    def snapshot(self) -> list[bytes]:
+        data = self.snapshot_bytes()
+        return [record.value or b"" for batch in batches(data) for record in records_of(data, batch)]
+
+    def snapshot_bytes(self) -> bytes:
+        view = stable_view(self.controller.state)
+        return b"".join(snapshot_batches(view, base_offset=0, leader_epoch=1, timestamp_ms=0))
+
+    # The quorum.
+
+    def step(self, event: Any) -> None:
+        pending = [event]
+        while pending:
+            effects = self.controller.step(pending.pop(0), self.now_ms)
+            appended = False
+            for effect in effects:
+                match effect:
+                    case Append():
+                        assert effect.base_offset == self.end_offset, (effect.base_offset, self.end_offset)
+                        self.log.append(effect.data)
+                        self.end_offset = effect.last_offset + 1
+                        self.answer.batches.append(_values(effect.data))
+                        appended = True
+                    case Reply():
+                        self.reply(effect)
+                    case ConfirmLeadership():
+                        pending.append(LeadershipConfirmed(effect.number, self.epoch))
+                    case Resign():
+                        self.answer.notes.append(f"resigned: {effect.reason}")
+                    case Noted():
+                        pass
+            if appended and not self.held:
+                pending.append(HighWatermark(self.end_offset))
+
+    def reply(self, effect: Reply) -> None:
+        number = effect.source.correlation
+        api_key, version = self.versions.pop(number)
+        self.answer.responses.append((number, encode(effect.response, version)))
+
+    def commit(self) -> None:
+        if not self.held and self.controller.is_active and self.controller.state.committed_end_offset < self.end_offset:
+            self.step(HighWatermark(self.end_offset))
+
+    # What generators and lookups read.
+
+    @property
+    def state(self) -> State:
+        return self.controller.state
+
+    def broker(self, broker_id: int) -> Broker | None:
+        return self.state.brokers.get(broker_id)
+
+    def topic_id(self, name: str) -> bytes | None:
+        return self.state.topic_ids.get(name)
+
+    def partition(self, name: str, partition_id: int) -> Partition | None:
+        topic = self.state.topic(name)
+        return None if topic is None else self.state.partitions.find(topic, partition_id)
+
+
+def _values(data: bytes) -> list[bytes]:
+    return [record.value or b"" for batch in batches(data) for record in records_of(data, batch)]
+
+
+def _last_offset(data: bytes) -> int:
+    return next(batches(data)).last_offset

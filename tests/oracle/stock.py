@@ -1,0 +1,174 @@
+"""Stock behind the commands: the Java program of `stock/`, built with Maven once, spoken to through pipes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from records.frame import encode_record
+from tests.interop.stock import LOG4J2, cache
+from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Restart, Snapshot, Start
+from tests.oracle.ours import CLUSTER, bootstrap_of, properties_of
+
+if TYPE_CHECKING:
+    from tests.oracle.commands import Command
+
+HERE = Path(__file__).parent / "stock"
+FRAME_BYTES_MAX = 64 << 20
+VERSION = "4.3.1"
+FLAGS = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+
+def built() -> str:
+    """The class path of the program: the artifacts of Kafka and our classes, made once for each state of the sources."""
+    sources = sorted((HERE / "src").rglob("*.java"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    directory = cache() / f"oracle-{VERSION}"
+    jars, output = directory / "jars", directory / digest
+    if not (jars / ".whole").exists():
+        jars.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), f"-Dkafka.version={VERSION}",
+             "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
+            check=True,
+        )  # fmt: skip
+        (jars / ".whole").touch()
+    if not (output / ".whole").exists():
+        files = [str(path) for path in sources if path.suffix == ".java"]
+        subprocess.run(
+            ["javac", "-nowarn", "-proc:none", "--release", "17", "-cp", f"{jars}/*", "-d", str(output / "classes"),
+             *files],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        (output / ".whole").touch()
+    config = output / "log4j2.properties"
+    config.write_text(LOG4J2.format(level="OFF", target="SYSTEM_ERR"))
+    return f"{output / 'classes'}:{jars}/*"
+
+
+def java(main: str) -> list[str]:
+    """The command line of one of the program's classes."""
+    class_path = built()
+    config = Path(class_path.partition(":")[0]).parent / "log4j2.properties"
+    return ["java", *FLAGS, f"-Dlog4j2.configurationFile={config}", "-cp", class_path, main]
+
+
+class StockProcess:
+    """The Java program; commands may be sent ahead of reading their answers."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            java("kraft.oracle.Oracle"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16,
+            env={key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"},
+        )  # fmt: skip
+
+    def send(self, frame: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(struct.pack(">i", len(frame)) + frame)
+
+    def flush(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.flush()
+
+    def receive(self) -> Answer:
+        """The next answer. Raises EOFError where the program ended, ValueError where it is malformed."""
+        (length,) = struct.unpack(">i", self._read(4))
+        if not 0 < length <= FRAME_BYTES_MAX:
+            raise ValueError(f"a frame of {length} bytes")
+        return Reader(self._read(length)).answer()
+
+    def run(self, frame: bytes) -> Answer:
+        self.send(frame)
+        self.flush()
+        return self.receive()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _read(self, count: int) -> bytes:
+        assert self.process.stdout is not None
+        data = self.process.stdout.read(count)
+        if len(data) < count:
+            raise EOFError(f"the program of stock ended with {self.process.wait()}")
+        return data
+
+
+def frame_of(command: Command, number: int = 0, body: bytes = b"") -> bytes:
+    """The bytes of a command; number, body: of a request."""
+    match command:
+        case Start():
+            text = "".join(f"{key}={value}\n" for key, value in properties_of(command).items())
+            records = [encode_record(record, version) for record, version in bootstrap_of(command)]
+            head = b"\0" + _field(text.encode()) + _field(CLUSTER.encode())
+            head += struct.pack(">qi", command.seed, len(records))
+            return head + b"".join(_field(record) for record in records)
+        case Request():
+            kind, name = command.principal
+            head = struct.pack(">bihh", 1, number, command.api_key, command.version)
+            return head + _field(kind.encode()) + _field(name.encode()) + _field(body)
+        case Pass():
+            return struct.pack(">bq", 2, command.ms)
+        case Lose():
+            return b"\3"
+        case Lead():
+            return b"\4"
+        case Restart():
+            return bytes((5, command.from_snapshot))
+        case Snapshot():
+            return b"\6"
+        case Hold():
+            return bytes((7, command.wanted))
+
+
+def _field(value: bytes) -> bytes:
+    return struct.pack(">i", len(value)) + value
+
+
+@dataclass
+class Reader:
+    """Reads an answer; each length is checked against what is left."""
+
+    data: bytes
+    position: int = 0
+
+    def answer(self) -> Answer:
+        responses: list[tuple[int, bytes | None]] = []
+        for _ in range(self.count()):
+            number = self.count()
+            answered = self.take(1) != b"\0"
+            body = self.bytes()
+            responses.append((number, body if answered else None))
+        found = [self.records() for _ in range(self.count())]
+        notes = [self.bytes().decode("utf-8", "replace") for _ in range(self.count())]
+        answer = Answer(responses, found, notes, self.records())
+        if self.position != len(self.data):
+            raise ValueError(f"{len(self.data) - self.position} bytes are left after the answer")
+        return answer
+
+    def records(self) -> list[bytes]:
+        return [self.bytes() for _ in range(self.count())]
+
+    def count(self) -> int:
+        (value,) = struct.unpack(">i", self.take(4))
+        if value < 0:
+            raise ValueError(f"a count of {value}")
+        return int(value)
+
+    def bytes(self) -> bytes:
+        return self.take(self.count())
+
+    def take(self, count: int) -> bytes:
+        end = self.position + count
+        if end > len(self.data):
+            raise ValueError(f"{count} bytes are wanted and {len(self.data) - self.position} are left")
+        taken, self.position = self.data[self.position : end], end
+        return taken
