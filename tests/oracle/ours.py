@@ -46,6 +46,7 @@ CLUSTER = "A4Yig6TtRc-2rCYFqzcMeQ"
 NODE_ID = 3000
 START_MS = 1_000_000
 TICKS_MAX = 10_000
+AGAIN_MS, AGAIN_STEPS = 10, 10
 PROPERTIES = {
     "process.roles": "controller",
     "node.id": str(NODE_ID),
@@ -143,7 +144,12 @@ class Ours:
         self.step(Requested(context, message))
 
     def pass_time(self, ms: int) -> None:
-        self.now_ms += ms
+        """Time passes at once, and then in the small steps in which a periodic task that has more to do runs again."""
+        for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
+            self.now_ms += step_ms
+            self.tick()
+
+    def tick(self) -> None:
         for _ in range(TICKS_MAX):
             deadline_ms = self.controller.deadline_ms
             if deadline_ms is None or deadline_ms > self.now_ms:
@@ -250,3 +256,8 @@ def _values(data: bytes) -> list[bytes]:
 
 def _last_offset(data: bytes) -> int:
     return next(batches(data)).last_offset
+
+
+def supported() -> dict[str, tuple[int, int]]:
+    """The features and the levels that this software supports, as a stock broker of the same release does."""
+    return dict(supported_features(False))

@@ -182,8 +182,9 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
 
     @Override
     public synchronized void resign(int resigned) {
-        notes.add("resigned");
         if (leads && resigned == epoch) {
+            // A controller resigns when an event has failed in a way that it does not expect.
+            notes.add("resigned");
             leads = false;
             call().handleLeaderChange(new LeaderAndEpoch(OptionalInt.empty(), epoch));
         }

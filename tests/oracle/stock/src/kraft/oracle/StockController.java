@@ -58,6 +58,9 @@ final class StockController implements AutoCloseable {
     private static final RequestChannelMetrics CHANNEL_METRICS = new RequestChannelMetrics(ListenerType.CONTROLLER);
     private static final Map<String, KafkaConfig> CONFIGS = new HashMap<>();
     private static final long START_MS = 1_000_000;
+    /** A periodic task that has more to do runs again after so many milliseconds. */
+    private static final long AGAIN_MS = 10;
+    private static final int AGAIN_STEPS = 10;
 
     final List<String> notes = java.util.Collections.synchronizedList(new ArrayList<>());
     private final MockTime time = new MockTime(0, START_MS, START_MS * 1_000_000);
@@ -206,9 +209,14 @@ final class StockController implements AutoCloseable {
         return current;
     }
 
+    /** Time passes at once, and then in the small steps in which a periodic task that has more to do runs again. */
     void pass(long ms) throws Exception {
         time.sleep(ms);
         settle();
+        for (int step = 0; step < AGAIN_STEPS; step++) {
+            time.sleep(AGAIN_MS);
+            settle();
+        }
     }
 
     void hold(boolean wanted) throws Exception {

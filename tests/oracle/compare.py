@@ -1,0 +1,152 @@
+"""The comparison: every field of the answers, every record with its version and order, and the image.
+
+Normalisation, where the order in Kafka is that of a Java hash map or hash set and so not part of what it promises:
+
+1. Consecutive PartitionChangeRecords of one batch are compared in the order of topic id and partition; the changes of
+   one partition keep their order among each other.
+2. The records of a snapshot are compared as a sorted list: an image is a set of facts.
+3. The arrays of `UNORDERED` are compared in the order of their elements' texts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from records.codec import decode
+from records.frame import decode_record
+from records.json_form import to_json
+from records.metadata.topics import PartitionChangeRecord
+from records.registry import response_class
+from records.schema import schema_of
+
+if TYPE_CHECKING:
+    from tests.oracle.commands import Answer
+
+# (API key, path of the array in the response).
+UNORDERED: set[tuple[int, str]] = {
+    (18, "supportedFeatures"),
+    (18, "finalizedFeatures"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two answers to one command differ. where: a path without indexes, by which differences are grouped."""
+
+    where: str
+    path: str
+    ours: Any
+    stock: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}: ours {_short(self.ours)}, stock {_short(self.stock)}"
+
+
+def differences(ours: Answer, stock: Answer, apis: dict[int, tuple[int, int]]) -> list[Difference]:
+    """What differs in two answers. apis: API key and version of each request, by its number."""
+    if ours == stock:
+        return []
+    found = _responses(ours, stock, apis)
+    if ours.batches != stock.batches:
+        found += _diff("batches", "batches", [_batch(b) for b in ours.batches], [_batch(b) for b in stock.batches])
+    if ours.snapshot != stock.snapshot:
+        found += _diff("snapshot", "snapshot", _image(ours.snapshot), _image(stock.snapshot))
+    if ours.notes != stock.notes:
+        found.append(Difference("notes", "notes", ours.notes, stock.notes))
+    return found
+
+
+def _responses(ours: Answer, stock: Answer, apis: dict[int, tuple[int, int]]) -> list[Difference]:
+    left, right = dict(ours.responses), dict(stock.responses)
+    found = []
+    for number in sorted(left.keys() | right.keys()):
+        api_key, version = apis[number]
+        name = schema_of(response_class(api_key)).name.removesuffix("Response")
+        if number not in left or number not in right:
+            there = [number in side for side in (left, right)]
+            found.append(Difference(f"{name} answered", f"{name} answered", *there))
+        elif left[number] != right[number]:
+            trees = [_response(api_key, version, side[number]) for side in (left, right)]
+            found += _diff(name, name, *trees)
+    return found
+
+
+def _response(api_key: int, version: int, body: bytes | None) -> Any:
+    if body is None:
+        return "the connection is closed"
+    tree = to_json(decode(response_class(api_key), version, body), version)
+    for key, path in UNORDERED:
+        if key == api_key and isinstance(tree.get(path), list):
+            tree[path].sort(key=_text)
+    return tree
+
+
+def _batch(values: list[bytes]) -> list[Any]:
+    """The records of a batch as trees, in the order in which they are compared."""
+    records = [decode_record(value) for value in values]
+    ordered: list[tuple[Any, int]] = []
+    for kind, run in groupby(records, key=lambda item: type(item[0])):
+        items = list(run)
+        if kind is PartitionChangeRecord:
+            items.sort(key=lambda item: (item[0].topic_id, item[0].partition_id))
+        ordered += items
+    return [_record(record, version) for record, version in ordered]
+
+
+def _image(values: list[bytes]) -> list[Any]:
+    return sorted((_record(*decode_record(value)) for value in values), key=_text)
+
+
+def _record(record: Any, version: int) -> dict[str, Any]:
+    return {"type": type(record).__name__, "version": version, **to_json(record, version)}
+
+
+def _text(tree: Any) -> str:
+    return json.dumps(tree, sort_keys=True)
+
+
+def _diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
+    if ours == stock:
+        return []
+    if isinstance(ours, dict) and isinstance(stock, dict):
+        if ours.get("type") != stock.get("type"):
+            kind = f"{where}: {ours.get('type')} or {stock.get('type')}"
+            return [Difference(kind, path, ours, stock)]
+        found = []
+        named = f"{where}.{ours['type']}" if "type" in ours else where
+        for key in [*ours, *(key for key in stock if key not in ours)]:
+            found += _diff(f"{named}.{key}", f"{path}.{key}", ours.get(key), stock.get(key))
+        return found
+    if isinstance(ours, list) and isinstance(stock, list):
+        if len(ours) != len(stock):
+            return [_uneven(where, path, ours, stock)]
+        found = []
+        for index, (left, right) in enumerate(zip(ours, stock, strict=True)):
+            found += _diff(f"{where}[]", f"{path}[{index}]", left, right)
+        return found
+    return [Difference(where, path, ours, stock)]
+
+
+def _uneven(where: str, path: str, ours: list[Any], stock: list[Any]) -> Difference:
+    """Lists of unequal length: what only one of them has."""
+    ours_texts, stock_texts = [_text(item) for item in ours], [_text(item) for item in stock]
+    only_ours = [item for item, text in zip(ours, ours_texts, strict=True) if text not in stock_texts]
+    only_stock = [item for item, text in zip(stock, stock_texts, strict=True) if text not in ours_texts]
+    return Difference(f"{where} ({_kinds(only_ours)}|{_kinds(only_stock)})", path, only_ours, only_stock)
+
+
+def _kinds(items: list[Any]) -> str:
+    """What kinds of records, or of entries, are in a list that only one side has."""
+    kinds = []
+    for item in items:
+        nested = item if isinstance(item, list) else [item]
+        kinds += [str(entry.get("type", "entry")) if isinstance(entry, dict) else "value" for entry in nested]
+    return ",".join(sorted(set(kinds)))
+
+
+def _short(value: Any) -> str:
+    text = _text(value)
+    return text if len(text) <= 700 else f"{text[:700]}… ({len(text)} characters)"

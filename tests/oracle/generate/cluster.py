@@ -1,0 +1,69 @@
+"""Features, what the cluster is, and what happens to the controller itself: time, leadership, restarts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.oracle.commands import Hold, Lead, Lose, Pass, Restart, Snapshot
+from tests.oracle.ours import supported
+
+if TYPE_CHECKING:
+    from tests.oracle.commands import Command
+    from tests.oracle.generate.world import World
+
+
+def update_features(world: World) -> Command:
+    updates: list[dict[str, Any]] = []
+    for _ in range(world.pick((1, 1, 1, 2))):
+        name, (low, high) = world.pick([item for item in supported().items() if item[0] != "kraft.version"])
+        level = world.rng.randint(low, high) if world.chance(0.9) else world.pick((-1, low - 1, high + 1, 32767))
+        if name == "metadata.version" and world.chance(0.6):
+            level = min(world.metadata_version + world.rng.randint(0, 2), high)
+        updates.append(
+            {
+                "feature": name if world.chance(0.97) else "odd",
+                "maxVersionLevel": level,
+                "allowDowngrade": world.chance(0.4),
+                "upgradeType": world.pick((1, 1, 1, 2, 3, 0, 4)),
+            }
+        )
+    body = {"featureUpdates": updates, "timeoutMs": 1000, "validateOnly": world.chance(0.3)}
+    return world.request(57, 0, 2, body)
+
+
+def describe_cluster(world: World) -> Command:
+    body = {
+        "includeClusterAuthorizedOperations": world.chance(0.2),
+        "endpointType": world.pick((2, 2, 1, 0, 3)),
+        "includeFencedBrokers": world.chance(0.3),
+    }
+    return world.request(60, 0, 2, body)
+
+
+def api_versions(world: World) -> Command:
+    name = "oracle" if world.chance(0.9) else world.pick(("", "-x", "a b"))
+    return world.request(18, 0, 4, {"clientSoftwareName": name, "clientSoftwareVersion": "1.0"})
+
+
+def passes(world: World) -> Command:
+    return Pass(world.pick((100, 500, 1000, 3000, 5000, 8000, 9100, 10_000, 30_000, 300_000)))
+
+
+def restart(world: World) -> Command:
+    return Restart(world.chance(0.5))
+
+
+def snapshot(_world: World) -> Command:
+    return Snapshot()
+
+
+def leadership(world: World) -> list[Command]:
+    """Another node leads and then this one again; what was being written meanwhile is lost, or it is not."""
+    if world.chance(0.5):
+        return [Lose(), Lead()]
+    return [Hold(True)]
+
+
+def release(world: World) -> list[Command]:
+    """End a time in which nothing was committed: all is, or all is lost."""
+    return [Hold(False)] if world.chance(0.5) else [Lose(), Lead()]

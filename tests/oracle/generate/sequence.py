@@ -1,0 +1,97 @@
+"""One sequence: a cluster's levels and settings, some brokers and topics, and then whatever the weights say."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from tests.oracle.commands import Snapshot, Start
+from tests.oracle.generate import brokers, cluster, configs, partitions, topics
+from tests.oracle.generate.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.oracle.commands import Command
+    from tests.oracle.ours import Ours
+
+WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
+    (6, brokers.register), (16, brokers.heartbeat), (10, brokers.all_up), (2, brokers.unregister),
+    (1, brokers.register_controller), (2, brokers.producer_ids),
+    (9, topics.create), (2, topics.delete), (4, topics.grow),
+    (16, partitions.alter), (8, partitions.reassign), (3, partitions.list_reassignments), (7, partitions.elect),
+    (5, partitions.assign), (7, configs.incremental), (3, configs.legacy), (3, configs.describe),
+    (3, cluster.update_features), (1, cluster.describe_cluster), (1, cluster.api_versions), (6, cluster.passes),
+    (1, cluster.restart), (1, cluster.snapshot),
+)  # fmt: skip
+LEVELS = tuple(range(7, 31))
+LENGTH = 120
+
+
+def start_of(rng: Random) -> Start:
+    """The cluster of a sequence: mostly of the newest level."""
+    level = 30 if rng.random() < 0.6 else rng.choice(LEVELS)
+    levels = [("metadata.version", level)]
+    if level >= 23 and rng.random() < 0.7:
+        levels.append(("eligible.leader.replicas.version", 1))
+    properties = {}
+    if rng.random() < 0.3:
+        properties["unclean.leader.election.enable"] = "true"
+    if rng.random() < 0.2:
+        properties["min.insync.replicas"] = "2"
+    if rng.random() < 0.2:
+        properties["default.replication.factor"] = "2"
+    if rng.random() < 0.2:
+        properties["num.partitions"] = "3"
+    if rng.random() < 0.1:
+        properties["delete.topic.enable"] = "false"
+    if rng.random() < 0.2:
+        properties["auto.leader.rebalance.enable"] = "false"
+    if rng.random() < 0.3:
+        properties["leader.imbalance.check.interval.seconds"] = "20"
+    if rng.random() < 0.3:
+        properties["unclean.leader.election.interval.ms"] = "25000"
+    return Start(tuple(properties.items()), tuple(levels), rng.randrange(1 << 31))
+
+
+def commands_of(rng: Random, start: Start, length: int = LENGTH) -> Callable[[Ours], Iterator[Command]]:
+    """The generator of one sequence's commands."""
+
+    def generate(ours: Ours) -> Iterator[Command]:
+        world = World(rng, ours, dict(start.levels)["metadata.version"])
+        for _ in range(rng.randint(2, 6)):
+            yield brokers.register(world)
+        for _ in range(rng.randint(2, 7)):
+            yield brokers.all_up(world)
+        yield topics.create(world)
+        makers = [make for _, make in WEIGHTS]
+        weights = [weight for weight, _ in WEIGHTS]
+        # A sequence is mostly about a few APIs: that takes it deeper than a little of everything.
+        favoured = {rng.randrange(len(weights)) for _ in range(3)}
+        weights = [weight * (5 if index in favoured else 1) for index, weight in enumerate(weights)]
+        holding = 0
+        for _ in range(length):
+            if holding:
+                holding -= 1
+                if holding == 0:
+                    yield from cluster.release(world)
+            elif rng.random() < 0.01:
+                commands = cluster.leadership(world)
+                holding = rng.randint(2, 8) if len(commands) == 1 else 0
+                yield from commands
+            make = rng.choices(makers, weights)[0]
+            if holding and make is cluster.restart:
+                continue
+            yield make(world)
+        if holding:
+            yield from cluster.release(world)
+        yield Snapshot()
+
+    return generate
+
+
+def sequence(seed: int) -> tuple[Start, Callable[[Ours], Iterator[Command]]]:
+    """The start and the commands of the sequence of a seed."""
+    rng = Random(seed)
+    start = start_of(rng)
+    return start, commands_of(rng, start)

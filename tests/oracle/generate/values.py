@@ -1,0 +1,64 @@
+"""Keys and values of configs, good and bad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.oracle.generate.world import World
+
+BOOLEANS = ("true", "false", "TRUE", " true", "yes", "", None)
+NUMBERS = ("1", "2", "3", "1000", " 2", "-1", "0", "x", "", None, "9223372036854775807", "2147483648")
+TOPIC_KEYS: dict[str, tuple[str | None, ...]] = {
+    "min.insync.replicas": ("1", "2", "3", "2", "0", "x", None),
+    "unclean.leader.election.enable": BOOLEANS,
+    "retention.ms": NUMBERS,
+    "cleanup.policy": ("delete", "compact", "compact,delete", "delete,compact", "", "none", None),
+    "segment.bytes": NUMBERS,
+    "max.message.bytes": NUMBERS,
+    "compression.type": ("gzip", "zstd", "producer", "x", None),
+    "remote.storage.enable": BOOLEANS,
+    "leader.replication.throttled.replicas": ("*", "0:1,1:2", "", "x", None),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime", "x"),
+    "min.cleanable.dirty.ratio": ("0.5", "0", "1.5", "x", None),
+    "no.such.key": ("1", None),
+    "": ("1",),
+}
+BROKER_KEYS: dict[str, tuple[str | None, ...]] = {
+    "min.insync.replicas": ("1", "2", "3", "x", None),
+    "unclean.leader.election.enable": BOOLEANS,
+    "log.cleaner.threads": ("1", "2", "x", None),
+    "num.io.threads": ("8", "9", "0", None),
+    "max.connections": NUMBERS,
+    "background.threads": ("10", "11", None),
+    "log.retention.ms": NUMBERS,
+    "cordoned.log.dirs": ("oracle-logs", "", "/x", "*", None),
+    "no.such.key": ("1", None),
+    "listeners": ("PLAINTEXT://:9092", None),
+    "node.id": ("1", None),
+}
+GROUP_KEYS: dict[str, tuple[str | None, ...]] = {
+    "consumer.session.timeout.ms": ("45000", "50000", "1", "x", None),
+    "consumer.heartbeat.interval.ms": ("5000", "6000", "x", None),
+    "share.session.timeout.ms": ("45000", "x", None),
+    "no.such.key": ("1", None),
+}
+METRICS_KEYS: dict[str, tuple[str | None, ...]] = {
+    "interval.ms": ("1000", "99", "x", None),
+    "metrics": ("a.b", "*", "", None),
+    "match": ("client_id=a", "x", "", None),
+    "no.such.key": ("1", None),
+}
+KEYS = {2: TOPIC_KEYS, 4: BROKER_KEYS, 32: GROUP_KEYS, 16: METRICS_KEYS}
+
+
+def topic_config(world: World) -> tuple[str, str | None]:
+    return config(world, 2)
+
+
+def config(world: World, kind: int) -> tuple[str, str | None]:
+    """A key of such resources and a value, which may be null or bad. Those that decide of leaders come often."""
+    keys = KEYS.get(kind, TOPIC_KEYS)
+    often = [key for key in ("min.insync.replicas", "unclean.leader.election.enable") if key in keys]
+    key = world.pick(often) if often and world.chance(0.6) else world.pick(list(keys))
+    return key, world.pick(keys[key])

@@ -1,0 +1,97 @@
+"""What the generators share: the rng, the names there are, and choices by the state of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.uuids import uuid_text
+from tests.oracle.commands import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from tests.oracle.ours import Ours
+
+BROKERS = (0, 1, 2, 3, 4, 17)
+NAMES = ("foo", "bar", "a.b", "a_b", "x")
+RACKS = (None, "a", "b")
+
+
+def directory(broker_id: int, number: int = 0) -> str:
+    """The id of a log directory of a broker."""
+    return uuid_text(b"dir-" + bytes([number]) + b"-----" + broker_id.to_bytes(6, "big"))
+
+
+def incarnation(broker_id: int, number: int) -> str:
+    return uuid_text(b"inc-" + bytes([number]) + b"-----" + broker_id.to_bytes(6, "big"))
+
+
+class World:
+    """The rng, and ours as it is now. versions: of the APIs, by key, the lowest and highest that are served."""
+
+    def __init__(self, rng: Random, ours: Ours, metadata_version: int) -> None:
+        self.rng = rng
+        self.ours = ours
+        self.metadata_version = metadata_version
+
+    def chance(self, share: float) -> bool:
+        return self.rng.random() < share
+
+    def pick(self, items: Sequence[Any]) -> Any:
+        return self.rng.choice(items)
+
+    def request(self, api_key: int, low: int, high: int, body: dict[str, Any]) -> Request:
+        """A request in some version, mostly the newest."""
+        version = high if self.chance(0.7) else self.rng.randint(low, high)
+        return Request(api_key, version, body)
+
+    # Brokers.
+
+    def registered(self) -> list[int]:
+        return sorted(self.ours.state.brokers)
+
+    def broker(self) -> int:
+        """A broker, mostly a registered one."""
+        there = self.registered()
+        if there and self.chance(0.93):
+            return int(self.pick(there))
+        return int(self.pick((*BROKERS, 9, -1)))
+
+    def epoch_of(self, broker_id: int) -> Any:
+        """A reference to the broker's epoch, seldom a wrong one."""
+        text = f"$broker_epoch({broker_id})"
+        return text if self.chance(0.96) else self.pick((f"{text}-1", f"{text}+1", -1))
+
+    def some_brokers(self, low: int, high: int) -> list[int]:
+        """Different brokers, mostly registered ones."""
+        there = self.registered() if self.chance(0.93) else list(BROKERS)
+        there = there or list(BROKERS)
+        found = self.rng.sample(there, min(len(there), self.rng.randint(low, high)))
+        if self.chance(0.03) and found:
+            found.append(self.pick((found[0], -1, 9)))
+        return found
+
+    # Topics.
+
+    def topics(self) -> list[str]:
+        return sorted(self.ours.state.topic_ids)
+
+    def topic(self) -> str:
+        """A topic, mostly one that is there."""
+        there = self.topics()
+        if there and self.chance(0.93):
+            return str(self.pick(there))
+        return str(self.pick((*NAMES, "gone")))
+
+    def partition_of(self, name: str) -> int:
+        """A partition, mostly one that is there."""
+        topic = self.ours.state.topic(name)
+        count = 0 if topic is None else topic.partition_count()
+        if count and self.chance(0.96):
+            return self.rng.randrange(count)
+        return int(self.pick((count, 7, -1)))
+
+    def partition(self) -> tuple[str, int]:
+        name = self.topic()
+        return name, self.partition_of(name)

@@ -1,0 +1,103 @@
+"""Both sides together: a sequence is run on ours, sent ahead to stock, and the answers are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from records.wire import EncodeError
+from tests.oracle.bodies import body_of
+from tests.oracle.commands import Answer, Request, Start
+from tests.oracle.compare import Difference, differences
+from tests.oracle.exceptions import is_known
+from tests.oracle.lookups import look_up
+from tests.oracle.ours import Ours
+from tests.oracle.stock import StockProcess, frame_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.oracle.commands import Command
+
+UNFIT = (EncodeError, ValueError, TypeError, AttributeError)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a sequence. commands: as many as were compared; the last one differs where `found` is not empty.
+
+    known: the names of the exceptions that were met. count: of operations that were compared.
+    """
+
+    commands: list[Command]
+    found: list[Difference]
+    known: list[str]
+    count: int
+
+    @property
+    def signature(self) -> str:
+        """What groups differences of one sort; empty where there is none."""
+        return self.found[0].where if self.found else ""
+
+
+class Pair:
+    """One process of stock, which takes sequence after sequence."""
+
+    def __init__(self) -> None:
+        self.stock = StockProcess()
+
+    def close(self) -> None:
+        self.stock.close()
+
+    def run(self, commands: list[Command]) -> Outcome:
+        """Run a sequence that is known; the first command is a Start."""
+        assert isinstance(commands[0], Start)
+        return self.explore(commands[0], lambda _ours: iter(commands[1:]))
+
+    def explore(self, start: Start, generate: Callable[[Ours], Iterator[Command]]) -> Outcome:
+        """Run the commands that a generator chooses as it sees the state of ours."""
+        ours = Ours(start)
+        sent: list[tuple[Command, Answer]] = [(start, ours.take())]
+        self.stock.send(frame_of(start))
+        apis: dict[int, tuple[int, int]] = {}
+        for command in generate(ours):
+            body = b""
+            number = len(sent)
+            if isinstance(command, Request):
+                try:
+                    body = body_of(command, lambda text: look_up(ours, text))
+                except UNFIT:
+                    continue
+                apis[number] = (command.api_key, command.version)
+            self.stock.send(frame_of(command, number, body))
+            if number % 16 == 0:
+                self.stock.flush()
+            try:
+                sent.append((command, ours.run(command, number, body)))
+            except Exception as error:  # noqa: BLE001  what ours raises is a finding like any other
+                sent.append((command, Answer(notes=[f"ours raised {type(error).__name__}: {error}"])))
+                break
+        self.stock.flush()
+        return self._compared(ours, sent, apis)
+
+    def _compared(
+        self, ours: Ours, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]]
+    ) -> Outcome:
+        """Read stock's answers and compare them up to the first that differs."""
+        found: list[Difference] = []
+        known: list[str] = []
+        end = len(sent)
+        for index, (command, answer) in enumerate(sent):
+            stock = self.stock.receive()
+            if end < len(sent):
+                continue
+            all_found = differences(answer, stock, apis)
+            names = [is_known(command, difference) for difference in all_found]
+            known += [name for name, _ in filter(None, names)]
+            found = [difference for difference, name in zip(all_found, names, strict=True) if name is None]
+            ends = any(name is not None and name[1] for name in names)
+            if found or ends:
+                end = index + 1
+                if ends:
+                    found = []
+        return Outcome([command for command, _ in sent[:end]], found, known, end)

@@ -1,0 +1,75 @@
+"""From a sequence that differs to a short one that differs in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tests.oracle.commands import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.oracle.commands import Command
+
+TRIES_MAX = 600
+
+
+def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tries: int = TRIES_MAX) -> list[Command]:
+    """Take out commands, and then parts of requests, as long as `differs` holds. The Start stays."""
+    left = tries
+
+    def holds(candidate: list[Command]) -> bool:
+        nonlocal left
+        left -= 1
+        return left > 0 and differs(candidate)
+
+    commands = _without_commands(commands, holds)
+    for index in range(len(commands) - 1, 0, -1):
+        commands = _smaller_body(commands, index, holds)
+    return _without_commands(commands, holds)
+
+
+def _without_commands(commands: list[Command], holds: Callable[[list[Command]], bool]) -> list[Command]:
+    size = max(len(commands) // 2, 1)
+    while size:
+        position = len(commands) - size
+        while position >= 1:
+            candidate = [*commands[:position], *commands[position + size :]]
+            if len(candidate) > 1 and holds(candidate):
+                commands = candidate
+            position -= size
+        size //= 2
+    return commands
+
+
+def _smaller_body(commands: list[Command], index: int, holds: Callable[[list[Command]], bool]) -> list[Command]:
+    command = commands[index]
+    if not isinstance(command, Request):
+        return commands
+    progress = True
+    while progress:
+        progress = False
+        for body in smaller(command.body):
+            candidate = [*commands[:index], replace(command, body=body), *commands[index + 1 :]]
+            if holds(candidate):
+                commands, command = candidate, replace(command, body=body)
+                progress = True
+                break
+    return commands
+
+
+def smaller(tree: Any) -> Iterator[Any]:
+    """Trees with one part less: a key, an element of a list."""
+    if isinstance(tree, dict):
+        for key in tree:
+            yield {name: value for name, value in tree.items() if name != key}
+        for key, value in tree.items():
+            for inner in smaller(value):
+                yield {**tree, key: inner}
+    elif isinstance(tree, list):
+        for position in range(len(tree)):
+            yield [*tree[:position], *tree[position + 1 :]]
+        for position, value in enumerate(tree):
+            for inner in smaller(value):
+                yield [*tree[:position], inner, *tree[position + 1 :]]
