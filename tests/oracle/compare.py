@@ -2,10 +2,14 @@
 
 Normalisation, where the order in Kafka is that of a Java hash map or hash set and so not part of what it promises:
 
-1. Consecutive PartitionChangeRecords of one batch are compared in the order of topic id and partition; the changes of
-   one partition keep their order among each other.
-2. The records of a snapshot are compared as a sorted list: an image is a set of facts.
+1. Consecutive PartitionChangeRecords of one batch are compared in the order of topic id and partition, consecutive
+   ConfigRecords in the order of resource and key, RemoveTopicRecords in that of the topic id; the changes of one thing
+   keep their order among each other.
+2. The records of a snapshot are compared as a sorted list, and the features and endpoints of a registration too: an
+   image is a set of facts.
 3. The arrays of `UNORDERED` are compared in the order of their elements' texts.
+4. The answers to one request are compared when both sides have given them: while commits are held, ours waits for what
+   an answer rests on, and Kafka for all that is not committed, errors excepted.
 """
 
 from __future__ import annotations
@@ -18,17 +22,37 @@ from typing import TYPE_CHECKING, Any
 from records.codec import decode
 from records.frame import decode_record
 from records.json_form import to_json
-from records.metadata.topics import PartitionChangeRecord
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import PartitionChangeRecord, RemoveTopicRecord
 from records.registry import response_class
 from records.schema import schema_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.oracle.commands import Answer
 
 # (API key, path of the array in the response).
 UNORDERED: set[tuple[int, str]] = {
     (18, "supportedFeatures"),
     (18, "finalizedFeatures"),
+    (20, "responses"),  # shuffled, so that nobody learns anything from the order
+    (32, "results"),
+    (32, "results[].configs"),
+    (33, "responses"),
+    (37, "results"),
+    (43, "replicaElectionResults"),
+    (43, "replicaElectionResults[].partitionResult"),
+    (44, "responses"),
+    (57, "results"),
+}
+
+
+# By what consecutive records of a kind are compared.
+ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
+    PartitionChangeRecord: lambda item: (item[0].topic_id, item[0].partition_id),
+    ConfigRecord: lambda item: (item[0].resource_type, item[0].resource_name, item[0].name),
+    RemoveTopicRecord: lambda item: item[0].topic_id,
 }
 
 
@@ -45,11 +69,9 @@ class Difference:
         return f"{self.path}: ours {_short(self.ours)}, stock {_short(self.stock)}"
 
 
-def differences(ours: Answer, stock: Answer, apis: dict[int, tuple[int, int]]) -> list[Difference]:
-    """What differs in two answers. apis: API key and version of each request, by its number."""
-    if ours == stock:
-        return []
-    found = _responses(ours, stock, apis)
+def differences(ours: Answer, stock: Answer) -> list[Difference]:
+    """What differs in two answers besides the responses."""
+    found: list[Difference] = []
     if ours.batches != stock.batches:
         found += _diff("batches", "batches", [_batch(b) for b in ours.batches], [_batch(b) for b in stock.batches])
     if ours.snapshot != stock.snapshot:
@@ -59,29 +81,39 @@ def differences(ours: Answer, stock: Answer, apis: dict[int, tuple[int, int]]) -
     return found
 
 
-def _responses(ours: Answer, stock: Answer, apis: dict[int, tuple[int, int]]) -> list[Difference]:
-    left, right = dict(ours.responses), dict(stock.responses)
-    found = []
-    for number in sorted(left.keys() | right.keys()):
-        api_key, version = apis[number]
-        name = schema_of(response_class(api_key)).name.removesuffix("Response")
-        if number not in left or number not in right:
-            there = [number in side for side in (left, right)]
-            found.append(Difference(f"{name} answered", f"{name} answered", *there))
-        elif left[number] != right[number]:
-            trees = [_response(api_key, version, side[number]) for side in (left, right)]
-            found += _diff(name, name, *trees)
-    return found
+def response_differences(api_key: int, version: int, ours: bytes | None, stock: bytes | None) -> list[Difference]:
+    """What differs in the answers to one request; None for a connection that is closed."""
+    if ours == stock:
+        return []
+    name = name_of(api_key)
+    return _diff(name, name, _response(api_key, version, ours), _response(api_key, version, stock))
+
+
+def name_of(api_key: int) -> str:
+    return schema_of(response_class(api_key)).name.removesuffix("Response")
 
 
 def _response(api_key: int, version: int, body: bytes | None) -> Any:
     if body is None:
         return "the connection is closed"
     tree = to_json(decode(response_class(api_key), version, body), version)
-    for key, path in UNORDERED:
-        if key == api_key and isinstance(tree.get(path), list):
-            tree[path].sort(key=_text)
+    for key, path in sorted(UNORDERED, reverse=True):
+        if key == api_key:
+            _sort(tree, path)
     return tree
+
+
+def _sort(tree: Any, path: str) -> None:
+    """Sort the arrays at a path, `a[].b` being the array b of each element of a."""
+    name, _, rest = path.partition("[].")
+    found = tree.get(name)
+    if not isinstance(found, list):
+        return
+    if rest:
+        for item in found:
+            _sort(item, rest)
+    else:
+        found.sort(key=_text)
 
 
 def _batch(values: list[bytes]) -> list[Any]:
@@ -89,15 +121,18 @@ def _batch(values: list[bytes]) -> list[Any]:
     records = [decode_record(value) for value in values]
     ordered: list[tuple[Any, int]] = []
     for kind, run in groupby(records, key=lambda item: type(item[0])):
+        key = ORDER.get(kind)
         items = list(run)
-        if kind is PartitionChangeRecord:
-            items.sort(key=lambda item: (item[0].topic_id, item[0].partition_id))
-        ordered += items
+        ordered += items if key is None else sorted(items, key=key)
     return [_record(record, version) for record, version in ordered]
 
 
 def _image(values: list[bytes]) -> list[Any]:
-    return sorted((_record(*decode_record(value)) for value in values), key=_text)
+    trees = [_record(*decode_record(value)) for value in values]
+    for tree in trees:
+        for path in ("features", "endPoints"):
+            _sort(tree, path)
+    return sorted(trees, key=_text)
 
 
 def _record(record: Any, version: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from records.wire import EncodeError
 from tests.oracle.bodies import body_of
 from tests.oracle.commands import Answer, Request, Start
-from tests.oracle.compare import Difference, differences
+from tests.oracle.compare import Difference, differences, name_of, response_differences
 from tests.oracle.exceptions import is_known
 from tests.oracle.lookups import look_up
 from tests.oracle.ours import Ours
@@ -84,20 +84,54 @@ class Pair:
         self, ours: Ours, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]]
     ) -> Outcome:
         """Read stock's answers and compare them up to the first that differs."""
+        meeting = Meeting(apis, [command for command, _ in sent])
         found: list[Difference] = []
         known: list[str] = []
-        end = len(sent)
-        for index, (command, answer) in enumerate(sent):
+        end = 0
+        is_over = False
+        for command, answer in sent:
             stock = self.stock.receive()
-            if end < len(sent):
+            if is_over:
                 continue
-            all_found = differences(answer, stock, apis)
+            end += 1
+            all_found = [*differences(answer, stock), *meeting.responses(answer, stock)]
+            if not answer.notes and command is sent[-1][0]:
+                all_found += meeting.unanswered()
             names = [is_known(command, difference) for difference in all_found]
             known += [name for name, _ in filter(None, names)]
             found = [difference for difference, name in zip(all_found, names, strict=True) if name is None]
             ends = any(name is not None and name[1] for name in names)
-            if found or ends:
-                end = index + 1
-                if ends:
-                    found = []
+            found = [] if ends else found
+            is_over = ends or bool(found)
         return Outcome([command for command, _ in sent[:end]], found, known, end)
+
+
+class Meeting:
+    """Brings the answers of both sides to one request together, which need not come at the same command."""
+
+    def __init__(self, apis: dict[int, tuple[int, int]], commands: list[Command]) -> None:
+        self.apis = apis
+        self.commands = commands
+        self.ours: dict[int, bytes | None] = {}
+        self.stock: dict[int, bytes | None] = {}
+        self.early: set[int] = set()
+
+    def responses(self, ours: Answer, stock: Answer) -> list[Difference]:
+        self.ours.update(ours.responses)
+        self.stock.update(stock.responses)
+        found = []
+        for number in sorted(self.ours.keys() & self.stock.keys()):
+            left, right = self.ours.pop(number), self.stock.pop(number)
+            api_key, version = self.apis[number]
+            # The one that had answered before leadership was lost has another answer than the one that had not.
+            if number not in self.early or ours.responses == stock.responses:
+                found += response_differences(api_key, version, left, right)
+        self.early |= self.ours.keys() | self.stock.keys()
+        return found
+
+    def unanswered(self) -> list[Difference]:
+        """Requests that only one side has answered at the end."""
+        return [
+            Difference(f"{name_of(self.apis[number][0])} answered", "answered", number in self.ours, number in self.stock)
+            for number in sorted(self.ours.keys() | self.stock.keys())
+        ]

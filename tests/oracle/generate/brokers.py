@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.generate.world import BROKERS, RACKS, directory, incarnation
+from tests.oracle.generate.world import BROKERS, directory, incarnation
 from tests.oracle.ours import CLUSTER, supported
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def register(world: World) -> Command:
         "incarnationId": incarnation(broker_id, number),
         "listeners": listeners(world, f"broker{broker_id}"),
         "features": features(world),
-        "rack": world.pick(RACKS),
+        "rack": world.pick(world.racks),
         "logDirs": directories,
         "previousBrokerEpoch": world.pick((-1, -1, f"$broker_epoch({broker_id})", -2, 5)),
     }

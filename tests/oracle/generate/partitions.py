@@ -21,9 +21,12 @@ def alter(world: World) -> Command:
     topics = [{"topicId": f"$topic_id({name})", "partitions": partitions}]
     if world.chance(0.2):
         other = world.partition_of(name)
-        partitions.append(altered(world, name, other))
+        if other != index or world.repeats:
+            partitions.append(altered(world, name, other))
+    first = name
     if world.chance(0.1):
         name, index = world.partition()
+    if name != first or world.repeats:
         topics.append({"topicId": f"$topic_id({name})", "partitions": [altered(world, name, index)]})
     body = {"brokerId": leader, "brokerEpoch": world.epoch_of(leader), "topics": topics}
     return world.request(56, 2, 3, body)
@@ -56,11 +59,9 @@ def altered(world: World, name: str, index: int) -> dict[str, Any]:
 
 def reassign(world: World) -> Command:
     topics = []
-    for _ in range(world.pick((1, 1, 1, 2))):
-        name = world.topic()
+    for name in world.some_topics(world.pick((1, 1, 1, 2))):
         partitions = []
-        for _ in range(world.pick((1, 1, 2))):
-            index = world.partition_of(name)
+        for index in world.partitions_of(name, world.pick((1, 1, 2))):
             found = world.ours.partition(name, index)
             replicas: list[int] | None = world.some_brokers(1, 4)
             if found is not None and world.chance(0.3):
@@ -81,18 +82,17 @@ def reassign(world: World) -> Command:
 def list_reassignments(world: World) -> Command:
     topics = None
     if world.chance(0.5):
-        names = [world.topic() for _ in range(world.rng.randint(0, 2))]
-        topics = [{"name": name, "partitionIndexes": [world.partition_of(name) for _ in range(2)]} for name in names]
+        names = world.some_topics(world.rng.randint(0, 2))
+        topics = [{"name": name, "partitionIndexes": world.partitions_of(name, 2)} for name in names]
     return world.request(46, 0, 0, {"topics": topics, "timeoutMs": timeout(world)})
 
 
 def elect(world: World) -> Command:
     topics = None
     if world.chance(0.7):
-        names = [world.topic() for _ in range(world.rng.randint(1, 2))]
+        names = world.some_topics(world.rng.randint(1, 2))
         topics = [
-            {"topic": name, "partitions": [world.partition_of(name) for _ in range(world.rng.randint(1, 3))]}
-            for name in names
+            {"topic": name, "partitions": world.partitions_of(name, world.rng.randint(1, 3))} for name in names
         ]
     kind = world.pick((0, 0, 1, 1)) if world.chance(0.97) else world.pick((2, -1))
     return world.request(43, 0, 2, {"electionType": kind, "topicPartitions": topics, "timeoutMs": timeout(world)})
@@ -101,13 +101,13 @@ def elect(world: World) -> Command:
 def assign(world: World) -> Command:
     broker_id = world.broker()
     directories = []
-    for _ in range(world.pick((1, 1, 2))):
+    for name in world.some_topics(world.pick((1, 1, 2))):
         owner = max(broker_id, 0) if world.chance(0.95) else 3
         id_ = directory(owner, world.rng.randrange(3))
         if world.chance(0.03):
             id_ = world.pick(("AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"))
-        name = world.topic()
-        partitions = [{"partitionIndex": world.partition_of(name)} for _ in range(world.rng.randint(1, 2))]
+        indexes = world.partitions_of(name, world.rng.randint(1, 2))
+        partitions = [{"partitionIndex": index} for index in indexes]
         directories.append({"id": id_, "topics": [{"topicId": f"$topic_id({name})", "partitions": partitions}]})
     body = {"brokerId": broker_id, "brokerEpoch": world.epoch_of(broker_id), "directories": directories}
     return world.request(73, 0, 0, body)

@@ -55,7 +55,7 @@ def timeout(world: World) -> int:
 def delete(world: World) -> Command:
     count = world.pick((1, 1, 1, 2, 3))
     version = 6 if world.chance(0.6) else world.rng.randint(1, 5)
-    names = [world.topic() for _ in range(count)]
+    names = world.some_topics(count)
     states: list[dict[str, Any]] = []
     for name in names:
         kind = world.rng.random()
@@ -72,8 +72,7 @@ def delete(world: World) -> Command:
 
 def grow(world: World) -> Command:
     topics = []
-    for _ in range(world.pick((1, 1, 1, 2))):
-        name = world.topic()
+    for name in world.some_topics(world.pick((1, 1, 1, 2))):
         found = world.ours.state.topic(name)
         count = 0 if found is None else found.partition_count()
         added = world.pick((1, 1, 2, 3, 4)) if world.chance(0.9) else world.pick((0, -1, -count, 10_001))

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 BROKERS = (0, 1, 2, 3, 4, 17)
 NAMES = ("foo", "bar", "a.b", "a_b", "x")
-RACKS = (None, "a", "b")
 
 
 def directory(broker_id: int, number: int = 0) -> str:
@@ -28,12 +27,16 @@ def incarnation(broker_id: int, number: int) -> str:
 
 
 class World:
-    """The rng, and ours as it is now. versions: of the APIs, by key, the lowest and highest that are served."""
+    """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice."""
 
     def __init__(self, rng: Random, ours: Ours, metadata_version: int) -> None:
         self.rng = rng
         self.ours = ours
         self.metadata_version = metadata_version
+        # Where all are in one rack, nothing depends on the order in which racks draw their random numbers.
+        self.racks = (None, "a", "b") if rng.random() < 0.15 else (None,)
+        # Few sequences name one partition twice in a request.
+        self.repeats = rng.random() < 0.05
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
@@ -91,6 +94,16 @@ class World:
         if count and self.chance(0.96):
             return self.rng.randrange(count)
         return int(self.pick((count, 7, -1)))
+
+    def partitions_of(self, name: str, count: int) -> list[int]:
+        """Partitions of one topic, seldom the same twice."""
+        found = [self.partition_of(name) for _ in range(count)]
+        return found if self.repeats else list(dict.fromkeys(found))
+
+    def some_topics(self, count: int) -> list[str]:
+        """Topics, seldom the same twice."""
+        found = [self.topic() for _ in range(count)]
+        return found if self.repeats else list(dict.fromkeys(found))
 
     def partition(self) -> tuple[str, int]:
         name = self.topic()

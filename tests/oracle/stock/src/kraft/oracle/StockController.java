@@ -4,9 +4,7 @@ import java.io.StringReader;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
@@ -19,6 +17,7 @@ import kafka.server.ControllerConfigurationValidator;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer$;
 import kafka.server.QuotaFactory;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.memory.MemoryPool;
 import org.apache.kafka.common.message.ApiMessageType.ListenerType;
 import org.apache.kafka.common.metrics.Metrics;
@@ -56,7 +55,6 @@ import scala.Option;
 /** One stock controller with its request layer, on a local log, with mock time and fixed random numbers. */
 final class StockController implements AutoCloseable {
     private static final RequestChannelMetrics CHANNEL_METRICS = new RequestChannelMetrics(ListenerType.CONTROLLER);
-    private static final Map<String, KafkaConfig> CONFIGS = new HashMap<>();
     private static final long START_MS = 1_000_000;
     /** A periodic task that has more to do runs again after so many milliseconds. */
     private static final long AGAIN_MS = 10;
@@ -64,7 +62,8 @@ final class StockController implements AutoCloseable {
 
     final List<String> notes = java.util.Collections.synchronizedList(new ArrayList<>());
     private final MockTime time = new MockTime(0, START_MS, START_MS * 1_000_000);
-    private final KafkaConfig config;
+    private final Properties parsed;
+    private KafkaConfig config;
     private final String clusterId;
     private final BootstrapMetadata bootstrap;
     private final Random placement;
@@ -80,14 +79,10 @@ final class StockController implements AutoCloseable {
 
     StockController(String properties, String clusterId, List<ApiMessageAndVersion> bootstrap, long seed)
         throws Exception {
-        KafkaConfig known = CONFIGS.get(properties);
-        if (known == null) {
-            Properties parsed = new Properties();
-            parsed.load(new StringReader(properties));
-            known = KafkaConfig.fromProps(parsed, false);
-            CONFIGS.put(properties, known);
-        }
-        this.config = known;
+        Properties parsed = new Properties();
+        parsed.load(new StringReader(properties));
+        this.parsed = parsed;
+        this.config = newConfig();
         this.clusterId = clusterId;
         this.bootstrap = BootstrapMetadata.fromRecords(bootstrap, "the oracle");
         this.placement = new Random(seed);
@@ -95,8 +90,13 @@ final class StockController implements AutoCloseable {
         this.log = new LocalLog(config.nodeId(), time, notes);
         this.quotas = QuotaFactory.instantiate(config, metrics, time, "oracle-", "controller");
         begin();
-        log.lead();
-        settle();
+        activate();
+    }
+
+    private KafkaConfig newConfig() {
+        KafkaConfig made = KafkaConfig.fromProps(parsed, false);
+        made.dynamicConfig().initialize(Option.empty());
+        return made;
     }
 
     private void begin() throws Exception {
@@ -157,6 +157,12 @@ final class StockController implements AutoCloseable {
             current.features().metadataVersionOrThrow(), current.features().finalizedVersions(), current.offset());
     }
 
+    private void activate() throws Exception {
+        log.lead();
+        settle();
+        OrderedContacts.install(controller);
+    }
+
     /** Let the controller do all that it can do now, timers that are due included. */
     void settle() throws Exception {
         for (int round = 0; round < 12; round++) {
@@ -201,6 +207,14 @@ final class StockController implements AutoCloseable {
         List<Batch<ApiMessageAndVersion>> batches = log.committedBatches();
         MetadataImage current = image.after(batches);
         cache.setImage(current);
+        for (String name : List.of("", Integer.toString(config.nodeId()))) {
+            Properties dynamic = current.configs().configProperties(new ConfigResource(ConfigResource.Type.BROKER, name));
+            if (name.isEmpty()) {
+                config.dynamicConfig().updateDefaultConfig(dynamic, false);
+            } else {
+                config.dynamicConfig().updateBrokerConfig(config.nodeId(), dynamic, false);
+            }
+        }
         if (image.lastDelta() != null) {
             registrations.onMetadataUpdate(image.lastDelta(), current, LogDeltaManifest.newBuilder()
                 .provenance(current.provenance()).leaderAndEpoch(LeaderAndEpoch.UNKNOWN)
@@ -232,21 +246,20 @@ final class StockController implements AutoCloseable {
 
     void lead() throws Exception {
         log.hold(false);
-        log.lead();
-        settle();
+        activate();
     }
 
     /** A new process begins with the log, or with a snapshot of what is committed, and leads. */
     void restart(boolean fromSnapshot) throws Exception {
         MetadataImage current = fromSnapshot ? publish() : null;
         controller.close();
+        config = newConfig();
         log.restart();
         begin();
         if (fromSnapshot) {
             log.load(new ImageReader(current));
         }
-        log.lead();
-        settle();
+        activate();
     }
 
     List<ApiMessageAndVersion> snapshot() {
