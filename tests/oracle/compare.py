@@ -3,12 +3,14 @@
 Normalisation, where the order in Kafka is that of a Java hash map or hash set and so not part of what it promises:
 
 1. Consecutive PartitionChangeRecords of one batch are compared in the order of topic id and partition, consecutive
-   ConfigRecords in the order of resource and key, RemoveTopicRecords in that of the topic id; the changes of one thing
-   keep their order among each other.
+   ConfigRecords in the order of resource and key, RemoveTopicRecords in that of the topic id, FeatureLevelRecords in
+   that of the name; the changes of one thing keep their order among each other.
 2. The records of a snapshot are compared as a sorted list, and the features and endpoints of a registration too: an
    image is a set of facts.
 3. The arrays of `UNORDERED` are compared in the order of their elements' texts.
-4. The answers to one request are compared when both sides have given them: while commits are held, ours waits for what
+4. The batches that come of one passing of time are compared as a sorted list: when fencing and several periodic tasks
+   are due at one moment, the order in Kafka is that of the deadlines, down to the nanosecond.
+5. The answers to one request are compared when both sides have given them: while commits are held, ours waits for what
    an answer rests on, and Kafka for all that is not committed, errors excepted.
 """
 
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from records.codec import decode
 from records.frame import decode_record
 from records.json_form import to_json
-from records.metadata.configs import ConfigRecord
+from records.metadata.configs import ConfigRecord, FeatureLevelRecord
 from records.metadata.topics import PartitionChangeRecord, RemoveTopicRecord
 from records.registry import response_class
 from records.schema import schema_of
@@ -44,6 +46,8 @@ UNORDERED: set[tuple[int, str]] = {
     (43, "replicaElectionResults"),
     (43, "replicaElectionResults[].partitionResult"),
     (44, "responses"),
+    (46, "topics"),
+    (46, "topics[].partitions"),
     (57, "results"),
 }
 
@@ -53,6 +57,7 @@ ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
     PartitionChangeRecord: lambda item: (item[0].topic_id, item[0].partition_id),
     ConfigRecord: lambda item: (item[0].resource_type, item[0].resource_name, item[0].name),
     RemoveTopicRecord: lambda item: item[0].topic_id,
+    FeatureLevelRecord: lambda item: item[0].name,
 }
 
 
@@ -69,11 +74,15 @@ class Difference:
         return f"{self.path}: ours {_short(self.ours)}, stock {_short(self.stock)}"
 
 
-def differences(ours: Answer, stock: Answer) -> list[Difference]:
-    """What differs in two answers besides the responses."""
+def differences(ours: Answer, stock: Answer, *, of_time: bool = False) -> list[Difference]:
+    """What differs in two answers besides the responses. of_time: of a command with which time passes."""
     found: list[Difference] = []
     if ours.batches != stock.batches:
-        found += _diff("batches", "batches", [_batch(b) for b in ours.batches], [_batch(b) for b in stock.batches])
+        left, right = [_batch(values) for values in ours.batches], [_batch(values) for values in stock.batches]
+        if of_time:
+            left.sort(key=_text)
+            right.sort(key=_text)
+        found += _diff("batches", "batches", left, right)
     if ours.snapshot != stock.snapshot:
         found += _diff("snapshot", "snapshot", _image(ours.snapshot), _image(stock.snapshot))
     if ours.notes != stock.notes:
@@ -113,7 +122,14 @@ def _sort(tree: Any, path: str) -> None:
         for item in found:
             _sort(item, rest)
     else:
-        found.sort(key=_text)
+        found.sort(key=_identity)
+
+
+def _identity(item: Any) -> str:
+    """What an element of an array is about, whatever is said of it."""
+    if isinstance(item, dict):
+        item = {key: value for key, value in item.items() if key not in ("errorCode", "errorMessage")}
+    return _text(item)
 
 
 def _batch(values: list[bytes]) -> list[Any]:
@@ -167,10 +183,21 @@ def _diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
 
 def _uneven(where: str, path: str, ours: list[Any], stock: list[Any]) -> Difference:
     """Lists of unequal length: what only one of them has."""
-    ours_texts, stock_texts = [_text(item) for item in ours], [_text(item) for item in stock]
-    only_ours = [item for item, text in zip(ours, ours_texts, strict=True) if text not in stock_texts]
-    only_stock = [item for item, text in zip(stock, stock_texts, strict=True) if text not in ours_texts]
+    only_ours, only_stock = _left_over(ours, stock), _left_over(stock, ours)
     return Difference(f"{where} ({_kinds(only_ours)}|{_kinds(only_stock)})", path, only_ours, only_stock)
+
+
+def _left_over(items: list[Any], others: list[Any]) -> list[Any]:
+    """The items for which there is none among the others."""
+    texts = [_text(item) for item in others]
+    left = []
+    for item in items:
+        text = _text(item)
+        if text in texts:
+            texts.remove(text)
+        else:
+            left.append(item)
+    return left
 
 
 def _kinds(items: list[Any]) -> str:

@@ -21,6 +21,7 @@ class Deliberate(NamedTuple):
     holds: Callable[[Command, Difference], bool]
 
 
+HEARTBEAT, ASSIGN_REPLICAS = 63, 73
 SEVERAL_ERRORS = ("UpdateFeatures.errorMessage", "AlterConfigs.responses[].errorMessage",
                   "IncrementalAlterConfigs.responses[].errorMessage")  # fmt: skip
 
@@ -42,9 +43,55 @@ def entries(body: dict[str, Any]) -> list[list[Any]]:
     return [*found, *(resource.get("configs", []) for resource in body.get("resources", []))]
 
 
+def names_twice(command: Command) -> bool:
+    """Whether a request names one partition twice."""
+    if not isinstance(command, Request):
+        return False
+    found = partitions_of(command.body)
+    return len(found) > len(set(found))
+
+
+def partitions_of(tree: Any, topic: str = "") -> list[tuple[str, int]]:
+    """The partitions that a body names, by topic, as often as it does."""
+    if isinstance(tree, list):
+        return [pair for item in tree for pair in partitions_of(item, topic)]
+    if not isinstance(tree, dict):
+        return []
+    topic = str(tree.get("name") or tree.get("topic") or tree.get("topicId") or topic)
+    found = []
+    if "topics" not in tree and "topicPartitions" not in tree and "directories" not in tree:
+        for key in ("partitions", "partitionIndexes"):
+            for item in tree.get(key, []):
+                found.append((topic, int(item.get("partitionIndex", 0) if isinstance(item, dict) else item)))
+    for key in ("topics", "topicPartitions", "directories"):
+        found += partitions_of(tree.get(key) or [], topic)
+    return found
+
+
+def is_offline_directory(command: Command, difference: Difference, api_key: int) -> bool:
+    """Records that come of a directory that is offline, told by a heartbeat or an AssignReplicasToDirs."""
+    if not isinstance(command, Request) or command.api_key != api_key or not difference.where.startswith("batches"):
+        return False
+    return api_key == ASSIGN_REPLICAS or bool(command.body.get("offlineLogDirs"))
+
+
+def is_unknown_error(difference: Difference) -> bool:
+    """Stock answers -1, which is what an exception becomes that its controller does not expect."""
+    return difference.where.endswith("errorCode") and difference.stock == -1 and difference.ours != -1
+
+
 EXCEPTIONS: tuple[Deliberate, ...] = (
+    Deliberate("stock-answers-unknown", True, lambda _, d: is_unknown_error(d)),
     # Stock fails: an event of its controller raised what it does not expect, and it gives up leadership.
     Deliberate("stock-fails", True, lambda _, d: d.where == "notes" and "resigned" in d.stock and not d.ours),
+    # Kafka computes both changes from one base, ours the second from what the first has left.
+    Deliberate("partition-twice", True, lambda c, _: names_twice(c)),
+    # A heartbeat that fences or unfences and tells of an offline directory: Kafka computes both from one base, and can
+    # leave a leader outside the ISR.
+    Deliberate("heartbeat-offline-and-state", True, lambda c, d: is_offline_directory(c, d, HEARTBEAT)),
+    # A replica that is put into a directory that is offline: Kafka computes its leaving of the ISR from the base before
+    # the assignment, and can leave it as the leader.
+    Deliberate("assign-offline-directory", True, lambda c, d: is_offline_directory(c, d, ASSIGN_REPLICAS)),
     # Of several errors of one request Kafka names the first in the order of a hash map, ours the first of the request.
     Deliberate("first-error", False, lambda c, d: is_other_error(c, d)),
     # APIs that ours does not serve are not announced.

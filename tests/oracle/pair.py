@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from records.wire import EncodeError
 from tests.oracle.bodies import body_of
-from tests.oracle.commands import Answer, Request, Start
+from tests.oracle.commands import Answer, Pass, Request, Start
 from tests.oracle.compare import Difference, differences, name_of, response_differences
 from tests.oracle.exceptions import is_known
 from tests.oracle.lookups import look_up
@@ -94,7 +94,7 @@ class Pair:
             if is_over:
                 continue
             end += 1
-            all_found = [*differences(answer, stock), *meeting.responses(answer, stock)]
+            all_found = [*differences(answer, stock, of_time=isinstance(command, Pass)), *meeting.responses(answer, stock)]
             if not answer.notes and command is sent[-1][0]:
                 all_found += meeting.unanswered()
             names = [is_known(command, difference) for difference in all_found]

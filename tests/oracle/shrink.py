@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.commands import Request
+from tests.oracle.commands import Request, Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +25,7 @@ def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tr
         return left > 0 and differs(candidate)
 
     commands = _without_commands(commands, holds)
+    commands = _plainer_start(commands, holds)
     for index in range(len(commands) - 1, 0, -1):
         commands = _smaller_body(commands, index, holds)
     return _without_commands(commands, holds)
@@ -40,6 +41,20 @@ def _without_commands(commands: list[Command], holds: Callable[[list[Command]], 
                 commands = candidate
             position -= size
         size //= 2
+    return commands
+
+
+def _plainer_start(commands: list[Command], holds: Callable[[list[Command]], bool]) -> list[Command]:
+    start = commands[0]
+    assert isinstance(start, Start)
+    for key, _ in start.properties:
+        plainer = replace(start, properties=tuple(item for item in start.properties if item[0] != key))
+        if holds([plainer, *commands[1:]]):
+            commands, start = [plainer, *commands[1:]], plainer
+    for levels in ((("metadata.version", 30),), (*start.levels[:1], *(("eligible.leader.replicas.version", 1),))):
+        plainer = replace(start, levels=levels)
+        if start.levels != levels and start.levels[0] != ("metadata.version", 30) and holds([plainer, *commands[1:]]):
+            return [plainer, *commands[1:]]
     return commands
 
 

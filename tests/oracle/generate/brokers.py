@@ -61,7 +61,7 @@ def register(world: World) -> Command:
 
 
 def heartbeat(world: World) -> Command:
-    broker_id = world.broker()
+    broker_id = world.heartbeating()
     body: dict[str, Any] = {
         "brokerId": broker_id,
         "brokerEpoch": world.epoch_of(broker_id),

@@ -75,7 +75,7 @@ def grow(world: World) -> Command:
     for name in world.some_topics(world.pick((1, 1, 1, 2))):
         found = world.ours.state.topic(name)
         count = 0 if found is None else found.partition_count()
-        added = world.pick((1, 1, 2, 3, 4)) if world.chance(0.9) else world.pick((0, -1, -count, 10_001))
+        added = world.pick((1, 1, 2, 3, 4)) if world.chance(0.9) else world.pick((0, -1, -count))
         topic: dict[str, Any] = {"name": name, "count": count + added, "assignments": None}
         if world.chance(0.4) and 0 < added < 10:
             wanted = added if world.chance(0.95) else added + 1

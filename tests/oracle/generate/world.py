@@ -61,6 +61,11 @@ class World:
             return int(self.pick(there))
         return int(self.pick((*BROKERS, 9, -1)))
 
+    def heartbeating(self) -> int:
+        """A broker, seldom one that is not registered: Kafka keeps a contact of each, and looks at one at a time."""
+        there = self.registered()
+        return int(self.pick(there)) if there and self.chance(0.99) else int(self.pick((*BROKERS, 9, -1)))
+
     def epoch_of(self, broker_id: int) -> Any:
         """A reference to the broker's epoch, seldom a wrong one."""
         text = f"$broker_epoch({broker_id})"

@@ -19,6 +19,13 @@ final class Image {
     private MetadataDelta lastDelta = null;
     private final List<ApiMessageAndVersion> open = new ArrayList<>();
     private boolean inTransaction = false;
+    private final TopicConfigs configs = new TopicConfigs();
+    private final boolean keepsConfigs;
+
+    /** keepsConfigs: whether configs of deleted topics stay in the image, as they do in Kafka. */
+    Image(boolean keepsConfigs) {
+        this.keepsConfigs = keepsConfigs;
+    }
 
     /** The image after these batches, of which those seen before are the first. */
     MetadataImage after(List<Batch<ApiMessageAndVersion>> batches) {
@@ -56,6 +63,9 @@ final class Image {
 
     private void replay(MetadataDelta delta, ApiMessageAndVersion record) {
         MetadataRecordType type = MetadataRecordType.fromId(record.message().apiKey());
+        if (!keepsConfigs) {
+            configs.before(delta, record.message());
+        }
         switch (type) {
             case BEGIN_TRANSACTION_RECORD -> inTransaction = true;
             case ABORT_TRANSACTION_RECORD -> {

@@ -55,6 +55,8 @@ import scala.Option;
 /** One stock controller with its request layer, on a local log, with mock time and fixed random numbers. */
 final class StockController implements AutoCloseable {
     private static final RequestChannelMetrics CHANNEL_METRICS = new RequestChannelMetrics(ListenerType.CONTROLLER);
+    /** In the properties of a sequence that shows this difference. */
+    private static final String KEEPS_CONFIGS = "oracle.keeps.configs.of.deleted.topics";
     private static final long START_MS = 1_000_000;
     /** A periodic task that has more to do runs again after so many milliseconds. */
     private static final long AGAIN_MS = 10;
@@ -103,7 +105,7 @@ final class StockController implements AutoCloseable {
         channel = new AnswerChannel(time, CHANNEL_METRICS);
         cache = new KRaftMetadataCache(config.nodeId(), () -> KRaftVersion.KRAFT_VERSION_0);
         registrations = new ControllerRegistrationsPublisher();
-        image = new Image();
+        image = new Image(parsed.containsKey(KEEPS_CONFIGS));
         FaultHandler fatal = fault("fatal");
         FaultHandler nonFatal = fault("fault");
         OptionalLong imbalance = config.autoLeaderRebalanceEnable()
