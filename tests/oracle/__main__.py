@@ -54,7 +54,7 @@ def report(pair: Pair, seed: int, outcome: Outcome, directory: Path | None) -> N
     out(f"--- {text}")
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
-        name = re.sub(r"[^A-Za-z0-9]+", "-", signature).strip("-")[:100]
+        name = re.sub(r"[^A-Za-z0-9]+", "-", signature.replace("(|", "(none|").replace("|)", "|none)")).strip("-")[:100]
         (directory / f"{name}.txt").write_text(text)
 
 

@@ -3,8 +3,8 @@
 Normalisation, where the order in Kafka is that of a Java hash map or hash set and so not part of what it promises:
 
 1. Consecutive PartitionChangeRecords of one batch are compared in the order of topic id and partition, consecutive
-   ConfigRecords in the order of resource and key, RemoveTopicRecords in that of the topic id, FeatureLevelRecords in
-   that of the name; the changes of one thing keep their order among each other.
+   ConfigRecords in the order of resource and key, RemoveTopicRecords in that of the topic id, FeatureLevelRecords and
+   ClearElrRecords in that of the name; the changes of one thing keep their order among each other.
 2. The records of a snapshot are compared as a sorted list, and the features and endpoints of a registration too: an
    image is a set of facts.
 3. The arrays of `UNORDERED` are compared in the order of their elements' texts.
@@ -25,7 +25,7 @@ from records.codec import decode
 from records.frame import decode_record
 from records.json_form import to_json
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
-from records.metadata.topics import PartitionChangeRecord, RemoveTopicRecord
+from records.metadata.topics import ClearElrRecord, PartitionChangeRecord, RemoveTopicRecord
 from records.registry import response_class
 from records.schema import schema_of
 
@@ -58,17 +58,22 @@ ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
     ConfigRecord: lambda item: (item[0].resource_type, item[0].resource_name, item[0].name),
     RemoveTopicRecord: lambda item: item[0].topic_id,
     FeatureLevelRecord: lambda item: item[0].name,
+    ClearElrRecord: lambda item: item[0].topic_name,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two answers to one command differ. where: a path without indexes, by which differences are grouped."""
+    """Where two answers to one command differ. where: a path without indexes, by which differences are grouped.
+
+    number: of the request whose answers differ, 0 for what is not an answer.
+    """
 
     where: str
     path: str
     ours: Any
     stock: Any
+    number: int = 0
 
     def __str__(self) -> str:
         return f"{self.path}: ours {_short(self.ours)}, stock {_short(self.stock)}"
@@ -96,6 +101,11 @@ def response_differences(api_key: int, version: int, ours: bytes | None, stock: 
         return []
     name = name_of(api_key)
     return _diff(name, name, _response(api_key, version, ours), _response(api_key, version, stock))
+
+
+def answers_unknown(api_key: int, version: int, body: bytes) -> bool:
+    """Whether a response has the error code -1 anywhere."""
+    return '"errorCode": -1' in _text(_response(api_key, version, body))
 
 
 def name_of(api_key: int) -> str:

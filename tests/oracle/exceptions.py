@@ -21,7 +21,7 @@ class Deliberate(NamedTuple):
     holds: Callable[[Command, Difference], bool]
 
 
-HEARTBEAT, ASSIGN_REPLICAS = 63, 73
+REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 62, 63, 64, 73
 SEVERAL_ERRORS = ("UpdateFeatures.errorMessage", "AlterConfigs.responses[].errorMessage",
                   "IncrementalAlterConfigs.responses[].errorMessage")  # fmt: skip
 
@@ -75,6 +75,16 @@ def is_offline_directory(command: Command, difference: Difference, api_key: int)
     return api_key == ASSIGN_REPLICAS or bool(command.body.get("offlineLogDirs"))
 
 
+def is_stale_index(command: Command, difference: Difference) -> bool:
+    """Partitions that Kafka finds by an index of ELRs from which ClearElrRecord took nothing."""
+    if not isinstance(command, Request) or command.api_key not in (REGISTRATION, UNREGISTER):
+        return False
+    return difference.where == "batches[] (|PartitionChangeRecord)" and all(
+        record["type"] == "PartitionChangeRecord" and record.get("eligibleLeaderReplicas") == []
+        for record in difference.stock
+    )
+
+
 def is_unknown_error(difference: Difference) -> bool:
     """Stock answers -1, which is what an exception becomes that its controller does not expect."""
     return difference.where.endswith("errorCode") and difference.stock == -1 and difference.ours != -1
@@ -82,8 +92,8 @@ def is_unknown_error(difference: Difference) -> bool:
 
 EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("stock-answers-unknown", True, lambda _, d: is_unknown_error(d)),
-    # Stock fails: an event of its controller raised what it does not expect, and it gives up leadership.
-    Deliberate("stock-fails", True, lambda _, d: d.where == "notes" and "resigned" in d.stock and not d.ours),
+    # Stock fails: an event or a periodic task of its controller raised what it does not expect.
+    Deliberate("stock-fails", True, lambda _, d: d.where == "notes" and bool(d.stock) and not d.ours),
     # Kafka computes both changes from one base, ours the second from what the first has left.
     Deliberate("partition-twice", True, lambda c, _: names_twice(c)),
     # A heartbeat that fences or unfences and tells of an offline directory: Kafka computes both from one base, and can
@@ -92,6 +102,8 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     # A replica that is put into a directory that is offline: Kafka computes its leaving of the ISR from the base before
     # the assignment, and can leave it as the leader.
     Deliberate("assign-offline-directory", True, lambda c, d: is_offline_directory(c, d, ASSIGN_REPLICAS)),
+    # The ELR of a partition that was cleared is emptied once more when a broker that was in it comes back.
+    Deliberate("stale-elr-index", True, is_stale_index),
     # Of several errors of one request Kafka names the first in the order of a hash map, ours the first of the request.
     Deliberate("first-error", False, lambda c, d: is_other_error(c, d)),
     # APIs that ours does not serve are not announced.

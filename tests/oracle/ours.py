@@ -56,6 +56,8 @@ PROPERTIES = {
     "log.dirs": "oracle-logs",
     # A NoOp record says nothing that is compared; a sequence that wants them asks for them.
     "metadata.max.idle.interval.ms": "0",
+    # So that the two periodic tasks are not due at the same moment.
+    "leader.imbalance.check.interval.seconds": "310",
 }
 
 _configs: dict[tuple[tuple[str, str], ...], NodeConfig] = {}
@@ -148,6 +150,11 @@ class Ours:
         for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
             self.now_ms += step_ms
             self.tick()
+
+    def due_in_ms(self) -> int | None:
+        """How long it is until something is due; None where nothing ever is."""
+        deadline_ms = self.controller.deadline_ms
+        return None if deadline_ms is None else max(deadline_ms - self.now_ms, 0)
 
     def tick(self) -> None:
         for _ in range(TICKS_MAX):

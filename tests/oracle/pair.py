@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from records.wire import EncodeError
 from tests.oracle.bodies import body_of
 from tests.oracle.commands import Answer, Pass, Request, Start
-from tests.oracle.compare import Difference, differences, name_of, response_differences
+from tests.oracle.compare import Difference, answers_unknown, differences, name_of, response_differences
 from tests.oracle.exceptions import is_known
 from tests.oracle.lookups import look_up
-from tests.oracle.ours import Ours
+from tests.oracle.ours import AGAIN_MS, AGAIN_STEPS, Ours
 from tests.oracle.stock import StockProcess, frame_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.oracle.commands import Command
 
+# Stock looks for silent brokers so often.
+PIECE_MS = 100
 UNFIT = (EncodeError, ValueError, TypeError, AttributeError)
 
 
@@ -38,6 +40,23 @@ class Outcome:
     def signature(self) -> str:
         """What groups differences of one sort; empty where there is none."""
         return self.found[0].where if self.found else ""
+
+
+def in_pieces(ours: Ours, commands: Iterator[Command]) -> Iterator[Command]:
+    """The commands, where each passing of time is cut where something is due, so that one thing is due at a time."""
+    for command in commands:
+        if not isinstance(command, Pass):
+            yield command
+            continue
+        left = command.ms
+        while left > 0:
+            due_ms = ours.due_in_ms()
+            if due_ms is None or due_ms >= left:
+                yield Pass(left)
+                break
+            piece = max(-(-due_ms // PIECE_MS) * PIECE_MS, PIECE_MS)
+            yield Pass(piece)
+            left -= piece + AGAIN_MS * AGAIN_STEPS
 
 
 class Pair:
@@ -60,7 +79,7 @@ class Pair:
         sent: list[tuple[Command, Answer]] = [(start, ours.take())]
         self.stock.send(frame_of(start))
         apis: dict[int, tuple[int, int]] = {}
-        for command in generate(ours):
+        for command in in_pieces(ours, generate(ours)):
             body = b""
             number = len(sent)
             if isinstance(command, Request):
@@ -94,10 +113,10 @@ class Pair:
             if is_over:
                 continue
             end += 1
-            all_found = [*differences(answer, stock, of_time=isinstance(command, Pass)), *meeting.responses(answer, stock)]
+            all_found = [*differences(answer, stock, of_time=isinstance(command, Pass)), *meeting.responses(answer, stock), *meeting.unknown(stock)]
             if not answer.notes and command is sent[-1][0]:
                 all_found += meeting.unanswered()
-            names = [is_known(command, difference) for difference in all_found]
+            names = [is_known(meeting.asked(command, difference), difference) for difference in all_found]
             known += [name for name, _ in filter(None, names)]
             found = [difference for difference, name in zip(all_found, names, strict=True) if name is None]
             ends = any(name is not None and name[1] for name in names)
@@ -109,9 +128,9 @@ class Pair:
 class Meeting:
     """Brings the answers of both sides to one request together, which need not come at the same command."""
 
-    def __init__(self, apis: dict[int, tuple[int, int]], commands: list[Command]) -> None:
+    def __init__(self, apis: dict[int, tuple[int, int]], sent: list[Command]) -> None:
         self.apis = apis
-        self.commands = commands
+        self.sent = sent
         self.ours: dict[int, bytes | None] = {}
         self.stock: dict[int, bytes | None] = {}
         self.early: set[int] = set()
@@ -125,9 +144,23 @@ class Meeting:
             api_key, version = self.apis[number]
             # The one that had answered before leadership was lost has another answer than the one that had not.
             if number not in self.early or ours.responses == stock.responses:
-                found += response_differences(api_key, version, left, right)
+                differ = response_differences(api_key, version, left, right)
+                found += [replace(difference, number=number) for difference in differ]
         self.early |= self.ours.keys() | self.stock.keys()
         return found
+
+    def asked(self, command: Command, difference: Difference) -> Command:
+        """The command that a difference is about: that of the answer, else the one that was just run."""
+        return self.sent[difference.number] if difference.number else command
+
+    def unknown(self, stock: Answer) -> list[Difference]:
+        """Whether stock has just answered -1, which ours cannot have answered yet."""
+        for number, body in stock.responses:
+            if number in self.stock and number not in self.ours and body is not None:
+                api_key, version = self.apis[number]
+                if answers_unknown(api_key, version, body):
+                    return [Difference("notes", "notes", [], ["answers -1"])]
+        return []
 
     def unanswered(self) -> list[Difference]:
         """Requests that only one side has answered at the end."""

@@ -69,7 +69,7 @@ class World:
     def epoch_of(self, broker_id: int) -> Any:
         """A reference to the broker's epoch, seldom a wrong one."""
         text = f"$broker_epoch({broker_id})"
-        return text if self.chance(0.96) else self.pick((f"{text}-1", f"{text}+1", -1))
+        return text if self.chance(0.96) else self.pick((f"{text}-1", f"{text}+1000", -1))
 
     def some_brokers(self, low: int, high: int) -> list[int]:
         """Different brokers, mostly registered ones."""
