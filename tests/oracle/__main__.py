@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.oracle.commands import from_text, to_text
+from tests.oracle.exceptions import names
 from tests.oracle.generate.sequence import sequence
 from tests.oracle.pair import Pair
 from tests.oracle.shrink import shrunk
 
 if TYPE_CHECKING:
+    from tests.oracle.commands import Command
     from tests.oracle.pair import Outcome
 
 
-def explore(pair: Pair, seeds: range, directory: Path | None, seconds: float) -> int:
-    """Run the sequences of these seeds until the time is up; save the shortest of each sort of difference."""
+def explore(pair: Pair, seeds: range, directory: Path | None, seconds: float, wanted: set[str]) -> int:
+    """Run the sequences of these seeds until the time is up; save the shortest of each sort of difference.
+
+    wanted: the names of the known differences of which a sequence is saved too.
+    """
     begun = time.monotonic()
     operations = 0
     seen: dict[str, int] = {}
@@ -29,8 +34,10 @@ def explore(pair: Pair, seeds: range, directory: Path | None, seconds: float) ->
             break
         outcome = pair.explore(*sequence(seed))
         operations += outcome.count
-        for name in outcome.known:
+        for name in outcome.names:
             known[name] = known.get(name, 0) + 1
+            if known[name] == 1 and name in wanted:
+                report_known(pair, seed, outcome, name, directory)
         if not outcome.found:
             continue
         signature = outcome.signature
@@ -58,6 +65,22 @@ def report(pair: Pair, seed: int, outcome: Outcome, directory: Path | None) -> N
         (directory / f"{name}.txt").write_text(text)
 
 
+def report_known(pair: Pair, seed: int, outcome: Outcome, name: str, directory: Path | None) -> None:
+    """The shortest sequence that meets a known difference, and nothing unknown."""
+
+    def meets(tried: list[Command]) -> bool:
+        again = pair.run(tried)
+        return name in again.names and not again.found
+
+    commands = shrunk(outcome.commands, meets)
+    lines = [str(difference) for met, difference in pair.run(commands).known if met == name]
+    text = to_text(commands, f"{name} (seed {seed})\n" + "\n".join(lines[:4]))
+    out(f"--- {text}")
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"{name}.txt").write_text(text)
+
+
 def out(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
@@ -68,6 +91,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="1-100", help="first and last seed")
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long")
     parser.add_argument("--save", type=Path, help="a directory for the shortest sequences")
+    parser.add_argument("--known", nargs="*", default=[], help="known differences to save a sequence of; `all`")
     parser.add_argument("files", nargs="*", type=Path, help="run these sequence files instead")
     options = parser.parse_args()
     pair = Pair()
@@ -77,10 +101,12 @@ def main() -> int:
             for path in options.files:
                 outcome = pair.run(from_text(path.read_text()))
                 failed |= bool(outcome.found)
-                out(f"{path}: {outcome.known} " + "\n  ".join(["", *map(str, outcome.found)]))
+                out(f"{path}: {sorted(outcome.names)} " + "\n  ".join(["", *map(str, outcome.found)]))
             return failed
+        deliberate, pending = names()
+        wanted = deliberate | pending if options.known == ["all"] else set(options.known)
         first, _, last = options.seeds.partition("-")
-        return explore(pair, range(int(first), int(last or first) + 1), options.save, options.seconds)
+        return explore(pair, range(int(first), int(last or first) + 1), options.save, options.seconds, wanted)
     finally:
         pair.close()
 

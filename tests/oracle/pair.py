@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.oracle.commands import Command
 
-# Stock looks for silent brokers so often.
+# Passing of time is cut at multiples of this.
 PIECE_MS = 100
 UNFIT = (EncodeError, ValueError, TypeError, AttributeError)
 
@@ -28,13 +28,18 @@ UNFIT = (EncodeError, ValueError, TypeError, AttributeError)
 class Outcome:
     """What came of a sequence. commands: as many as were compared; the last one differs where `found` is not empty.
 
-    known: the names of the exceptions that were met. count: of operations that were compared.
+    known: the exceptions that were met, by name, with the difference. count: of operations that were compared.
     """
 
     commands: list[Command]
     found: list[Difference]
-    known: list[str]
+    known: list[tuple[str, Difference]]
     count: int
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the exceptions that were met."""
+        return {name for name, _ in self.known}
 
     @property
     def signature(self) -> str:
@@ -105,7 +110,7 @@ class Pair:
         """Read stock's answers and compare them up to the first that differs."""
         meeting = Meeting(apis, [command for command, _ in sent])
         found: list[Difference] = []
-        known: list[str] = []
+        known: list[tuple[str, Difference]] = []
         end = 0
         is_over = False
         for command, answer in sent:
@@ -117,7 +122,7 @@ class Pair:
             if not answer.notes and command is sent[-1][0]:
                 all_found += meeting.unanswered()
             names = [is_known(meeting.asked(command, difference), difference) for difference in all_found]
-            known += [name for name, _ in filter(None, names)]
+            known += [(name[0], what) for name, what in zip(names, all_found, strict=True) if name is not None]
             found = [difference for difference, name in zip(all_found, names, strict=True) if name is None]
             ends = any(name is not None and name[1] for name in names)
             found = [] if ends else found

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tests.oracle.commands import Command
 
 TRIES_MAX = 600
+NEWEST = (("metadata.version", 30),)
+ELR = ("eligible.leader.replicas.version", 1)
 
 
 def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tries: int = TRIES_MAX) -> list[Command]:
@@ -51,9 +53,9 @@ def _plainer_start(commands: list[Command], holds: Callable[[list[Command]], boo
         plainer = replace(start, properties=tuple(item for item in start.properties if item[0] != key))
         if holds([plainer, *commands[1:]]):
             commands, start = [plainer, *commands[1:]], plainer
-    for levels in ((("metadata.version", 30),), (*start.levels[:1], *(("eligible.leader.replicas.version", 1),))):
+    for levels in (NEWEST, (*NEWEST, ELR)):
         plainer = replace(start, levels=levels)
-        if start.levels != levels and start.levels[0] != ("metadata.version", 30) and holds([plainer, *commands[1:]]):
+        if start.levels not in (NEWEST, (*NEWEST, ELR)) and holds([plainer, *commands[1:]]):
             return [plainer, *commands[1:]]
     return commands
 

@@ -2,6 +2,7 @@ package kraft.oracle;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -48,7 +49,15 @@ public final class Oracle {
             }
             byte[] frame = new byte[length];
             commands.readFully(frame);
-            byte[] answer = oracle.answer(new DataInputStream(new java.io.ByteArrayInputStream(frame)));
+            byte[] answer;
+            try {
+                answer = oracle.answer(new DataInputStream(new ByteArrayInputStream(frame)));
+            } catch (Throwable wrong) {
+                // Threads of the controller would keep a process alive that nobody can use any more.
+                wrong.printStackTrace();
+                System.exit(1);
+                return;
+            }
             answers.writeInt(answer.length);
             answers.write(answer);
             if (commands.available() == 0) {

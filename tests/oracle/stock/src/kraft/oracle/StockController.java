@@ -125,7 +125,7 @@ final class StockController implements AutoCloseable {
             .setDefaultNumPartitions(config.numPartitions())
             .setReplicaPlacer(new StripedReplicaPlacer(placement))
             .setSessionTimeoutNs(TimeUnit.MILLISECONDS.toNanos(config.brokerSessionTimeoutMs()))
-            .setFenceStaleBrokerIntervalNs(TimeUnit.MILLISECONDS.toNanos(100))
+            .setFenceStaleBrokerIntervalNs(TimeUnit.MILLISECONDS.toNanos(AGAIN_MS))
             .setLeaderImbalanceCheckIntervalNs(imbalance)
             .setMaxIdleIntervalNs(idle)
             .setUncleanLeaderElectionCheckIntervalMs(config.uncleanLeaderElectionCheckIntervalMs())
