@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; left out of `.ci/run quick`")
     if not config.getoption("--interop"):
-        collect_ignore.append("interop")
+        collect_ignore.extend(("interop", "oracle"))
     if not config.getoption("--spark"):
         collect_ignore.extend(("pipeline/spark", "pipeline/stream"))
     if not config.getoption("--deploy"):

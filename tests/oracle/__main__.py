@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from tests.oracle.pair import Outcome
 
 
-def explore(pair: Pair, seeds: range, directory: Path | None, seconds: float, wanted: set[str]) -> int:
+def explore(
+    pair: Pair, seeds: range, directory: Path | None, seconds: float, wanted: set[str], *, careful: bool
+) -> int:
     """Run the sequences of these seeds until the time is up; save the shortest of each sort of difference.
 
     wanted: the names of the known differences of which a sequence is saved too.
@@ -32,7 +34,7 @@ def explore(pair: Pair, seeds: range, directory: Path | None, seconds: float, wa
     for seed in seeds:
         if time.monotonic() - begun > seconds:
             break
-        outcome = pair.explore(*sequence(seed))
+        outcome = pair.explore(*sequence(seed, careful=careful))
         operations += outcome.count
         for name in outcome.names:
             known[name] = known.get(name, 0) + 1
@@ -91,6 +93,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="1-100", help="first and last seed")
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long")
     parser.add_argument("--save", type=Path, help="a directory for the shortest sequences")
+    parser.add_argument("--careful", action="store_true", help="leave out values that lead to a known difference")
     parser.add_argument("--known", nargs="*", default=[], help="known differences to save a sequence of; `all`")
     parser.add_argument("files", nargs="*", type=Path, help="run these sequence files instead")
     options = parser.parse_args()
@@ -106,7 +109,14 @@ def main() -> int:
         deliberate, pending = names()
         wanted = deliberate | pending if options.known == ["all"] else set(options.known)
         first, _, last = options.seeds.partition("-")
-        return explore(pair, range(int(first), int(last or first) + 1), options.save, options.seconds, wanted)
+        return explore(
+            pair,
+            range(int(first), int(last or first) + 1),
+            options.save,
+            options.seconds,
+            wanted,
+            careful=options.careful,
+        )
     finally:
         pair.close()
 

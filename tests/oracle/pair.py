@@ -104,9 +104,7 @@ class Pair:
         self.stock.flush()
         return self._compared(ours, sent, apis)
 
-    def _compared(
-        self, ours: Ours, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]]
-    ) -> Outcome:
+    def _compared(self, ours: Ours, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]]) -> Outcome:
         """Read stock's answers and compare them up to the first that differs."""
         meeting = Meeting(apis, [command for command, _ in sent])
         found: list[Difference] = []
@@ -118,7 +116,11 @@ class Pair:
             if is_over:
                 continue
             end += 1
-            all_found = [*differences(answer, stock, of_time=isinstance(command, Pass)), *meeting.responses(answer, stock), *meeting.unknown(stock)]
+            all_found = [
+                *differences(answer, stock, of_time=isinstance(command, Pass)),
+                *meeting.responses(answer, stock),
+                *meeting.unknown(stock),
+            ]
             if not answer.notes and command is sent[-1][0]:
                 all_found += meeting.unanswered()
             names = [is_known(meeting.asked(command, difference), difference) for difference in all_found]
@@ -170,6 +172,8 @@ class Meeting:
     def unanswered(self) -> list[Difference]:
         """Requests that only one side has answered at the end."""
         return [
-            Difference(f"{name_of(self.apis[number][0])} answered", "answered", number in self.ours, number in self.stock)
+            Difference(
+                f"{name_of(self.apis[number][0])} answered", "answered", number in self.ours, number in self.stock
+            )
             for number in sorted(self.ours.keys() | self.stock.keys())
         ]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
 REASSIGN, LIST_REASSIGNMENTS = 45, 46
 REGISTRATION, HEARTBEAT = 62, 63
-# CreateTopics, DeleteTopics, CreatePartitions, ElectLeaders: an operation that must have begun by then.
-TIMED = (19, 20, 37, 43)
+# CreateTopics, DeleteTopics, CreatePartitions, ElectLeaders, AlterPartitionReassignments.
+TIMED = (19, 20, 37, 43, 45)
 
 
 def of(command: Command, *api_keys: int) -> bool:

@@ -6,8 +6,11 @@ import hashlib
 import os
 import struct
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from records.frame import encode_record
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent / "stock"
 FRAME_BYTES_MAX = 64 << 20
+# No command takes so long.
+SILENCE_S = 90
 VERSION = "4.3.1"
 FLAGS = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
@@ -59,13 +64,18 @@ def java(main: str) -> list[str]:
 
 
 class StockProcess:
-    """The Java program; commands may be sent ahead of reading their answers."""
+    """The Java program; commands may be sent ahead of reading their answers.
+
+    A thread takes the answers from the pipe, so that neither side ever waits for the other to read.
+    """
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
             java("kraft.oracle.Oracle"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16,
             env={key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"},
         )  # fmt: skip
+        self.frames: Queue[bytes | None] = Queue()
+        Thread(target=self._take_frames, daemon=True).start()
 
     def send(self, frame: bytes) -> None:
         assert self.process.stdin is not None
@@ -76,11 +86,14 @@ class StockProcess:
         self.process.stdin.flush()
 
     def receive(self) -> Answer:
-        """The next answer. Raises EOFError where the program ended, ValueError where it is malformed."""
-        (length,) = struct.unpack(">i", self._read(4))
-        if not 0 < length <= FRAME_BYTES_MAX:
-            raise ValueError(f"a frame of {length} bytes")
-        return Reader(self._read(length)).answer()
+        """The next answer. Raises EOFError where the program ended or is silent, ValueError where it is malformed."""
+        try:
+            frame = self.frames.get(timeout=SILENCE_S)
+        except Empty:
+            raise EOFError(f"the program of stock has said nothing for {SILENCE_S} s") from None
+        if frame is None:
+            raise EOFError("the program of stock has ended")
+        return Reader(frame).answer()
 
     def run(self, frame: bytes) -> Answer:
         self.send(frame)
@@ -90,16 +103,23 @@ class StockProcess:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
+        if self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
 
-    def _read(self, count: int) -> bytes:
-        assert self.process.stdout is not None
-        data = self.process.stdout.read(count)
-        if len(data) < count:
-            raise EOFError(f"the program of stock ended with {self.process.wait()}")
-        return data
+    def _take_frames(self) -> None:
+        """Put frames into the queue until the pipe ends, and then None; a length that cannot be ends it too."""
+        pipe = self.process.stdout
+        assert pipe is not None
+        while len(head := pipe.read(4)) == 4:
+            (length,) = struct.unpack(">i", head)
+            if not 0 < length <= FRAME_BYTES_MAX:
+                break
+            frame = pipe.read(length)
+            if len(frame) < length:
+                break
+            self.frames.put(frame)
+        self.frames.put(None)
 
 
 def frame_of(command: Command, number: int = 0, body: bytes = b"") -> bytes:

@@ -53,7 +53,7 @@ def register(world: World) -> Command:
         "features": features(world),
         "rack": world.pick(world.racks),
         "logDirs": directories,
-        "previousBrokerEpoch": world.pick((-1, -1, f"$broker_epoch({broker_id})", -2, 5)),
+        "previousBrokerEpoch": world.pick((-1, -1, f"$broker_epoch({broker_id})", -1 if world.careful else -2, 5)),
     }
     if world.chance(0.01):
         body["isMigratingZkBroker"] = True

@@ -91,9 +91,7 @@ def elect(world: World) -> Command:
     topics = None
     if world.chance(0.7):
         names = world.some_topics(world.rng.randint(1, 2))
-        topics = [
-            {"topic": name, "partitions": world.partitions_of(name, world.rng.randint(1, 3))} for name in names
-        ]
+        topics = [{"topic": name, "partitions": world.partitions_of(name, world.rng.randint(1, 3))} for name in names]
     kind = world.pick((0, 0, 1, 1)) if world.chance(0.97) else world.pick((2, -1))
     return world.request(43, 0, 2, {"electionType": kind, "topicPartitions": topics, "timeoutMs": timeout(world)})
 

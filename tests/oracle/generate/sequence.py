@@ -54,11 +54,11 @@ def start_of(rng: Random) -> Start:
     return Start(tuple(properties.items()), tuple(levels), rng.randrange(1 << 31))
 
 
-def commands_of(rng: Random, start: Start, length: int = LENGTH) -> Callable[[Ours], Iterator[Command]]:
+def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable[[Ours], Iterator[Command]]:
     """The generator of one sequence's commands."""
 
     def generate(ours: Ours) -> Iterator[Command]:
-        world = World(rng, ours, dict(start.levels)["metadata.version"])
+        world = World(rng, ours, dict(start.levels)["metadata.version"], careful=careful)
         for _ in range(rng.randint(2, 6)):
             yield brokers.register(world)
         for _ in range(rng.randint(2, 7)):
@@ -70,7 +70,7 @@ def commands_of(rng: Random, start: Start, length: int = LENGTH) -> Callable[[Ou
         favoured = {rng.randrange(len(weights)) for _ in range(3)}
         weights = [weight * (5 if index in favoured else 1) for index, weight in enumerate(weights)]
         holding = 0
-        for _ in range(length):
+        for _ in range(LENGTH):
             if holding:
                 holding -= 1
                 if holding == 0:
@@ -90,8 +90,8 @@ def commands_of(rng: Random, start: Start, length: int = LENGTH) -> Callable[[Ou
     return generate
 
 
-def sequence(seed: int) -> tuple[Start, Callable[[Ours], Iterator[Command]]]:
+def sequence(seed: int, *, careful: bool = False) -> tuple[Start, Callable[[Ours], Iterator[Command]]]:
     """The start and the commands of the sequence of a seed."""
     rng = Random(seed)
     start = start_of(rng)
-    return start, commands_of(rng, start)
+    return start, commands_of(rng, start, careful=careful)

@@ -24,9 +24,7 @@ def new_topic(world: World) -> dict[str, Any]:
     topic: dict[str, Any] = {"name": name, "numPartitions": -1, "replicationFactor": -1}
     if world.chance(0.5):
         lists = assignments(world, world.rng.randint(1, 4))
-        topic["assignments"] = [
-            {"partitionIndex": index, "brokerIds": brokers} for index, brokers in enumerate(lists)
-        ]
+        topic["assignments"] = [{"partitionIndex": index, "brokerIds": brokers} for index, brokers in enumerate(lists)]
         if world.chance(0.03):
             topic["assignments"][0]["partitionIndex"] = world.pick((1, 5, -1))
         if world.chance(0.02):
@@ -49,7 +47,7 @@ def create(world: World) -> Command:
 
 
 def timeout(world: World) -> int:
-    return 1000 if world.chance(0.97) else int(world.pick((0, -1, 1)))
+    return 1000 if world.careful or world.chance(0.97) else int(world.pick((0, -1, 1)))
 
 
 def delete(world: World) -> Command:

@@ -61,4 +61,5 @@ def config(world: World, kind: int) -> tuple[str, str | None]:
     keys = KEYS.get(kind, TOPIC_KEYS)
     often = [key for key in ("min.insync.replicas", "unclean.leader.election.enable") if key in keys]
     key = world.pick(often) if often and world.chance(0.6) else world.pick(list(keys))
-    return key, world.pick(keys[key])
+    value = world.pick(keys[key])
+    return key, value.strip() if world.careful and value else value

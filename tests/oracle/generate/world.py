@@ -27,10 +27,14 @@ def incarnation(broker_id: int, number: int) -> str:
 
 
 class World:
-    """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice."""
+    """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice.
 
-    def __init__(self, rng: Random, ours: Ours, metadata_version: int) -> None:
+    careful: whether to leave out values that lead to a known difference at once, so that the sequence goes on.
+    """
+
+    def __init__(self, rng: Random, ours: Ours, metadata_version: int, *, careful: bool = False) -> None:
         self.rng = rng
+        self.careful = careful
         self.ours = ours
         self.metadata_version = metadata_version
         # Where all are in one rack, nothing depends on the order in which racks draw their random numbers.

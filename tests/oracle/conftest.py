@@ -1,0 +1,31 @@
+"""One process of stock for all tests of the oracle, and the seed of the day."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.oracle.pair import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def seed_of_the_day() -> int:
+    """The first seed of a day's run: other sequences each day, and the same ones for all who run it that day."""
+    given = os.environ.get("KRAFT_ORACLE_SEED")
+    return int(given) if given else datetime.now(UTC).date().toordinal() * 100_000
+
+
+def pytest_report_header() -> str:
+    return f"oracle: seed of the day {seed_of_the_day()} (KRAFT_ORACLE_SEED gives another)"
+
+
+@pytest.fixture(scope="session")
+def pair() -> Iterator[Pair]:
+    both = Pair()
+    yield both
+    both.close()

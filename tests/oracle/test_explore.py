@@ -1,0 +1,38 @@
+"""New sequences each day, for a bounded time: none may show a difference that is not known."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import count
+from typing import TYPE_CHECKING
+
+from tests.oracle.commands import to_text
+from tests.oracle.conftest import seed_of_the_day
+from tests.oracle.exceptions import names
+from tests.oracle.generate.sequence import sequence
+from tests.oracle.shrink import shrunk
+
+if TYPE_CHECKING:
+    from tests.oracle.pair import Pair
+
+SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "60"))
+
+
+def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None:
+    careful = bool(names()[1])
+    end = time.monotonic() + SECONDS
+    operations = 0
+    for seed in count(seed_of_the_day()):
+        if time.monotonic() > end:
+            break
+        outcome = pair.explore(*sequence(seed, careful=careful))
+        operations += outcome.count
+        if outcome.found:
+            signature = outcome.signature
+            commands = shrunk(outcome.commands, lambda tried, wanted=signature: pair.run(tried).signature == wanted)
+            found = "\n".join(str(difference) for difference in pair.run(commands).found)
+            raise AssertionError(f"seed {seed}:\n{found}\n{to_text(commands)}")
+    print(f"{operations} operations from seed {seed_of_the_day()}")  # noqa: T201
+
+    assert operations > 0
