@@ -64,8 +64,10 @@ def partitions_of(tree: Any, topic: str = "") -> list[tuple[str, int]]:
     found = []
     if "topics" not in tree and "topicPartitions" not in tree and "directories" not in tree:
         for key in ("partitions", "partitionIndexes"):
-            for item in tree.get(key, []):
-                found.append((topic, int(item.get("partitionIndex", 0) if isinstance(item, dict) else item)))
+            found += [
+                (topic, int(item.get("partitionIndex", 0) if isinstance(item, dict) else item))
+                for item in tree.get(key, [])
+            ]
     for key in ("topics", "topicPartitions", "directories"):
         found += partitions_of(tree.get(key) or [], topic)
     return found
@@ -113,7 +115,7 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     # DeleteTopics looks names up in the latest state; Kafka in what is committed.
     Deliberate("delete-looks-up-latest", True, is_stable_lookup),
     # Of several errors of one request Kafka names the first in the order of a hash map, ours the first of the request.
-    Deliberate("first-error", False, lambda c, d: is_other_error(c, d)),
+    Deliberate("first-error", False, is_other_error),
     # In Kafka's image the configs of a deleted topic stay, and come back with a snapshot or a topic of that name.
     Deliberate("deleted-topic-configs", False, lambda _, d: d.where == "snapshot (|ConfigRecord)"),
     # APIs that ours does not serve are not announced.

@@ -89,7 +89,7 @@ class Ours:
         self.held = False
         self.log: list[bytes] = []
         self.answer = Answer()
-        self.versions: dict[int, tuple[int, int]] = {}
+        self.versions: dict[int, int] = {}
         self.controller = self.new_controller()
         self.lead()
 
@@ -133,7 +133,7 @@ class Ours:
         except DecodeError:
             self.answer.responses.append((number, None))
             return
-        self.versions[number] = (request.api_key, request.version)
+        self.versions[number] = request.version
         context = RequestContext(
             Source(1, number),
             request.api_key,
@@ -233,7 +233,7 @@ class Ours:
 
     def reply(self, effect: Reply) -> None:
         number = effect.source.correlation
-        api_key, version = self.versions.pop(number)
+        version = self.versions.pop(number)
         self.answer.responses.append((number, encode(effect.response, version)))
 
     def commit(self) -> None:

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle.commands import Pass, Request
-from tests.oracle.exceptions import Deliberate
+from tests.oracle.exceptions import Deliberate, partitions_of
 
 if TYPE_CHECKING:
     from tests.oracle.commands import Command
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
 REASSIGN, LIST_REASSIGNMENTS = 45, 46
 REGISTRATION, HEARTBEAT = 62, 63
+# Of one request.
+RECORDS_MAX = 10_000
 # CreateTopics, DeleteTopics, CreatePartitions, ElectLeaders, AlterPartitionReassignments.
 TIMED = (19, 20, 37, 43, 45)
 
@@ -31,8 +33,14 @@ def text(value: Any) -> str:
     return json.dumps(value)
 
 
-def is_cordoned(_: Command, difference: Difference) -> bool:
-    """Row 1."""
+def is_cordoned(command: Command, difference: Difference) -> bool:
+    """Row 1; what is refused is not always a change."""
+    if (
+        of(command, REASSIGN)
+        and difference.where.endswith("errorCode")
+        and (difference.ours, difference.stock) == (39, 0)
+    ):
+        return True
     return "but all its log directories are cordoned" in text(difference.ours)
 
 
@@ -44,6 +52,11 @@ def is_cordoned_record(command: Command, difference: Difference) -> bool:
 def is_replication_factor(command: Command, difference: Difference) -> bool:
     """Row 2."""
     return of(command, CREATE_PARTITIONS) or difference.where.startswith("CreatePartitions.")
+
+
+def is_too_many(command: Command, _: Difference) -> bool:
+    """Row 5."""
+    return of(command, REASSIGN) and len(partitions_of(command.body)) > RECORDS_MAX  # type: ignore[union-attr]
 
 
 def is_stripped(_: Command, difference: Difference) -> bool:
@@ -112,6 +125,7 @@ def is_disabled_elr(_: Command, difference: Difference) -> bool:
 
 
 PENDING: tuple[Deliberate, ...] = (
+    Deliberate("row-05-too-many", True, is_too_many),
     Deliberate("row-01-cordoned", False, is_cordoned),
     Deliberate("row-01-cordoned", True, is_cordoned_record),
     Deliberate("row-08-timeout", True, is_timeout),

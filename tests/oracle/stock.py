@@ -30,7 +30,7 @@ FLAGS = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:aut
 
 
 def built() -> str:
-    """The class path of the program: the artifacts of Kafka and our classes, made once for each state of the sources."""
+    """The class path of the program: Kafka's artifacts and our classes, made once for each state of the sources."""
     sources = sorted((HERE / "src").rglob("*.java"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     directory = cache() / f"oracle-{VERSION}"
@@ -75,7 +75,8 @@ class StockProcess:
             env={key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"},
         )  # fmt: skip
         self.frames: Queue[bytes | None] = Queue()
-        Thread(target=self._take_frames, daemon=True).start()
+        self.taker = Thread(target=self._take_frames, daemon=True)
+        self.taker.start()
 
     def send(self, frame: bytes) -> None:
         assert self.process.stdin is not None
@@ -103,6 +104,7 @@ class StockProcess:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
+        self.taker.join()
         if self.process.stdin is not None:
             with suppress(OSError):
                 self.process.stdin.close()
@@ -111,14 +113,15 @@ class StockProcess:
         """Put frames into the queue until the pipe ends, and then None; a length that cannot be ends it too."""
         pipe = self.process.stdout
         assert pipe is not None
-        while len(head := pipe.read(4)) == 4:
-            (length,) = struct.unpack(">i", head)
-            if not 0 < length <= FRAME_BYTES_MAX:
-                break
-            frame = pipe.read(length)
-            if len(frame) < length:
-                break
-            self.frames.put(frame)
+        with pipe:
+            while len(head := pipe.read(4)) == 4:
+                (length,) = struct.unpack(">i", head)
+                if not 0 < length <= FRAME_BYTES_MAX:
+                    break
+                frame = pipe.read(length)
+                if len(frame) < length:
+                    break
+                self.frames.put(frame)
         self.frames.put(None)
 
 
@@ -165,17 +168,17 @@ class Reader:
         for _ in range(self.count()):
             number = self.count()
             answered = self.take(1) != b"\0"
-            body = self.bytes()
+            body = self.value()
             responses.append((number, body if answered else None))
         found = [self.records() for _ in range(self.count())]
-        notes = [self.bytes().decode("utf-8", "replace") for _ in range(self.count())]
+        notes = [self.value().decode("utf-8", "replace") for _ in range(self.count())]
         answer = Answer(responses, found, notes, self.records())
         if self.position != len(self.data):
             raise ValueError(f"{len(self.data) - self.position} bytes are left after the answer")
         return answer
 
     def records(self) -> list[bytes]:
-        return [self.bytes() for _ in range(self.count())]
+        return [self.value() for _ in range(self.count())]
 
     def count(self) -> int:
         (value,) = struct.unpack(">i", self.take(4))
@@ -183,7 +186,7 @@ class Reader:
             raise ValueError(f"a count of {value}")
         return int(value)
 
-    def bytes(self) -> bytes:
+    def value(self) -> bytes:
         return self.take(self.count())
 
     def take(self, count: int) -> bytes:

@@ -14,9 +14,15 @@ from tests.oracle.generate.sequence import sequence
 from tests.oracle.shrink import shrunk
 
 if TYPE_CHECKING:
-    from tests.oracle.pair import Pair
+    from tests.oracle.commands import Command
+    from tests.oracle.pair import Outcome, Pair
 
 SECONDS = float(os.environ.get("KRAFT_ORACLE_SECONDS", "60"))
+
+
+def shortest(pair: Pair, outcome: Outcome) -> list[Command]:
+    """A short sequence that differs in the same way."""
+    return shrunk(outcome.commands, lambda tried: pair.run(tried).signature == outcome.signature)
 
 
 def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None:
@@ -29,10 +35,9 @@ def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None
         outcome = pair.explore(*sequence(seed, careful=careful))
         operations += outcome.count
         if outcome.found:
-            signature = outcome.signature
-            commands = shrunk(outcome.commands, lambda tried, wanted=signature: pair.run(tried).signature == wanted)
+            commands = shortest(pair, outcome)
             found = "\n".join(str(difference) for difference in pair.run(commands).found)
             raise AssertionError(f"seed {seed}:\n{found}\n{to_text(commands)}")
-    print(f"{operations} operations from seed {seed_of_the_day()}")  # noqa: T201
+    print(f"{operations} operations from seed {seed_of_the_day()}")
 
     assert operations > 0
