@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
 REASSIGN, LIST_REASSIGNMENTS = 45, 46
 REGISTRATION, HEARTBEAT = 62, 63
-INVALID_REPLICA_ASSIGNMENT = 39
+INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT = 38, 39
 # Of one request.
 RECORDS_MAX = 10_000
 # CreateTopics, DeleteTopics, CreatePartitions, ElectLeaders, AlterPartitionReassignments.
@@ -49,7 +49,13 @@ def is_cordoned_record(command: Command, difference: Difference) -> bool:
 
 def is_replication_factor(command: Command, difference: Difference) -> bool:
     """Row 2."""
-    return of(command, CREATE_PARTITIONS) or difference.where.startswith("CreatePartitions.")
+    if of(command, CREATE_PARTITIONS) and difference.where.startswith("batches"):
+        return True
+    is_code = difference.where == "CreatePartitions.results[].errorCode"
+    if is_code:
+        return {difference.ours, difference.stock} <= {0, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT}
+    is_text = difference.where == "CreatePartitions.results[].errorMessage"
+    return is_text and "replica" in text(difference.ours) + text(difference.stock)
 
 
 def is_too_many(command: Command, _: Difference) -> bool:
@@ -64,7 +70,10 @@ def is_stripped(_: Command, difference: Difference) -> bool:
 
 def is_shutdown_end(command: Command, difference: Difference) -> bool:
     """Row 4."""
-    return of(command, HEARTBEAT) and difference.where.startswith(("batches", "BrokerHeartbeat"))
+    if not of(command, HEARTBEAT):
+        return False
+    is_record = difference.where.startswith("batches") and '"fenced": 1' in text(difference.ours)
+    return is_record or difference.where == "BrokerHeartbeat.shouldShutDown"
 
 
 def is_timeout(command: Command, difference: Difference) -> bool:
@@ -76,7 +85,9 @@ def is_timeout(command: Command, difference: Difference) -> bool:
 
 def is_deletion_disabled(command: Command, difference: Difference) -> bool:
     """Row 9."""
-    return of(command, DELETE_TOPICS) and difference.where.startswith(("DeleteTopics", "batches"))
+    if not of(command, DELETE_TOPICS) or not difference.where.startswith(("DeleteTopics", "batches")):
+        return False
+    return difference.where.startswith("batches") or difference.stock in (42, 73)
 
 
 def is_empty_message(_: Command, difference: Difference) -> bool:
@@ -99,18 +110,27 @@ def is_broker_id(_: Command, difference: Difference) -> bool:
 
 def is_previous_epoch(command: Command, difference: Difference) -> bool:
     """Row 14."""
-    return of(command, REGISTRATION) and difference.where == "batches[] (PartitionChangeRecord|)"
+    if not isinstance(command, Request) or command.api_key != REGISTRATION:
+        return False
+    is_record = difference.where == "batches[] (PartitionChangeRecord|)"
+    return is_record and command.body.get("previousBrokerEpoch") == -2
 
 
 def is_placement(command: Command, difference: Difference) -> bool:
     """Row 15, and the order in which racks draw their random numbers."""
-    del difference
-    return of(command, CREATE_TOPICS)
+    if not of(command, CREATE_TOPICS):
+        return False
+    if difference.where == "CreateTopics.topics[].errorCode":
+        return {difference.ours, difference.stock} == {0, INVALID_REPLICATION_FACTOR}
+    if difference.where == "CreateTopics.topics[].errorMessage":
+        return "Unable to replicate" in text(difference.ours) and "Unable to replicate" in text(difference.stock)
+    return difference.where.startswith("batches[][].PartitionRecord.")
 
 
 def is_fenced_again(command: Command, difference: Difference) -> bool:
     """A fenced broker that falls silent is fenced once more."""
-    return isinstance(command, Pass) and difference.where.startswith("batches")
+    in_time = isinstance(command, Pass) and difference.where.startswith("batches")
+    return in_time and '"fenced": 1' in text(difference.stock)
 
 
 def is_disabled_elr(_: Command, difference: Difference) -> bool:
