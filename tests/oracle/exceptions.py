@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.oracle.commands import Pass, Request
+from tests.oracle.commands import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,12 +93,6 @@ def is_stable_lookup(command: Command, difference: Difference) -> bool:
     return of_request and difference.where == "batches (RemoveTopicRecord|)"
 
 
-def is_fenced_later(command: Command, difference: Difference) -> bool:
-    """A broker that ours has fenced already."""
-    only_ours = difference.where.startswith("batches (") and difference.where.endswith("|)")
-    return isinstance(command, Pass) and only_ours and '"fenced": 1' in json.dumps(difference.ours)
-
-
 def is_unknown_error(difference: Difference) -> bool:
     """Stock answers -1, which is what an exception becomes that its controller does not expect."""
     return difference.where.endswith("errorCode") and difference.stock == -1 and difference.ours != -1
@@ -121,9 +114,6 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("stale-elr-index", True, is_stale_index),
     # DeleteTopics looks names up in the latest state; Kafka in what is committed.
     Deliberate("delete-looks-up-latest", True, is_stable_lookup),
-    # Kafka keeps a contact of each heartbeat, also of brokers that nobody knows, and looks at one at a time: when there
-    # are many, those who are silent are fenced later.
-    Deliberate("contacts-of-nobody", True, is_fenced_later),
     # Of several errors of one request Kafka names the first in the order of a hash map, ours the first of the request.
     Deliberate("first-error", False, is_other_error),
     # In Kafka's image the configs of a deleted topic stay, and come back with a snapshot or a topic of that name.

@@ -20,6 +20,7 @@ CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
 REASSIGN, LIST_REASSIGNMENTS = 45, 46
 REGISTRATION, HEARTBEAT = 62, 63
 INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT = 38, 39
+ENDED = ("batches (BrokerRegistrationChangeRecord|)", "batches[] (BrokerRegistrationChangeRecord|)")
 # Of one request.
 RECORDS_MAX = 10_000
 # CreateTopics, DeleteTopics, CreatePartitions, ElectLeaders, AlterPartitionReassignments.
@@ -72,7 +73,7 @@ def is_shutdown_end(command: Command, difference: Difference) -> bool:
     """Row 4."""
     if not of(command, HEARTBEAT):
         return False
-    is_record = difference.where.startswith("batches") and '"fenced": 1' in text(difference.ours)
+    is_record = difference.where in ENDED and '"fenced": 1' in text(difference.ours)
     return is_record or difference.where == "BrokerHeartbeat.shouldShutDown"
 
 
@@ -128,9 +129,16 @@ def is_placement(command: Command, difference: Difference) -> bool:
 
 
 def is_fenced_again(command: Command, difference: Difference) -> bool:
-    """A fenced broker that falls silent is fenced once more."""
-    in_time = isinstance(command, Pass) and difference.where.startswith("batches")
-    return in_time and '"fenced": 1' in text(difference.stock)
+    """A fenced broker that falls silent is fenced once more: a batch more in stock, of one record."""
+    if not isinstance(command, Pass) or not difference.where.startswith("batches ("):
+        return False
+    return any(len(batch) == 1 and batch[0].get("fenced") == 1 for batch in difference.stock)
+
+
+def is_contact_order(command: Command, difference: Difference) -> bool:
+    """After a failover the sessions of ours begin in the order of registration, those of stock by broker id here."""
+    in_time = isinstance(command, Pass) and difference.where.startswith("batches[]")
+    return in_time and ": " not in difference.where
 
 
 def is_disabled_elr(_: Command, difference: Difference) -> bool:
@@ -144,7 +152,7 @@ def is_disabled_elr(_: Command, difference: Difference) -> bool:
 
 PENDING: tuple[Deliberate, ...] = (
     Deliberate("row-05-too-many", True, is_too_many),
-    Deliberate("row-01-cordoned", False, is_cordoned),
+    Deliberate("row-01-cordoned", True, is_cordoned),
     Deliberate("row-01-cordoned", True, is_cordoned_record),
     Deliberate("row-08-timeout", True, is_timeout),
     Deliberate("row-02-replication-factor", True, is_replication_factor),
@@ -157,5 +165,6 @@ PENDING: tuple[Deliberate, ...] = (
     Deliberate("row-14-previous-epoch", True, is_previous_epoch),
     Deliberate("row-15-placement", True, is_placement),
     Deliberate("fenced-again", True, is_fenced_again),
+    Deliberate("contact-order", True, is_contact_order),
     Deliberate("elr-in-image", False, is_disabled_elr),
 )

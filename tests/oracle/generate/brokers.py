@@ -61,6 +61,8 @@ def register(world: World) -> Command:
 
 
 def heartbeat(world: World) -> Command:
+    if not world.registered():
+        return register(world)
     broker_id = world.heartbeating()
     body: dict[str, Any] = {
         "brokerId": broker_id,
