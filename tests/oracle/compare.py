@@ -132,7 +132,7 @@ def _sort(tree: Any, path: str) -> None:
         for item in found:
             _sort(item, rest)
     else:
-        found.sort(key=_identity)
+        found.sort(key=lambda item: (_identity(item), _text(item)))
 
 
 def _identity(item: Any) -> str:
