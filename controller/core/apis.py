@@ -95,10 +95,10 @@ class Api:
     handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
     depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
     Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
-    idle: the answer to a request that leaves nothing to do, None for other requests: asked where the request cannot be
-    served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby
-    serves it. arrived: called before all checks on the active controller; late: called for a request that waited too
-    long.
+    allowed: raises ApiError where the configuration does not allow the API; called first, on any controller. idle: the
+    answer to a request that leaves nothing to do, None for other requests: asked where the request cannot be served, on
+    a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby serves it.
+    arrived: called before all further checks on the active controller; late: called for a request that waited too long.
     """
 
     request: type[Any]
@@ -108,6 +108,7 @@ class Api:
     needs: AclOperation | None = None
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
+    allowed: Callable[[RequestContext, Env], None] | None = None
     idle: Callable[[Any], Any] | None = None
     is_local: Callable[[Any], bool] | None = None
     arrived: Callable[[State, Any, Env], None] | None = None
@@ -177,7 +178,7 @@ APIS = table(
     Api(CreateTopicsRequest, (2, 7), WRITE, topics.create_topics, forwardable=True,
         deadline=request_timeout, idle=topics.idle),
     Api(DeleteTopicsRequest, (1, 6), WRITE, topic_deletion.delete_topics, forwardable=True,
-        deadline=request_timeout, idle=topic_deletion.idle),
+        deadline=request_timeout, allowed=topic_deletion.check_allowed, idle=topic_deletion.idle),
     Api(CreatePartitionsRequest, (0, 3), WRITE, partition_creation.create_partitions, forwardable=True,
         deadline=request_timeout, idle=partition_creation.idle),
     # Configurations, features and producer ids.

@@ -34,6 +34,12 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     if must_park(controller, api):
         controller.parked.append((context, request))
         return
+    if api.allowed is not None:
+        try:
+            api.allowed(context, controller.env)
+        except ApiError as error:
+            controller.answer(context, refused(request, error, context.version))
+            return
     try:
         check_role(controller, api, request)
         check_deadline(controller, api, context, request)

@@ -22,6 +22,15 @@ TopicResult = DeleteTopicsResponse.DeletableTopicResult
 DISABLED_VERSION = 3
 
 
+def check_allowed(context: RequestContext, env: Env) -> None:
+    """Raises ApiError where the configuration forbids the deletion of topics: INVALID_REQUEST before version 3."""
+    if env.settings.delete_topic_enable:
+        return
+    if context.version < DISABLED_VERSION:
+        raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")
+    raise ApiError(Error.TOPIC_DELETION_DISABLED)
+
+
 def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
     names, ids, _, refused = sifted(request)
@@ -59,12 +68,8 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
     return TopicResult(name=name, topic_id=topic_id, error_code=error, error_message=error_text(error))
 
 
-def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
+def delete_topics(state: State, _context: RequestContext, request: DeleteTopicsRequest, _env: Env) -> Result:
     """DeleteTopics: by name or by id; all deletions are one batch."""
-    if not env.settings.delete_topic_enable:
-        if context.version < DISABLED_VERSION:
-            raise ApiError(Error.INVALID_REQUEST, "This version does not support topic deletion.")
-        raise ApiError(Error.TOPIC_DELETION_DISABLED)
     names, ids, repeated, results = sifted(request)
     if not names and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))

@@ -107,6 +107,17 @@ def test_deletion_can_be_disabled(version, error):
     assert "foo" in rig.state.topic_ids
 
 
+@pytest.mark.parametrize(("version", "error"), [(6, Error.TOPIC_DELETION_DISABLED), (2, Error.INVALID_REQUEST)])
+def test_disabled_deletion_is_answered_before_the_timeout_and_by_a_standby(version, error):
+    rig, _ = cluster(delete_topic_enable=False)
+    fields = {"topics": (State(name="foo"),)} if version >= 6 else {"topic_names": ("foo",)}
+    late = DeleteTopicsRequest(timeout_ms=0, **fields)
+
+    assert [result.error_code for result in rig.ask(late, version).responses] == [error]
+    rig.follow(leader_id=7)
+    assert delete(rig, "foo", version=version) == [("foo", ZERO_UUID, error, None)]
+
+
 def test_the_name_of_a_deleted_topic_can_be_used_again():
     rig, _ = cluster()
     delete(rig, "x.y", "foo")
