@@ -12,7 +12,7 @@ from controller.handlers.assignments import (
     placed_replicas,
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
-from controller.rules.hash_order import first_partition
+from controller.rules.hash_order import first_partition, string_map_order
 from records.errors import ApiError, Error
 from records.messages.topics import CreatePartitionsResponse
 
@@ -37,7 +37,7 @@ def idle(request: CreatePartitionsRequest) -> CreatePartitionsResponse | None:
 
 
 def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResult]]:
-    """The topics that are named once, and the results for the others."""
+    """The topics that are named once, in the order in which Kafka takes them, and the results for the others."""
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -46,7 +46,8 @@ def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResul
         for name, count in counts.items()
         if count > 1
     ]
-    return [topic for topic in request.topics if counts[topic.name] == 1], refused
+    once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
+    return [once[name] for name in string_map_order(counts) if name in once], refused
 
 
 def create_partitions(state: State, _context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:

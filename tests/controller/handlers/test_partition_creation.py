@@ -17,8 +17,11 @@ def more(name, count, *assignments, manual=False):
 
 
 def grow(rig, *topics, validate_only=False):
+    """Ask for more partitions; returns (name, error, text) in the order of the request."""
+    names = [topic.name for topic in topics]
     request = CreatePartitionsRequest(topics=topics, timeout_ms=1000, validate_only=validate_only)
-    return [(r.name, r.error_code, r.error_message) for r in rig.ask(request).results]
+    found = [(r.name, r.error_code, r.error_message) for r in rig.ask(request).results]
+    return sorted(found, key=lambda result: names.index(result[0]))
 
 
 def cluster():
@@ -39,8 +42,18 @@ def test_partitions_are_added_with_manual_and_with_chosen_replicas():
 
     records = [record for record, _ in rig.records(before)]
     assert {type(record) for record in records} == {PartitionRecord}
-    assert [(r.partition_id, len(r.replicas)) for r in records] == [(1, 3), (2, 3), (1, 2)]
+    assert [(r.partition_id, len(r.replicas)) for r in records] == [(1, 2), (1, 3), (2, 3)]
     assert rig.partition("bar", 1)[:5] == ((3, 2), (3, 2), 3, 0, 0)
+
+
+def test_topics_grow_in_the_order_of_a_java_hash_map():
+    rig = cluster()
+    before = rig.end_offset
+
+    grow(rig, more("foo", 2), more("bar", 2))
+
+    names = {id_: topic.name for id_, topic in rig.state.topics.items()}
+    assert [names[record.topic_id] for record, _ in rig.records(before)] == ["bar", "foo"]
 
 
 @pytest.mark.parametrize(
