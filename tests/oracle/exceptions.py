@@ -1,16 +1,42 @@
-"""The differences that are there on purpose: those of docs/differences.md, each with a sequence in `sequences/`."""
+"""The differences that are there on purpose: those of docs/differences.md, each with a sequence in `deliberate/`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from records.frame import decode_record
+from records.metadata.brokers import BrokerRegistrationChangeRecord
 from tests.oracle.commands import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.oracle.commands import Command
+    from tests.oracle.commands import Answer, Command
     from tests.oracle.compare import Difference
+
+
+class Met(NamedTuple):
+    """A difference where it was met.
+
+    command: that of the answer, else the one that was just run. ours: what ours did then. is_unequal: whether the
+    command is a CreatePartitions of a topic of which not all partitions had the same number of replicas.
+    """
+
+    command: Command
+    difference: Difference
+    ours: Answer
+    is_unequal: bool = False
+
+    @property
+    def where(self) -> str:
+        return self.difference.where
+
+    def asks(self, *api_keys: int) -> bool:
+        return isinstance(self.command, Request) and self.command.api_key in api_keys
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return self.command.body if isinstance(self.command, Request) else {}
 
 
 class Deliberate(NamedTuple):
@@ -18,39 +44,21 @@ class Deliberate(NamedTuple):
 
     name: str
     ends: bool
-    holds: Callable[[Command, Difference], bool]
+    holds: Callable[[Met], bool]
 
 
-DELETE_TOPICS = 20
+DELETE_TOPICS, CREATE_PARTITIONS = 20, 37
 REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 62, 63, 64, 73
 # ElectLeaders, AlterPartitionReassignments, AlterPartition, AssignReplicasToDirs.
 PARTITION_APIS = (43, 45, 56, 73)
-SEVERAL_ERRORS = ("UpdateFeatures.errorMessage", "AlterConfigs.responses[].errorMessage",
-                  "IncrementalAlterConfigs.responses[].errorMessage")  # fmt: skip
+TOPIC = 2
 
 
-def is_other_error(command: Command, difference: Difference) -> bool:
-    """A text of an error where the request has several entries that may be wrong, the code being the same."""
-    return (
-        isinstance(command, Request)
-        and difference.where in SEVERAL_ERRORS
-        and bool(difference.ours)
-        and bool(difference.stock)
-        and max(len(items) for items in entries(command.body)) > 1
-    )
-
-
-def entries(body: dict[str, Any]) -> list[list[Any]]:
-    """The lists of things that are checked one by one."""
-    found = [body.get("featureUpdates", [])]
-    return [*found, *(resource.get("configs", []) for resource in body.get("resources", []))]
-
-
-def names_twice(command: Command) -> bool:
+def names_twice(met: Met) -> bool:
     """Whether a request names one partition twice."""
-    if not isinstance(command, Request) or command.api_key not in PARTITION_APIS:
+    if not met.asks(*PARTITION_APIS):
         return False
-    found = partitions_of(command.body)
+    found = partitions_of(met.body)
     return len(found) > len(set(found))
 
 
@@ -73,53 +81,92 @@ def partitions_of(tree: Any, topic: str = "") -> list[tuple[str, int]]:
     return found
 
 
-def is_offline_directory(command: Command, difference: Difference, api_key: int) -> bool:
-    """Records that come of a directory that is offline, told by a heartbeat or an AssignReplicasToDirs."""
-    if not isinstance(command, Request) or command.api_key != api_key or not difference.where.startswith("batches"):
+def is_partition_change(met: Met) -> bool:
+    """Whether the records that differ are PartitionChangeRecords, or fields of one."""
+    return "PartitionChangeRecord" in met.where or (
+        met.where.startswith("batches (")
+        and all(
+            record["type"] in ("PartitionChangeRecord", "BrokerRegistrationChangeRecord", "RegisterBrokerRecord")
+            for batch in (*met.difference.ours, *met.difference.stock)
+            for record in batch
+        )
+    )
+
+
+def is_offline_heartbeat(met: Met) -> bool:
+    """A heartbeat that tells of an offline directory and by which its broker changes its state."""
+    if not met.asks(HEARTBEAT) or not met.body.get("offlineLogDirs") or not is_partition_change(met):
         return False
-    return api_key == ASSIGN_REPLICAS or bool(command.body.get("offlineLogDirs"))
+    records = [decode_record(value)[0] for batch in met.ours.batches for value in batch]
+    return any(
+        isinstance(record, BrokerRegistrationChangeRecord) and (record.fenced or record.in_controlled_shutdown)
+        for record in records
+    )
 
 
-def is_stale_index(command: Command, difference: Difference) -> bool:
+def is_offline_assignment(met: Met) -> bool:
+    """A replica that is put into a directory that is offline."""
+    return met.asks(ASSIGN_REPLICAS) and is_partition_change(met)
+
+
+def is_stale_index(met: Met) -> bool:
     """Partitions that Kafka finds by an index of ELRs from which ClearElrRecord took nothing."""
-    if not isinstance(command, Request) or command.api_key not in (REGISTRATION, UNREGISTER):
-        return False
-    return difference.where == "batches[] (|PartitionChangeRecord)"
+    return met.asks(REGISTRATION, UNREGISTER) and met.where == "batches[] (|PartitionChangeRecord)"
 
 
-def is_stable_lookup(command: Command, difference: Difference) -> bool:
+def is_stable_lookup(met: Met) -> bool:
     """A topic that is not committed yet, and is to be deleted."""
-    of_request = isinstance(command, Request) and command.api_key == DELETE_TOPICS
-    return of_request and difference.where == "batches (RemoveTopicRecord|)"
+    return met.asks(DELETE_TOPICS) and met.where == "batches (RemoveTopicRecord|)"
 
 
-def is_unknown_error(difference: Difference) -> bool:
+def is_unknown_error(met: Met) -> bool:
     """Stock answers -1, which is what an exception becomes that its controller does not expect."""
-    return difference.where.endswith("errorCode") and difference.stock == -1 and difference.ours != -1
+    return met.where.endswith("errorCode") and met.difference.stock == -1 and met.difference.ours != -1
+
+
+def is_refused_and_written(met: Met) -> bool:
+    """Records of partitions that stock writes although it refuses their topic with INVALID_REPLICATION_FACTOR."""
+    return met.asks(CREATE_PARTITIONS) and met.where in ("batches (|PartitionRecord)", "batches[] (|PartitionRecord)")
+
+
+def is_unequal_factor(met: Met) -> bool:
+    """The replication factor of new partitions, where that of the others is not the same."""
+    if not met.asks(CREATE_PARTITIONS) or not met.is_unequal:
+        return False
+    return met.where.startswith(("batches", "CreatePartitions.results[].error"))
+
+
+def is_deleted_config(met: Met) -> bool:
+    """Configs of topics in the image of stock alone."""
+    if met.where != "snapshot (|ConfigRecord)":
+        return False
+    return all(record["resourceType"] == TOPIC for record in met.difference.stock)
 
 
 EXCEPTIONS: tuple[Deliberate, ...] = (
-    Deliberate("stock-answers-unknown", True, lambda _, d: is_unknown_error(d)),
+    Deliberate("stock-answers-unknown", True, is_unknown_error),
     # Stock fails: an event or a periodic task of its controller raised what it does not expect.
-    Deliberate("stock-fails", True, lambda _, d: d.where == "notes" and bool(d.stock) and not d.ours),
+    Deliberate(
+        "stock-fails", True, lambda met: met.where == "notes" and bool(met.difference.stock) and not met.difference.ours
+    ),
     # Kafka computes both changes from one base, ours the second from what the first has left.
-    Deliberate("partition-twice", True, lambda c, _: names_twice(c)),
-    # A heartbeat that fences or unfences and tells of an offline directory: Kafka computes both from one base, and can
-    # leave a leader outside the ISR.
-    Deliberate("heartbeat-offline-and-state", True, lambda c, d: is_offline_directory(c, d, HEARTBEAT)),
-    # A replica that is put into a directory that is offline: Kafka computes its leaving of the ISR from the base before
-    # the assignment, and can leave it as the leader.
-    Deliberate("assign-offline-directory", True, lambda c, d: is_offline_directory(c, d, ASSIGN_REPLICAS)),
+    Deliberate("partition-twice", True, names_twice),
+    # Kafka computes both changes of a partition from one base, and can leave a leader outside the ISR.
+    Deliberate("heartbeat-offline-and-state", True, is_offline_heartbeat),
+    # Kafka computes the leaving of the ISR from the base before the assignment, and can leave the replica as leader.
+    Deliberate("assign-offline-directory", True, is_offline_assignment),
     # The ELR of a partition that was cleared is emptied once more when a broker that was in it comes back.
     Deliberate("stale-elr-index", True, is_stale_index),
     # DeleteTopics looks names up in the latest state; Kafka in what is committed.
     Deliberate("delete-looks-up-latest", True, is_stable_lookup),
-    # Of several errors of one request Kafka names the first in the order of a hash map, ours the first of the request.
-    Deliberate("first-error", False, is_other_error),
+    # CreatePartitions of a topic ends at the first partition without an active replica; Kafka keeps those before it.
+    Deliberate("refused-partitions-written", True, is_refused_and_written),
+    # Kafka takes the factor of the first partition in a hash table, which depends on all writes since the last restart.
+    Deliberate("unequal-replication-factor", True, is_unequal_factor),
     # In Kafka's image the configs of a deleted topic stay, and come back with a snapshot or a topic of that name.
-    Deliberate("deleted-topic-configs", False, lambda _, d: d.where == "snapshot (|ConfigRecord)"),
+    Deliberate("deleted-topic-configs", False, is_deleted_config),
     # APIs that ours does not serve are not announced.
-    Deliberate("fewer-apis", False, lambda _, d: d.where.startswith("ApiVersions.apiKeys")),
+    Deliberate("fewer-apis", False, lambda met: met.where.startswith("ApiVersions.apiKeys")),
 )
 
 
@@ -130,11 +177,11 @@ def names() -> tuple[set[str], set[str]]:
     return {row.name for row in EXCEPTIONS}, {row.name for row in PENDING}
 
 
-def is_known(command: Command, difference: Difference) -> tuple[str, bool] | None:
+def is_known(met: Met) -> tuple[str, bool] | None:
     """The name of the exception that a difference is, and whether the sequence ends there; None for a finding."""
     from tests.oracle.pending import PENDING  # it is written over this module
 
     for exception in (*EXCEPTIONS, *PENDING):
-        if exception.holds(command, difference):
+        if exception.holds(met):
             return exception.name, exception.ends
     return None

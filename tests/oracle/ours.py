@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.node import NodeConfig
 from controller.config.resources import knows_config
-from controller.controller import Controller
-from controller.effects import Append, ConfirmLeadership, Noted, Reply, Resign
-from controller.env import Env
-from controller.features import supported_features
-from controller.inputs import (
+from controller.core.controller import Controller
+from controller.core.steps import deadline_ms as deadline_ms_of
+from controller.core.steps import step
+from controller.features.levels import supported_features
+from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, Resign
+from controller.interface.env import Env
+from controller.interface.inputs import (
     Committed,
     HighWatermark,
     LeaderChanged,
@@ -23,10 +25,10 @@ from controller.inputs import (
     SnapshotPart,
     Ticked,
 )
-from controller.settings import settings_of
-from controller.snapshots import batches as snapshot_batches
-from controller.state import State
-from controller.view import stable_view
+from controller.interface.settings import settings_of
+from controller.state.snapshots import batches as snapshot_batches
+from controller.state.state import State
+from controller.state.view import stable_view
 from raft.config import SnapshotId
 from raft.inputs import Source
 from records.batch import batches, build_control_batch, records_of
@@ -38,8 +40,8 @@ from tests.oracle.commands import Answer, Hold, Lead, Lose, Pass, Request, Resta
 from tests.oracle.java_random import Twin
 
 if TYPE_CHECKING:
-    from controller.partition import Partition
-    from controller.tables.brokers import Broker
+    from controller.state.partitions.partition import Partition
+    from controller.state.tables.brokers import Broker
     from tests.oracle.commands import Command
 
 CLUSTER = "A4Yig6TtRc-2rCYFqzcMeQ"
@@ -153,12 +155,12 @@ class Ours:
 
     def due_in_ms(self) -> int | None:
         """How long it is until something is due; None where nothing ever is."""
-        deadline_ms = self.controller.deadline_ms
+        deadline_ms = deadline_ms_of(self.controller)
         return None if deadline_ms is None else max(deadline_ms - self.now_ms, 0)
 
     def tick(self) -> None:
         for _ in range(TICKS_MAX):
-            deadline_ms = self.controller.deadline_ms
+            deadline_ms = deadline_ms_of(self.controller)
             if deadline_ms is None or deadline_ms > self.now_ms:
                 return
             self.step(Ticked())
@@ -210,7 +212,7 @@ class Ours:
     def step(self, event: Any) -> None:
         pending = [event]
         while pending:
-            effects = self.controller.step(pending.pop(0), self.now_ms)
+            effects = step(self.controller, pending.pop(0), self.now_ms)
             appended = False
             for effect in effects:
                 match effect:
@@ -255,6 +257,12 @@ class Ours:
     def partition(self, name: str, partition_id: int) -> Partition | None:
         topic = self.state.topic(name)
         return None if topic is None else self.state.partitions.find(topic, partition_id)
+
+    def replica_counts(self, name: str) -> list[int]:
+        """How many replicas each partition of a topic has."""
+        topic = self.state.topic(name)
+        ids = () if topic is None else topic.partition_ids()
+        return [len(found.replicas) for found in (self.partition(name, index) for index in ids) if found is not None]
 
 
 def _values(data: bytes) -> list[bytes]:

@@ -9,7 +9,7 @@ from records.wire import EncodeError
 from tests.oracle.bodies import body_of
 from tests.oracle.commands import Answer, Pass, Request, Start
 from tests.oracle.compare import Difference, answers_unknown, differences, name_of, response_differences
-from tests.oracle.exceptions import is_known
+from tests.oracle.exceptions import CREATE_PARTITIONS, Met, is_known
 from tests.oracle.lookups import look_up
 from tests.oracle.ours import AGAIN_MS, AGAIN_STEPS, Ours
 from tests.oracle.stock import StockProcess, frame_of
@@ -66,6 +66,12 @@ def in_pieces(ours: Ours, commands: Iterator[Command]) -> Iterator[Command]:
             left -= piece + AGAIN_MS * AGAIN_STEPS
 
 
+def has_unequal(ours: Ours, command: Request) -> bool:
+    """Whether a request names a topic of which not all partitions have the same number of replicas."""
+    names = [str(topic.get("name", "")) for topic in command.body.get("topics", ())]
+    return any(len(set(ours.replica_counts(name))) > 1 for name in names)
+
+
 class Pair:
     """One process of stock, which takes sequence after sequence."""
 
@@ -86,6 +92,7 @@ class Pair:
         sent: list[tuple[Command, Answer]] = [(start, ours.take())]
         self.stock.send(frame_of(start))
         apis: dict[int, tuple[int, int]] = {}
+        unequal: set[int] = set()
         for command in in_pieces(ours, generate(ours)):
             body = b""
             number = len(sent)
@@ -95,6 +102,8 @@ class Pair:
                 except UNFIT:
                     continue
                 apis[number] = (command.api_key, command.version)
+                if command.api_key == CREATE_PARTITIONS and has_unequal(ours, command):
+                    unequal.add(number)
             self.stock.send(frame_of(command, number, body))
             if number % 16 == 0:
                 self.stock.flush()
@@ -104,9 +113,11 @@ class Pair:
                 sent.append((command, Answer(notes=[f"ours raised {type(error).__name__}: {error}"])))
                 break
         self.stock.flush()
-        return self._compared(ours, sent, apis)
+        return self._compared(sent, apis, unequal)
 
-    def _compared(self, ours: Ours, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]]) -> Outcome:
+    def _compared(
+        self, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]], unequal: set[int]
+    ) -> Outcome:
         """Read stock's answers and compare them up to the first that differs."""
         meeting = Meeting(apis, [command for command, _ in sent])
         found: list[Difference] = []
@@ -126,7 +137,11 @@ class Pair:
             if not answer.notes and command is sent[-1][0]:
                 all_found += meeting.unanswered()
             all_found = all_found[:DIFFERENCES_MAX]
-            names = [is_known(meeting.asked(command, difference), difference) for difference in all_found]
+            number = end - 1
+            names = [
+                is_known(Met(meeting.asked(command, item), item, answer, (item.number or number) in unequal))
+                for item in all_found
+            ]
             known += [(name[0], what) for name, what in zip(names, all_found, strict=True) if name is not None]
             found = [difference for difference, name in zip(all_found, names, strict=True) if name is None]
             ends = any(name is not None and name[1] for name in names)
