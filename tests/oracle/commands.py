@@ -75,13 +75,15 @@ class Answer:
     """What came of one command.
 
     responses: (number of the request, body), the body None where the connection is closed. batches: the values of the
-    records of each batch. notes: faults. snapshot: the values of its records.
+    records of each batch. notes: faults. snapshot: the values of its records. events: what ours logged, which is not
+    compared.
     """
 
     responses: list[tuple[int, bytes | None]] = field(default_factory=list)
     batches: list[list[bytes]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     snapshot: list[bytes] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
 
 
 NAMES: dict[str, type[Any]] = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.frame import decode_record
-from records.metadata.brokers import BrokerRegistrationChangeRecord
 from tests.oracle.commands import Request
 
 if TYPE_CHECKING:
@@ -97,11 +95,7 @@ def is_offline_heartbeat(met: Met) -> bool:
     """A heartbeat that tells of an offline directory and by which its broker changes its state."""
     if not met.asks(HEARTBEAT) or not met.body.get("offlineLogDirs") or not is_partition_change(met):
         return False
-    records = [decode_record(value)[0] for batch in met.ours.batches for value in batch]
-    return any(
-        isinstance(record, BrokerRegistrationChangeRecord) and (record.fenced or record.in_controlled_shutdown)
-        for record in records
-    )
+    return "broker_state_changed" in met.ours.events
 
 
 def is_offline_assignment(met: Met) -> bool:

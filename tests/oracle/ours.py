@@ -229,7 +229,7 @@ class Ours:
                     case Resign():
                         self.answer.notes.append(f"resigned: {effect.reason}")
                     case Noted():
-                        pass
+                        self.answer.events.append(effect.name)
             if appended and not self.held:
                 pending.append(HighWatermark(self.end_offset))
 
