@@ -49,6 +49,8 @@ NODE_ID = 3000
 START_MS = 1_000_000
 TICKS_MAX = 10_000
 AGAIN_MS, AGAIN_STEPS = 10, 10
+# The event of a passing of time in which both a session ends and a periodic task is due.
+SEVERAL_DUE = "several_due"
 PROPERTIES = {
     "process.roles": "controller",
     "node.id": str(NODE_ID),
@@ -149,6 +151,12 @@ class Ours:
 
     def pass_time(self, ms: int) -> None:
         """Time passes at once, and then in the small steps in which a periodic task that has more to do runs again."""
+        sessions, tasks = self.controller.env.sessions, self.controller.tasks
+        if sessions is not None and tasks is not None:
+            end_ms = self.now_ms + ms + AGAIN_MS * AGAIN_STEPS
+            due_ms = (sessions.next_expiry_ms(), tasks.next_due_ms())
+            if all(moment_ms is not None and moment_ms <= end_ms for moment_ms in due_ms):
+                self.answer.events.append(SEVERAL_DUE)
         for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
             self.now_ms += step_ms
             self.tick()
