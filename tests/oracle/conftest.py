@@ -13,6 +13,9 @@ from tests.oracle.pair import Pair
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# What the exploration did, for the end of the run.
+SUMMARY: list[str] = []
+
 
 def seed_of_the_day() -> int:
     """The first seed of a day's run: other sequences each day, and the same ones for all who run it that day."""
@@ -20,8 +23,10 @@ def seed_of_the_day() -> int:
     return int(given) if given else datetime.now(UTC).date().toordinal() * 100_000
 
 
-def pytest_report_header() -> str:
-    return f"oracle: seed of the day {seed_of_the_day()} (KRAFT_ORACLE_SEED gives another)"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end, also of a quiet run, from which seed the sequences of the day were made."""
+    text = f"oracle: seed of the day {seed_of_the_day()} (KRAFT_ORACLE_SEED gives another)"
+    terminalreporter.write_line(", ".join([text, *SUMMARY]))
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.oracle.commands import to_text
-from tests.oracle.conftest import seed_of_the_day
+from tests.oracle.conftest import SUMMARY, seed_of_the_day
 from tests.oracle.exceptions import names
 from tests.oracle.generate.sequence import sequence
 from tests.oracle.shrink import shrunk
@@ -38,6 +38,6 @@ def test_the_sequences_of_the_day_show_no_unknown_difference(pair: Pair) -> None
             commands = shortest(pair, outcome)
             found = "\n".join(str(difference) for difference in pair.run(commands).found)
             raise AssertionError(f"seed {seed}:\n{found}\n{to_text(commands)}")
-    print(f"{operations} operations from seed {seed_of_the_day()}")
+    SUMMARY.append(f"{operations} operations")
 
     assert operations > 0
