@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.oracle.exceptions import Deliberate
+
 if TYPE_CHECKING:
-    from tests.oracle.exceptions import Deliberate
+    from tests.oracle.exceptions import Met
+
+LIST_REASSIGNMENTS = 46
 
 
-PENDING: tuple[Deliberate, ...] = ()
+def is_reverted_deletion(met: Met) -> bool:
+    """The reassignment of a topic whose deletion was not committed is not listed when leadership was lost."""
+    return met.asks(LIST_REASSIGNMENTS) and met.where.startswith("ListPartitionReassignments.topics (|")
+
+
+PENDING: tuple[Deliberate, ...] = (Deliberate("reassignments-after-revert", False, is_reverted_deletion),)
