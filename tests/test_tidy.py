@@ -62,7 +62,7 @@ FORBIDDEN_IN_CORES = {
 # What is no core: all else is.
 EDGES = (
     "records.__main__", "raft.storage", "raft.network", "controller.config", "controller.offline", "controller.node",
-    "controller.tools", "controller.server", "controller.ctl", "simulations", "pipeline",
+    "controller.security", "controller.tools", "controller.server", "controller.ctl", "simulations", "pipeline",
 )  # fmt: skip
 
 # The folders of `controller`, from the lowest level to the highest: each imports only from levels below its own.
@@ -74,7 +74,7 @@ LEVELS = (
     ("rules", "tools.command_line"),
     ("handlers", "tools.shell"),
     ("core", "tools"),
-    ("node",),
+    ("node", "security"),
     ("server.http",),
     ("server.grpc",),
     ("server",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.config.node import NodeConfig
+from controller.config.security_checks import check_security
 from controller.config.values.definition import ConfigError
 from controller.config.watch_service import check_watch_service
 
@@ -32,12 +33,7 @@ def served_config(given: Mapping[str, str]) -> NodeConfig:
 def check_served(config: NodeConfig) -> None:
     """Raises ConfigError, with one line that says what to do, for what this node would have to leave undone."""
     _check_roles(config.process_roles)
-    for endpoint in config.listeners:
-        if endpoint.protocol != "PLAINTEXT":
-            raise ConfigError(
-                f"listener {endpoint.name} has security protocol {endpoint.protocol}: only PLAINTEXT is served here; "
-                "change listener.security.protocol.map"
-            )
+    check_security(config)
     if config.text("authorizer.class.name"):
         raise ConfigError(
             f"authorizer.class.name={config.text('authorizer.class.name')}: no authorizer is served here; remove the "

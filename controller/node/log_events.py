@@ -109,6 +109,14 @@ ROWS = (
     Event("peer_too_old", "raft.network", "WARN", "A peer does not support a required version of an API."),
     Event("connection_refused", "raft.network", "WARN", "A connection was closed: it sent something that is no request,"
           " or is too large, or there are too many connections."),
+    Event("handshake_failed", "raft.network", "WARN", "A client's TLS handshake failed; the field `reason` says why and"
+          " what to do. Logged once a minute for each host and reason; `omitted` counts the others."),
+    Event("authentication_failed", "raft.network", "WARN", "A client could not be authenticated by SASL, or this node"
+          " by a peer; the field `reason` says why. Of clients, logged once a minute for each host and reason."),
+    Event("keystore_renewed", "raft.network", "INFO", "The keystore or truststore of a listener has changed; new"
+          " connections use the new one."),
+    Event("keystore_refused", "raft.network", "ERROR", "The keystore or truststore of a listener has changed and is not"
+          " usable; the previous one stays in use."),
     Event("request_received", "controller.requests", "DEBUG", "A request arrived: its API, version and client. Its"
           " content is never logged."),
     # The watch service.

@@ -167,7 +167,7 @@ class Node:
             address = incoming.peer.rpartition(":")[0]
             context = inputs.RequestContext(
                 source, incoming.api_key, version, incoming.listener, self.now_ms(),
-                client_address=address, client_id=incoming.client_id,
+                principal=incoming.identity or inputs.ANONYMOUS, client_address=address, client_id=incoming.client_id,
             )  # fmt: skip
             if api.kind is Kind.ENVELOPE:
                 try:

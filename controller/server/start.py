@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import knows_config
+from controller.config.values.definition import ConfigError
 from controller.core.apis import SERVED_VERSIONS
 from controller.core.controller import Controller
 from controller.core.own_registration import OwnRegistration
@@ -22,9 +23,12 @@ from controller.interface.settings import settings_of
 from controller.node.file_descriptors import raise_file_limit, shares
 from controller.node.node import Node
 from controller.node.request_bounds import REQUEST_BYTES_MAX
+from controller.security.listeners import Security
 from controller.state.state import State
+from controller.state.tables.scram import MECHANISMS
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
+from raft.network.mechanisms import Credential
 from raft.network.server import Server
 from raft.replica import Replica
 from raft.storage.bootstrap import read_bootstrap
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from controller.node.logs import Log
     from controller.server.grpc.port import GrpcPort
     from controller.server.http.port import HttpPort
+    from raft.network.security import ClientSecurity
     from raft.storage.files import Files
     from raft.storage.flusher import Executor
 
@@ -143,6 +148,7 @@ def build(
     rng: Random,
     endpoints: tuple[Endpoint, ...],
     server: Server,
+    security: ClientSecurity | None = None,
 ) -> None:
     """Recover the directory, and build the node from its parts. Raises StorageError."""
     storage = Storage(
@@ -183,11 +189,12 @@ def build(
         replica=replica,
         controller=controller,
         server=server,
-        channels=Channels(node.loop, client, rng, on_input=node.on_peer, note=node.note),
+        channels=Channels(node.loop, client, rng, on_input=node.on_peer, note=node.note, security=security),
         own_channels=Channels(
-            node.loop, f"controller-{config.node_id}", rng, on_input=node.on_own_answer, note=node.note
+            node.loop, f"controller-{config.node_id}", rng, on_input=node.on_own_answer, note=node.note,
+            security=security,
         ),
-    )
+    )  # fmt: skip
 
 
 def advertised(config: NodeConfig, bound: dict[str, int]) -> tuple[Endpoint, ...]:
@@ -239,6 +246,14 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
+    try:
+        security = Security(
+            config, now=loop.time, note=lambda name, fields: log(name, **fields),
+            credential_of=lambda *asked: credential_of(node, *asked),
+        )  # fmt: skip
+    except (ValueError, ConfigError) as error:
+        identity.lock.release()
+        raise StartRefused(_one_line(error)) from None
     node = Node(loop, wall_ms=lambda: int(time.time() * 1000), log=log, on_end=ended.set)
     share = shares(raise_file_limit())
     server = Server(
@@ -261,10 +276,12 @@ async def serve(config: NodeConfig, log: Log) -> int:
         # function waits, and then the node is complete.
         bound = {}
         for endpoint in config.controller_listeners:
-            bound[endpoint.name] = await server.listen(endpoint.name, endpoint.host or "", endpoint.port)
+            bound[endpoint.name] = await server.listen(
+                endpoint.name, endpoint.host or "", endpoint.port, security.listener(endpoint.name)
+            )
         build(
             node, config, identity, files=files, executor=executor, rng=rng,
-            endpoints=advertised(config, bound), server=server,
+            endpoints=advertised(config, bound), server=server, security=security.client(),
         )  # fmt: skip
     except (StorageError, OSError) as error:
         server.close()
@@ -298,6 +315,15 @@ async def serve(config: NodeConfig, log: Log) -> int:
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0
+
+
+def credential_of(node: Node, mechanism: str, name: str, is_token: bool) -> Credential | None:
+    """A SCRAM credential from the metadata log."""
+    if is_token:
+        return None
+    number = next(number for number, known in MECHANISMS.items() if known == mechanism)
+    found = node.controller.state.scram.get((name, number))
+    return None if found is None else Credential(found.salt, found.stored_key, found.server_key, found.iterations)
 
 
 def _one_line(error: Exception) -> str:

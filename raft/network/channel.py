@@ -7,12 +7,14 @@ from errno import ECONNREFUSED
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
-from raft.network.connection import address_text, set_socket_options, write_pieces
-from raft.network.framer import Framer
+from raft.network.connection import address_text, write_pieces
+from raft.network.link import Link, open_tls_link
+from raft.network.mechanisms import SaslRefused
 from raft.network.versions import common_version, ranges_of
 from records.codec import decode_prefix, encode_parts
 from records.errors import Error
 from records.headers import ResponseHeader, request_header_version, response_header_version
+from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.registry import response_class
 from records.schema import schema_of
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from raft.config import Endpoint
+    from raft.network.mechanisms import ClientMechanism
+    from raft.network.security import ClientSecurity
 
 BACKOFF_MS = 50  # reconnect.backoff.ms
 BACKOFF_MS_MAX = 500  # reconnect.backoff.max.ms, as stock controllers set it for each other
@@ -30,7 +34,7 @@ CONNECT_MS_MAX = 10_000  # socket.connection.setup.timeout.ms
 VERSIONS_MS_MAX = (
     2_000  # for the answer to ApiVersions, as for any of the quorum's (controller.quorum.request.timeout.ms)
 )
-RESPONSE_BYTES_MAX = 32 << 20  # stock leaders send batches of up to 8 MiB
+SASL_MS_MAX = 2_000  # for authentication again
 
 _HEADER = Layout(">hhih")  # api key, api version, correlation id, length of the client id
 
@@ -47,28 +51,6 @@ class Outgoing:
         self.version = -1
         self.correlation_id = -1
         self.is_sent = False
-
-
-class Link(asyncio.Protocol):
-    """One TCP connection of a channel."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._framer = Framer(RESPONSE_BYTES_MAX)
-        self.transport: Any = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        set_socket_options(transport)
-
-    def data_received(self, data: bytes) -> None:
-        for frame in self._framer.feed(data):
-            self._channel.on_frame(self, frame)
-        if self._framer.error is not None:
-            self._channel.break_off(self._framer.error)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
-        self._channel.on_lost(self)
 
 
 class Channel:
@@ -88,6 +70,7 @@ class Channel:
         on_failure: Callable[[int, Error], None],
         on_refused: Callable[[], None],
         note: Callable[[str, dict[str, Any]], None],
+        security: ClientSecurity | None = None,
     ) -> None:
         self.versions: dict[int, tuple[int, int]] | None = None
         self._loop = loop
@@ -102,7 +85,10 @@ class Channel:
         self._connecting: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._asked: Outgoing | None = None  # the caller's request
-        self._asking_versions: Outgoing | None = None
+        self._asking: Outgoing | None = None  # a request of the channel itself: ApiVersions, or one of SASL
+        self._security = security
+        self._exchange: ClientMechanism | None = None
+        self._reauth_at: float | None = None
         self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
         self._correlation_id = 0
         self._failures = 0
@@ -113,7 +99,7 @@ class Channel:
     @property
     def is_ready(self) -> bool:
         """Whether a request could leave at once."""
-        return self._link is not None and self.versions is not None
+        return self._link is not None and self.versions is not None and self._asking is None
 
     def send(self, number: int, endpoint: Endpoint, request: Any) -> None:
         """Send a request to the peer's current address. It replaces an earlier one that is unanswered."""
@@ -128,7 +114,11 @@ class Channel:
             self._disconnect()
         self._asked = Outgoing(number, request)
         if self.is_ready:
-            self._write_asked()
+            if self._reauth_at is not None and self._loop.time() >= self._reauth_at:
+                self._set_timer(SASL_MS_MAX, self._miss_versions)
+                self._begin_sasl()
+            else:
+                self._write_asked()
         elif self._link is None and self._connecting is None and self._timer is None:
             self._connect()
 
@@ -144,14 +134,14 @@ class Channel:
         """An answer has come."""
         if link is not self._link:
             return
-        awaited = self._asking_versions or self._asked
+        awaited = self._asking or self._asked
         correlation_id = int.from_bytes(frame[:4], "big", signed=True) if len(frame) >= 4 else None
         if awaited is None or not awaited.is_sent or correlation_id != awaited.correlation_id:
             self.break_off(f"an answer of {len(frame)} bytes to nothing that was asked")
             return
         try:
-            if awaited is self._asking_versions:
-                self._take_versions(awaited, frame)
+            if awaited is self._asking:
+                self._take_own(awaited, frame)
                 return
             assert awaited.api_key is not None
             answer = read_answer(response_class(awaited.api_key), awaited.version, frame)
@@ -175,12 +165,15 @@ class Channel:
 
     def break_off(self, reason: str) -> None:
         """The peer violates the protocol: end the connection."""
-        self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
+        self._note_misbehaved(reason)
         link = self._link
         self._lose()
         if link is not None:
             link.transport.abort()
         self._back_off()
+
+    def _note_misbehaved(self, reason: str) -> None:
+        self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
 
     # The life of a connection.
 
@@ -192,8 +185,12 @@ class Channel:
         task = self._connecting
         try:
             # The name is looked up each time: a peer that moved has another address behind it.
-            opening = self._loop.create_connection(lambda: Link(self), endpoint.host, endpoint.port)
-            _, link = await asyncio.wait_for(opening, CONNECT_MS_MAX / 1000)
+            if self._security is None or self._security.context is None:
+                opening = self._loop.create_connection(lambda: Link(self), endpoint.host, endpoint.port)
+                _, link = await asyncio.wait_for(opening, CONNECT_MS_MAX / 1000)
+            else:
+                secured = open_tls_link(self._loop, endpoint, self._security, self, self._note_misbehaved)
+                link = await asyncio.wait_for(secured, CONNECT_MS_MAX / 1000)
         except (OSError, ValueError, OverflowError) as error:  # a timeout too; no host, or port, is beyond a peer
             if task is self._connecting:
                 self._connecting = None
@@ -239,7 +236,9 @@ class Channel:
         self._clear_timer()
         link, self._link = self._link, None
         self.versions = None
-        self._asking_versions = None
+        self._asking = None
+        self._exchange = None
+        self._reauth_at = None
         if link is not None:
             link.transport.abort()
 
@@ -248,7 +247,9 @@ class Channel:
         self._clear_timer()
         self._link = None
         self.versions = None
-        self._asking_versions = None
+        self._asking = None
+        self._exchange = None
+        self._reauth_at = None
         self._fail(Error.BROKER_NOT_AVAILABLE)
 
     def _set_timer(self, wait_ms: float, action: Callable[[], None]) -> None:
@@ -272,15 +273,32 @@ class Channel:
     def _ask_versions(self) -> None:
         """Send ApiVersions in the newest version that the peer may support; its answer says where that is too new."""
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
-        self._asking_versions = Outgoing(-1, request)
-        self._write(self._asking_versions, self._api_versions_version)
+        self._ask(request, self._api_versions_version)
+
+    def _ask(self, request: Any, version: int) -> None:
+        """Send a request of the channel itself."""
+        self._asking = Outgoing(-1, request)
+        self._write(self._asking, version)
 
     def _miss_versions(self) -> None:
         self._timer = None
-        self.break_off(f"it does not answer ApiVersions within {VERSIONS_MS_MAX} ms")
+        what = "ApiVersions" if self._exchange is None else "SASL requests"
+        self.break_off(f"it does not answer {what} within {VERSIONS_MS_MAX} ms")
+
+    def _take_own(self, asked: Outgoing, frame: bytes) -> None:
+        """The answer to a request of the channel itself. Raises DecodeError."""
+        self._asking = None
+        if isinstance(asked.request, ApiVersionsRequest):
+            self._take_versions(asked, frame)
+            return
+        assert asked.api_key is not None
+        answer = read_answer(response_class(asked.api_key), asked.version, frame)
+        try:
+            self._go_on_with_sasl(asked, answer)
+        except SaslRefused as error:
+            self._fail_authentication(str(error))
 
     def _take_versions(self, asked: Outgoing, frame: bytes) -> None:
-        self._asking_versions = None
         code = int.from_bytes(frame[4:6], "big", signed=True)
         # A peer that does not know the version answers in version 0.
         version = 0 if code == Error.UNSUPPORTED_VERSION else asked.version
@@ -297,13 +315,79 @@ class Channel:
         if response.error_code:
             self.break_off(f"it answers ApiVersions with error {response.error_code}")
             return
-        self._clear_timer()
         self.versions = ranges
+        if self._security is not None and self._security.mechanism is not None:
+            self._begin_sasl()
+        else:
+            self._become_ready()
+
+    def _become_ready(self) -> None:
+        self._clear_timer()
         self._failures = 0
         self._ready_at = self._loop.time()
         self._last_reason = ""
         if self._asked is not None:
             self._write_asked()
+
+    # SASL.
+
+    def _begin_sasl(self) -> None:
+        """Authenticate, or authenticate again, on the present connection."""
+        assert self._security is not None
+        assert self._security.mechanism is not None
+        assert self.versions is not None
+        name, make = self._security.mechanism
+        self._exchange = make()
+        try:
+            for request in (SaslHandshakeRequest, SaslAuthenticateRequest):
+                common_version(request, self.versions)
+            self._ask(SaslHandshakeRequest(mechanism=name), common_version(SaslHandshakeRequest, self.versions))
+        except EncodeError:
+            self._fail_authentication("it serves no SASL: its listener's security protocol is another than ours")
+
+    def _go_on_with_sasl(self, asked: Outgoing, answer: Any) -> None:
+        """Send the next token. Raises SaslRefused."""
+        assert self._exchange is not None
+        assert self._security is not None
+        assert self._security.mechanism is not None
+        if isinstance(asked.request, SaslHandshakeRequest):
+            if answer.error_code:
+                raise SaslRefused(
+                    f"SASL mechanism {self._security.mechanism[0]} is refused with error {answer.error_code}; it has "
+                    f"{', '.join(answer.mechanisms) or 'none'}: compare sasl.mechanism.controller.protocol with its "
+                    "sasl.enabled.mechanisms"
+                )
+            token: bytes | None = self._exchange.first()
+        elif answer.error_code:
+            raise SaslRefused(
+                "it refuses the user or the password of our sasl.jaas.config: "
+                f"{answer.error_message or answer.error_code}"
+            )
+        else:
+            token = self._exchange.answer(answer.auth_bytes)
+        if token is not None:
+            assert self.versions is not None
+            version = common_version(SaslAuthenticateRequest, self.versions)
+            self._ask(SaslAuthenticateRequest(auth_bytes=token), version)
+            return
+        if not self._exchange.is_complete:
+            raise SaslRefused("it ended the exchange too early")
+        self._exchange = None
+        lifetime_ms = answer.session_lifetime_ms
+        # As stock's clients do: between 85 and 95 % of the session, each connection at another time.
+        share = 0.85 + 0.10 * self._rng.random() if lifetime_ms > 0 else 0.0
+        self._reauth_at = self._loop.time() + lifetime_ms * share / 1000 if lifetime_ms > 0 else None
+        self._become_ready()
+
+    def _fail_authentication(self, reason: str) -> None:
+        if reason != self._last_reason:
+            self._last_reason = reason
+            self._note("authentication_failed", {"peer": self._where(), "reason": reason})
+        link = self._link
+        self._lose()
+        if link is not None:
+            link.transport.abort()
+        self._back_off()
 
     def _write_asked(self) -> None:
         asked = self._asked

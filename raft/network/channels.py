@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from raft.effects import Send
     from raft.inputs import Input
+    from raft.network.security import ClientSecurity
     from records.errors import Error
 
 
@@ -21,7 +22,7 @@ class Channels:
     """One channel for each peer, made at its first request.
 
     on_input: takes `Answered`, `Failed` and `Refused`, never from within `send`; note: takes what is worth a line in
-    the log.
+    the log; security: None for PLAINTEXT.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class Channels:
         *,
         on_input: Callable[[Input], None],
         note: Callable[[str, dict[str, Any]], None],
+        security: ClientSecurity | None = None,
     ) -> None:
         self._loop = loop
         self._client_id = client_id
         self._rng = rng
         self._on_input = on_input
         self._note = note
+        self._security = security
         self._channels: dict[int, Channel] = {}
         self._is_closed = False
 
@@ -78,4 +81,5 @@ class Channels:
         return Channel(
             self._loop, self._client_id, self._rng,
             on_answer=on_answer, on_failure=on_failure, on_refused=on_refused, note=self._note,
+            security=self._security,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from raft.network.framer import Framer
 
@@ -53,9 +53,20 @@ class Slot:
         self.answer: Sequence[Piece] | None = None
 
 
+class Gate(Protocol):
+    """Decides which frames may pass: SASL."""
+
+    def passes(self, connection: Connection, frame: bytes) -> bool:
+        """Whether a frame is a request that may be served; the gate has handled it otherwise."""
+
+    def announced(self, response: Any) -> Any:
+        """An answer to ApiVersions with what the gate serves; other answers as they are."""
+
+
 class Connection(asyncio.Protocol):
     """The protocol object. number: unique in the process; listener: its name; last_active: of the loop's clock, s;
-    held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong.
+    held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong;
+    identity: who was authenticated, None where nobody was; gate: of SASL, None without SASL.
 
     on_frame: takes each frame in order; on_made, on_lost: called at the beginning and the end; on_held: takes the
     change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers, and
@@ -84,6 +95,8 @@ class Connection(asyncio.Protocol):
         self.is_closing = False
         self.held = 0
         self.error: str | None = None
+        self.identity: Any = None
+        self.gate: Gate | None = None
         self._loop = loop
         self._framer = Framer(bytes_max)
         self._on_made = on_made
@@ -127,7 +140,11 @@ class Connection(asyncio.Protocol):
             self._backlog.extend(frames)
             self._take()
         if self._framer.error is not None:
-            self.refuse(self._framer.error)
+            self.refuse(tls_hint(self._framer.first) or self._framer.error)
+
+    def limit_frames(self, bytes_max: int) -> None:
+        """The most bytes of a frame from now on."""
+        self._framer.bytes_max = bytes_max
 
     def eof_received(self) -> bool | None:
         """The peer has closed; what it asked is of no use to it any more."""
@@ -299,7 +316,14 @@ def write_pieces(transport: Any, pieces: Sequence[Piece]) -> None:
         transport.write(small[0] if len(small) == 1 else b"".join(small))
 
 
-def peer_text(transport: asyncio.BaseTransport) -> str:
+def tls_hint(first: bytes) -> str | None:
+    """What is wrong when the first bytes of a plaintext connection are a TLS record; None when they are not."""
+    if first[:1] not in {b"\x15", b"\x16"} or first[1:2] != b"\x03":
+        return None
+    return "it speaks TLS, and this side does not: set its security.protocol to PLAINTEXT, or ours to SSL"
+
+
+def peer_text(transport: Any) -> str:
     """`host:port` of the other side; empty where it is unknown."""
     address = transport.get_extra_info("peername")
     return address_text(address[0], address[1]) if isinstance(address, tuple) else ""

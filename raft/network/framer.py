@@ -9,16 +9,18 @@ _SIZE = 4
 class Framer:
     """Cuts received bytes into frames. It holds only the bytes received of an unfinished frame, not its announced size.
 
-    held: bytes of the unfinished frame. error: why no more frames can be had, None while all is well.
+    held: bytes of the unfinished frame. bytes_max: of a frame. error: why no more frames can be had, None while all is
+    well; first: the bytes that stood where a length should.
     """
 
-    __slots__ = ("_bytes_max", "_need", "_rest", "error")
+    __slots__ = ("_need", "_rest", "bytes_max", "error", "first")
 
     def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
-        self._bytes_max = bytes_max
+        self.bytes_max = bytes_max
         self._rest = bytearray()
         self._need = _SIZE
         self.error: str | None = None
+        self.first = b""
 
     def drop(self) -> None:
         """Forget the unfinished frame."""
@@ -41,8 +43,9 @@ class Framer:
         position = 0
         while len(data) - position >= _SIZE:
             size = int.from_bytes(data[position : position + _SIZE], "big", signed=True)
-            if not 0 <= size <= self._bytes_max:
-                self.error = f"a frame of {size} bytes; at most {self._bytes_max} are taken"
+            if not 0 <= size <= self.bytes_max:
+                self.first = bytes(data[position : position + _SIZE])
+                self.error = f"a frame of {size} bytes; at most {self.bytes_max} are taken"
                 return frames
             stop = position + _SIZE + size
             if stop > len(data):

@@ -30,7 +30,8 @@ class BadRequest(ValueError):
 class Incoming(NamedTuple):
     """A request. message: decoded at `version`; frame: as it came, whose body begins at `body_at`.
 
-    listener: the name of the listener it came in on; peer: the `host:port` it came from.
+    listener: the name of the listener it came in on; peer: the `host:port` it came from; identity: who was
+    authenticated on the connection, as the listener's security names it, None where nobody was.
     """
 
     source: Source
@@ -43,6 +44,7 @@ class Incoming(NamedTuple):
     body_at: int
     listener: str
     peer: str
+    identity: Any = None
 
     @property
     def body(self) -> bytes:

@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 from raft.inputs import Source
 from raft.network.connection import BufferedConnection, Connection, address_text
 from raft.network.framer import FRAME_BYTES_MAX
+from raft.network.handshakes import Handshakes
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
+from raft.network.sasl_gate import SaslGate
+from raft.network.security import NoteLimit
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Mapping
 
     from raft.network.connection import Slot
+    from raft.network.security import ListenerSecurity
+    from raft.network.tls import TlsConnection
 
 IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 
@@ -33,6 +38,7 @@ UNSENT_BYTES_MAX = 32 << 20
 TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
+HANDSHAKES_MAX = 1024
 BACKLOG = 1024
 
 
@@ -77,18 +83,21 @@ class Server:
         self._numbers = count(1)
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
+        self._handshakes = Handshakes(loop, max(min(connections_max // 4, HANDSHAKES_MAX), 16), self._note_failed)
+        self._note_limit = NoteLimit(loop.time)
         # uvloop reads into fresh objects of the right size by itself.
         self._buffer = bytearray(64 << 10)
         self._protocol = Connection if type(loop).__module__.startswith("uvloop") else BufferedConnection
 
-    async def listen(self, name: str, host: str, port: int) -> int:
+    async def listen(self, name: str, host: str, port: int, security: ListenerSecurity | None = None) -> int:
         """Accept connections; returns the port, which the system chooses for 0.
 
-        host: a name, an IPv4 or IPv6 address; empty for all of them. Raises OSError, with the address in its text.
+        host: a name, an IPv4 or IPv6 address; empty for all of them; security: None for PLAINTEXT. Raises OSError, with
+        the address in its text.
         """
         try:
             server = await self._loop.create_server(
-                lambda: self._make(name), host or None, port, reuse_address=True, backlog=self._backlog
+                self._protocol_of(name, security), host or None, port, reuse_address=True, backlog=self._backlog
             )
         except OSError as error:
             # The loop's own text repeats the address in another form; a name that is not found has numbers of its own.
@@ -111,6 +120,8 @@ class Server:
         connection = self.connections.get(source.connection)
         slot = None if connection is None else connection.slot(source.correlation)
         if connection is not None and slot is not None:
+            if connection.gate is not None:
+                response = connection.gate.announced(response)
             pieces = response_frame(response, slot.version, slot.correlation_id)
             if len(pieces) > 1:
                 self._spend(sum(map(len, pieces)))
@@ -142,8 +153,43 @@ class Server:
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
+        self._handshakes.close()
         for connection in list(self.connections.values()):
             connection.close()
+
+    def _protocol_of(self, name: str, security: ListenerSecurity | None) -> Callable[[], asyncio.BaseProtocol]:
+        """What makes the protocol of a new connection."""
+        if security is None:
+            return lambda: self._make(name)
+        if security.context is None:
+            return lambda: self._make_secured(name, security, None)
+        return lambda: self._handshakes.make(name, security, lambda tls: self._make_secured(name, security, tls))
+
+    def _make_secured(self, name: str, security: ListenerSecurity, tls: TlsConnection | None) -> Connection:
+        connection = self._make(name)
+        if tls is not None and security.identity_of is not None:
+            connection.identity = security.identity_of(tls.session)
+        if security.sasl is not None:
+            connection.identity = None
+            connection.limit_frames(min(security.sasl.bytes_max, self._request_bytes_max))
+            connection.gate = SaslGate(
+                self._loop, security.sasl, self._versions, on_open=self._open_gate, on_failed=self._note_unauthenticated
+            )
+        return connection
+
+    def _open_gate(self, connection: Connection, identity: Any) -> None:
+        connection.identity = identity
+        connection.limit_frames(self._request_bytes_max)
+
+    def _note_unauthenticated(self, connection: Connection, reason: str) -> None:
+        self._note_failed("authentication_failed", connection.listener, connection.peer, reason)
+
+    def _note_failed(self, event: str, listener: str, peer: str, reason: str) -> None:
+        """A line for a peer that could not be authenticated, once a minute for each host and reason."""
+        omitted = self._note_limit.passes(event, listener, peer.rpartition(":")[0], reason)
+        if omitted is not None:
+            fields = {"peer": peer, "listener": listener, "reason": reason}
+            self._note(event, fields | {"omitted": omitted} if omitted else fields)
 
     def _make(self, listener: str) -> Connection:
         connection = self._protocol(
@@ -180,6 +226,8 @@ class Server:
             self._on_disconnected(connection.number)
 
     def _take(self, connection: Connection, frame: bytes) -> None:
+        if connection.gate is not None and not connection.gate.passes(connection, frame):
+            return
         try:
             request = parse_request(frame, self._versions)
         except BadRequest as error:
@@ -193,6 +241,7 @@ class Server:
             Incoming(
                 Source(connection.number, slot.number), request.api_key, request.version, request.correlation_id,
                 request.client_id, request.message, frame, request.body_at, connection.listener, connection.peer,
+                connection.identity,
             )
         )  # fmt: skip
 

@@ -143,7 +143,7 @@ def test_a_plaintext_controller_configuration_is_accepted() -> None:
             {"process.roles": "broker,controller", "listeners": "PLAINTEXT://h:9092,CONTROLLER://h:9093"},
             "process.roles=broker,controller: this node is a KRaft controller and nothing else",
         ),
-        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener CONTROLLER has security protocol SSL"),
+        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener CONTROLLER has TLS and no certificate"),
         ({"authorizer.class.name": "a.B"}, "authorizer.class.name=a.B"),
         ({"create.topic.policy.class.name": "a.B"}, "create.topic.policy.class.name=a.B names a Java class"),
         ({"principal.builder.class": "a.B"}, "principal.builder.class=a.B names a Java class"),

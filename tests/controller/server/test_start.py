@@ -43,7 +43,7 @@ def refusal(properties: Path) -> str:
         ({"node_id": "minus"}, "Invalid value minus for configuration broker.id"),
         ({"controller_quorum_election_timeout_ms": "soon"}, "controller.quorum.election.timeout.ms"),
         ({"listeners": None}, "listeners"),
-        ({"listener_security_protocol_map": "CONTROLLER:SSL"}, "SSL"),
+        ({"listener_security_protocol_map": "CONTROLLER:SSL"}, "CONTROLLER has TLS and no certificate"),
         ({"authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}, "authorizer.class.name"),
         ({}, "No readable meta.properties files found"),
     ],

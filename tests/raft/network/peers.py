@@ -68,7 +68,7 @@ class Bare:
         WRITERS.append(writer)
 
     @classmethod
-    async def to(cls, port: int, limit: int = 1 << 24) -> Bare:
+    async def to(cls, port: int, limit: int = 1 << 24) -> Self:
         """limit: about how many bytes it takes from the socket before they are asked for."""
         return cls(*await asyncio.open_connection("127.0.0.1", port, limit=limit))
 

@@ -1,0 +1,109 @@
+"""JAAS text: the login modules of a `sasl.jaas.config`, with their options, as Kafka reads it."""
+
+from __future__ import annotations
+
+import re
+
+from controller.config.values.definition import ConfigError
+
+FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
+
+# As Java's StreamTokenizer has it with Kafka's settings: a single slash begins a comment, too.
+_SKIPPED = re.compile(r"(?:[\0- ]|/\*.*?(?:\*/|\Z)|/[^\n\r]*)+", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_$\u00a0-\U0010ffff][A-Za-z0-9._$\-\u00a0-\U0010ffff]*")
+_NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+class Module:
+    """One login module. Its options hold secrets, so it is never printed whole."""
+
+    __slots__ = ("name", "options")
+
+    def __init__(self, name: str, options: dict[str, str]) -> None:
+        self.name = name
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"Module({self.name})"
+
+
+class _Token:
+    __slots__ = ("kind", "text")
+
+    def __init__(self, kind: str, text: str | None) -> None:
+        self.kind = kind  # "word" for a word or a quoted text, "number", or the character itself
+        self.text = text
+
+
+def parse_jaas(text: str, key: str) -> list[Module]:
+    """The modules. Raises ConfigError, which names the key and holds no value."""
+    tokens = _tokens(text)
+    modules = []
+    at = 0
+    while at < len(tokens):
+        name = tokens[at].text
+        if at + 1 >= len(tokens):
+            raise ConfigError(f"{key}: Login module control flag not specified in JAAS config")
+        flag = tokens[at + 1].text
+        if flag is None:
+            raise ConfigError(f"{key}: Login module control flag is not available in the JAAS config")
+        if flag.upper() not in FLAGS:
+            raise ConfigError(f"{key}: Invalid login module control flag in JAAS config; one of {', '.join(FLAGS)}")
+        at += 2
+        options: dict[str, str] = {}
+        while at < len(tokens) and tokens[at].kind != ";":
+            option = tokens[at].text
+            value = tokens[at + 2].text if at + 2 < len(tokens) and tokens[at + 1].kind == "=" else None
+            if value is None or option is None:
+                # What stands there may be part of a password without quotes: it is not shown.
+                raise ConfigError(f"{key}: Value not specified for option {len(options) + 1} in JAAS config")
+            options[option] = value
+            at += 3
+        if at >= len(tokens):
+            raise ConfigError(f"{key}: JAAS config entry not terminated by semi-colon")
+        at += 1
+        modules.append(Module(name or "", options))
+    if not modules:
+        raise ConfigError(f"{key}: Login module not specified in JAAS config")
+    return modules
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = []
+    at = 0
+    while at < len(text):
+        for pattern, kind in ((_SKIPPED, None), (_WORD, "word"), (_NUMBER, "number")):
+            match = pattern.match(text, at)
+            if match is not None:
+                at = match.end()
+                if kind is not None:
+                    found.append(_Token(kind, match[0] if kind == "word" else None))
+                break
+        else:
+            if text[at] in "\"'":
+                value, at = _quoted(text, at)
+                found.append(_Token("word", value))
+            else:
+                found.append(_Token(text[at], None))
+                at += 1
+    return found
+
+
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    """The text between quotes, and where it ends; the end of a line ends it, too."""
+    quote = text[at]
+    parts = []
+    at += 1
+    while at < len(text) and text[at] not in (quote, "\n", "\r"):
+        if text[at] == "\\":
+            match = _ESCAPE.match(text, at)
+            if match is None:
+                break
+            parts.append(chr(int(match[1], 8)) if match[1][0] in "01234567" else _ESCAPED.get(match[1], match[1]))
+            at = match.end()
+        else:
+            parts.append(text[at])
+            at += 1
+    return "".join(parts), at + 1 if at < len(text) and text[at] == quote else at

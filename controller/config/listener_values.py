@@ -1,0 +1,59 @@
+"""The values of one listener: a key under `listener.name.NAME.` stands before the same key without it (KIP-103)."""
+
+from __future__ import annotations
+
+from controller.config.keys import server
+from controller.config.values.definition import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.node_values import NodeValues
+    from controller.config.values.definition import Value
+
+
+class ListenerValues:
+    """The values by key. name: of the listener, in upper case; prefix: of its own keys."""
+
+    __slots__ = ("_config", "name", "prefix")
+
+    def __init__(self, config: NodeValues, name: str) -> None:
+        self._config = config
+        self.name = name.upper()
+        self.prefix = f"listener.name.{name.lower()}."
+
+    def value(self, key: str) -> Value:
+        """Raises ConfigError, without the value of a secret."""
+        given = self._config.originals.get(self.prefix + key)
+        if given is None:
+            return self._config.values[key]
+        definition = server.KEYS.get(key)
+        assert definition is not None, key
+        try:
+            return definition.parse(given)
+        except ConfigError as error:
+            if definition.sensitive:
+                raise ConfigError(f"Invalid value for configuration {self.prefix}{key}") from None
+            raise ConfigError(error.text.replace(key, self.prefix + key, 1)) from None
+
+    def shown(self, key: str) -> str:
+        """The key under which the value stands."""
+        return self.prefix + key if self.prefix + key in self._config.originals else key
+
+    def text(self, key: str) -> str | None:
+        value = self.value(key)
+        assert value is None or isinstance(value, str), key
+        return value
+
+    def list(self, key: str) -> tuple[str, ...]:
+        value = self.value(key)
+        assert value is None or isinstance(value, tuple), key
+        return value or ()
+
+    def number(self, key: str) -> int:
+        value = self.value(key)
+        assert type(value) is int, key
+        return value
+
+    def of_mechanism(self, mechanism: str, key: str) -> str | None:
+        """The text of a key that stands for one SASL mechanism only, None where it is not given."""
+        return self._config.originals.get(f"{self.prefix}{mechanism.lower()}.{key}")

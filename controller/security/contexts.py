@@ -1,0 +1,211 @@
+"""TLS contexts of a listener, made from its stores, and made again when their files have changed."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.config.security_checks import store_type
+from controller.security.ciphers import open_ssl_name
+from controller.security.keystores import StoreError, key_pair, pem, read_store, trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from controller.config.listener_values import ListenerValues
+
+CHECK_S = 1.0  # files are looked at when a connection is made, at most once in this time
+
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
+
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+class Contexts:
+    """The contexts of both sides. Both are made of the same stores, as in stock.
+
+    Files that cannot be used are logged once, and the previous contexts stay in use: a renewal writes several files,
+    and who connects in between must still find a certificate.
+    """
+
+    def __init__(
+        self, values: ListenerValues, now: Callable[[], float], note: Callable[[str, dict[str, Any]], None]
+    ) -> None:
+        """now: a clock, in s; note: takes events for the log. Raises StoreError."""
+        self._values = values
+        self._now = now
+        self._note = note
+        self._paths = [
+            path
+            for path in (values.text("ssl.keystore.location"), values.text("ssl.truststore.location"))
+            if path is not None
+        ]
+        self._ciphers = set(values.list("ssl.cipher.suites"))
+        self._names = {open_ssl_name(name) for name in self._ciphers}
+        self._refused = ""
+        self._seen = self._stamp()
+        self._checked_at = now()
+        self._server, self._client = self._make()
+
+    def server(self) -> ssl.SSLContext:
+        self._renew()
+        return self._server
+
+    def client(self) -> ssl.SSLContext:
+        self._renew()
+        return self._client
+
+    def check_session(self, session: ssl.SSLObject) -> None:
+        """Raises ValueError for a cipher suite that is not enabled: OpenSSL enables those of TLS 1.3 together."""
+        found = session.cipher()
+        if self._names and found is not None and found[0] not in self._names:
+            raise ValueError(f"cipher suite {found[0]} is not in ssl.cipher.suites")
+
+    def _renew(self) -> None:
+        if self._now() - self._checked_at < CHECK_S or not self._paths:
+            return
+        self._checked_at = self._now()
+        try:
+            stamp = self._stamp()
+            if stamp == self._seen:
+                return
+            made = self._make()
+            if self._stamp() != stamp:
+                return  # being written; the next connection sees to it
+        except StoreError as error:
+            if str(error) != self._refused:
+                self._refused = str(error)
+                self._note("keystore_refused", {"listener": self._values.name, "reason": str(error)})
+            return
+        self._refused = ""
+        self._seen = stamp
+        self._server, self._client = made
+        self._note("keystore_renewed", {"listener": self._values.name, "file": self._paths[0]})
+
+    def _stamp(self) -> Stamp:
+        found = []
+        for path in self._paths:
+            try:
+                status = Path(path).stat()
+            except OSError as error:
+                raise StoreError(f"{path}: {error.strerror}") from None
+            found.append((status.st_mtime_ns, status.st_ino, status.st_size))
+        return tuple(found)
+
+    def _make(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+        """Raises StoreError."""
+        values = self._values
+        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server.verify_mode = _CLIENT_AUTH[values.text("ssl.client.auth") or "none"]
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        client.check_hostname = bool(values.text("ssl.endpoint.identification.algorithm"))
+        for context in (server, client):
+            # A session is not continued on another connection: the certificate is checked each time.
+            context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+            # As in Java, whatever is in the truststore is trusted, without its own authority.
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+            self._set_versions(context)
+        server.num_tickets = 0
+        self._load_key(server, client)
+        self._load_trust(server, client)
+        return server, client
+
+    def _set_versions(self, context: ssl.SSLContext) -> None:
+        enabled = self._values.list("ssl.enabled.protocols") or tuple(_VERSIONS)
+        if self._ciphers:
+            are_new = {name.startswith("TLS_") and "_WITH_" not in name for name in self._ciphers}
+            old = [open_ssl_name(name) for name in sorted(self._ciphers) if "_WITH_" in name]
+            if old:
+                try:
+                    context.set_ciphers(":".join(old))
+                except ssl.SSLError:
+                    raise StoreError("ssl.cipher.suites names no cipher suite that OpenSSL has") from None
+            allowed = {"TLSv1.3" if is_new else "TLSv1.2" for is_new in are_new}
+            enabled = tuple(name for name in enabled if name in allowed)
+            if not enabled:
+                raise StoreError("ssl.cipher.suites has none for a version of ssl.enabled.protocols")
+        numbers = [_VERSIONS[name] for name in enabled]
+        context.minimum_version, context.maximum_version = min(numbers), max(numbers)
+
+    def _load_key(self, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
+        values = self._values
+        path = values.text("ssl.keystore.location")
+        key_password = values.text("ssl.key.password")
+        if path is None:
+            where = "ssl.keystore.key"
+            data = "\n".join(
+                unfolded(values.text(key) or "") for key in ("ssl.keystore.certificate.chain", "ssl.keystore.key")
+            ).encode()
+            kind, password = "PEM", ""
+        else:
+            where, data = path, read_store(path)
+            kind, password = store_type(values, "keystore"), values.text("ssl.keystore.password") or ""
+        pair = key_pair(data, where, kind, password, key_password)
+        with held(pair.pem) as name:
+            try:
+                for context in (server, client):
+                    # An encrypted key without a password is refused; the default would ask for it on a terminal.
+                    context.load_cert_chain(name, password=pair.password or "")
+            except (ssl.SSLError, OSError, ValueError) as error:
+                reason = getattr(error, "reason", None) or type(error).__name__
+                raise StoreError(f"{where} has no private key with its certificate, or is wrong: {reason}") from None
+
+    def _load_trust(self, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
+        values = self._values
+        path, inline = values.text("ssl.truststore.location"), values.text("ssl.truststore.certificates")
+        if path is None and inline is None:
+            for context in (server, client):
+                context.load_default_certs()
+            return
+        where = path or "ssl.truststore.certificates"
+        kind = store_type(values, "truststore")
+        if path is None:
+            text = unfolded(inline or "")
+        elif kind == "PEM":
+            text = read_store(path).decode("latin-1")
+        else:
+            found = trusted(read_store(path), path, values.text("ssl.truststore.password"))
+            text = b"".join(pem("CERTIFICATE", each) for each in found).decode()
+        for context in (server, client):
+            try:
+                context.load_verify_locations(cadata=text.encode("ascii", "replace").decode())
+            except (ssl.SSLError, ValueError) as error:
+                reason = getattr(error, "reason", None) or type(error).__name__
+                raise StoreError(f"{where} holds no certificates: {reason}") from None
+
+
+def unfolded(text: str) -> str:
+    """PEM that was written on one line, with spaces where lines ended, as properties files often have it."""
+    if "\n" in text.strip():
+        return text
+    parts = text.strip().split("-----")
+    found = []
+    for part in parts:
+        stripped = part.strip()
+        if stripped.startswith(("BEGIN ", "END ")):
+            found.append(f"-----{stripped}-----")
+        elif stripped:
+            found += stripped.split()
+    return "\n".join(found) + "\n"
+
+
+@contextmanager
+def held(data: bytes) -> Iterator[str]:
+    """The name of a file with the data, in memory where the system can: OpenSSL loads keys from files only."""
+    if hasattr(os, "memfd_create"):
+        number = os.memfd_create("key")
+        try:
+            os.write(number, data)
+            yield f"/proc/self/fd/{number}"
+        finally:
+            os.close(number)
+        return
+    with tempfile.NamedTemporaryFile() as file:  # only its owner may read it
+        file.write(data)
+        file.flush()
+        yield file.name

@@ -1,0 +1,143 @@
+"""From a checked configuration to the security of each listener and of the node's own connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.config.listener_values import ListenerValues
+from controller.config.principal_rules import PrincipalRules
+from controller.config.security_checks import (
+    PLAIN,
+    SASL_PROTOCOLS,
+    TLS_PROTOCOLS,
+    client_login,
+    login_module,
+)
+from controller.interface.inputs import ANONYMOUS, Principal
+from raft.network.mechanisms import HASHES, Credential, PlainClient, PlainServer, ScramClient, ScramServer
+from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Mapping
+
+    from controller.config.jaas import Module
+    from controller.config.node import NodeConfig
+    from controller.security.contexts import Contexts
+    from raft.network.mechanisms import ClientMechanism, ServerMechanism
+
+    CredentialOf = Callable[[str, str, bool], Credential | None]
+
+
+class Security:
+    """The security of all listeners of a node, which share the stores of each.
+
+    Nothing of TLS is imported when all of them are PLAINTEXT.
+    """
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        *,
+        now: Callable[[], float],
+        note: Callable[[str, dict[str, Any]], None],
+        credential_of: CredentialOf,
+    ) -> None:
+        """credential_of: takes a SCRAM mechanism, a name, and whether it is that of a delegation token; now: a clock,
+        in s. Raises ValueError, with one line, for stores that cannot be used, and ConfigError.
+        """
+        self._config = config
+        self._now, self._note = now, note
+        self._credential_of = credential_of
+        self._contexts: dict[str, Contexts] = {}
+        self._listeners = {
+            endpoint.name: self._listener(endpoint.name, endpoint.protocol) for endpoint in config.controller_listeners
+        }
+
+    def listener(self, name: str) -> ListenerSecurity | None:
+        """Of the listener with this name; None for PLAINTEXT."""
+        return self._listeners[name]
+
+    def client(self) -> ClientSecurity | None:
+        """Of this node's connections to other controllers: the settings of the first controller listener."""
+        name = self._config.controller_listener_names[0].upper()
+        protocol = self._config.security_protocols[name]
+        if protocol == "PLAINTEXT":
+            return None
+        context = check = None
+        if protocol in TLS_PROTOCOLS:
+            contexts = self._contexts_of(name)
+            context, check = contexts.client, contexts.check_session
+        mechanism = None
+        if protocol in SASL_PROTOCOLS:
+            chosen, module = client_login(self._config)
+            mechanism = (chosen, client_mechanism(chosen, module))
+        return ClientSecurity(context, check, mechanism)
+
+    def _listener(self, name: str, protocol: str) -> ListenerSecurity | None:
+        if protocol == "PLAINTEXT":
+            return None
+        values = ListenerValues(self._config, name)
+        sasl = self._sasl(values) if protocol in SASL_PROTOCOLS else None
+        if protocol not in TLS_PROTOCOLS:
+            return ListenerSecurity(sasl=sasl)
+        contexts = self._contexts_of(name)
+        rules = PrincipalRules(values.text("ssl.principal.mapping.rules") or "DEFAULT")
+
+        def identity_of(session: ssl.SSLObject) -> Principal:
+            from controller.security.names import subject_of
+
+            certificate = session.getpeercert(binary_form=True)
+            return ANONYMOUS if certificate is None else Principal("User", rules.name_of(subject_of(certificate)))
+
+        def check_session(session: ssl.SSLObject) -> None:
+            contexts.check_session(session)
+            if sasl is None:
+                identity_of(session)
+
+        return ListenerSecurity(contexts.server, check_session, None if sasl is not None else identity_of, sasl)
+
+    def _contexts_of(self, name: str) -> Contexts:
+        from controller.security.contexts import Contexts
+
+        if name not in self._contexts:
+            self._contexts[name] = Contexts(ListenerValues(self._config, name), self._now, self._note)
+        return self._contexts[name]
+
+    def _sasl(self, values: ListenerValues) -> Sasl:
+        names = values.list("sasl.enabled.mechanisms")
+        return Sasl(
+            mechanisms={name: self._server_mechanism(values, name) for name in names},
+            reauth_ms={name: reauth_ms(values, name) for name in names},
+            failure_delay_ms=self._config.number("connection.failed.authentication.delay.ms"),
+            bytes_max=values.number("sasl.server.max.receive.size"),
+            identity_of=lambda name, is_token: Principal("User", name, is_token),
+        )
+
+    def _server_mechanism(self, values: ListenerValues, name: str) -> Callable[[], ServerMechanism]:
+        module = login_module(values, name, "sasl.enabled.mechanisms")
+        if name == PLAIN:
+            passwords = plain_passwords(module)
+            return lambda: PlainServer(passwords)
+        assert name in HASHES
+        return lambda: ScramServer(name, lambda user, is_token: self._credential_of(name, user, is_token))
+
+
+def plain_passwords(module: Module) -> Mapping[str, str]:
+    """Passwords by user: the options `user_NAME`."""
+    return {key[len("user_") :]: value for key, value in module.options.items() if key.startswith("user_")}
+
+
+def client_mechanism(name: str, module: Module) -> Callable[[], ClientMechanism]:
+    """What makes one exchange of a client."""
+    user, password = module.options["username"], module.options["password"]
+    if name == PLAIN:
+        return lambda: PlainClient(user, password)
+    salted: dict[tuple[bytes, int], bytes] = {}
+    return lambda: ScramClient(name, user, password, salted)
+
+
+def reauth_ms(values: ListenerValues, mechanism: str) -> int:
+    """connections.max.reauth.ms of a mechanism."""
+    own = values.of_mechanism(mechanism, "connections.max.reauth.ms")
+    return values.number("connections.max.reauth.ms") if own is None else int(own)

@@ -1,0 +1,94 @@
+"""One TCP connection of a channel, and how one with TLS is opened."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Protocol
+
+from raft.network.connection import set_socket_options, tls_hint
+from raft.network.framer import Framer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raft.config import Endpoint
+    from raft.network.security import ClientSecurity
+    from raft.network.tls import TlsConnection
+
+RESPONSE_BYTES_MAX = 32 << 20  # stock leaders send batches of up to 8 MiB
+
+
+class Owner(Protocol):
+    """What a connection calls: the channel."""
+
+    def on_frame(self, link: Link, frame: bytes) -> None: ...
+
+    def on_lost(self, link: Link) -> None: ...
+
+    def break_off(self, reason: str) -> None: ...
+
+
+class Link(asyncio.Protocol):
+    """One TCP connection of a channel."""
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._framer = Framer(RESPONSE_BYTES_MAX)
+        self.transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        set_socket_options(transport)
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._framer.feed(data):
+            self._owner.on_frame(self, frame)
+        if self._framer.error is not None:
+            self._owner.break_off(tls_hint(self._framer.first) or self._framer.error)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        self._owner.on_lost(self)
+
+
+async def open_tls_link(
+    loop: asyncio.AbstractEventLoop,
+    endpoint: Endpoint,
+    security: ClientSecurity,
+    owner: Owner,
+    note: Callable[[str], None],
+) -> Link:
+    """A connection to the endpoint, with TLS.
+
+    note: takes why TLS failed after the handshake. Raises OSError, ValueError or OverflowError.
+    """
+    from raft.network.tls import TlsConnection, TlsFailed
+
+    assert security.context is not None
+    context = security.context()
+    ended: asyncio.Future[str | None] = loop.create_future()
+    links: list[Link] = []
+
+    def inner(_tls: TlsConnection) -> Link:
+        links.append(Link(owner))
+        return links[0]
+
+    def done(_tls: TlsConnection, reason: str | None) -> None:
+        if not ended.done():
+            ended.set_result(reason)
+
+    transport, _ = await loop.create_connection(
+        lambda: TlsConnection(
+            loop, context, inner,
+            hostname=endpoint.host, server_side=False, schedule=lambda step: step(), on_started=lambda _tls: None,
+            on_done=done, check=security.check_session, note=lambda _tls, reason: note(reason),
+        ),
+        endpoint.host, endpoint.port,
+    )  # fmt: skip
+    try:
+        reason = await ended
+    except asyncio.CancelledError:
+        transport.abort()
+        raise
+    if reason is not None:
+        raise TlsFailed(reason)
+    return links[0]

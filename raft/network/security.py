@@ -1,0 +1,77 @@
+"""What a listener or a channel is secured with, as the node hands it to `Server` and `Channels`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Mapping
+
+    from raft.network.mechanisms import ClientMechanism, ServerMechanism
+
+LIMIT_S = 60.0
+_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Sasl:
+    """SASL of one listener. mechanisms: those that are enabled, in their order, each with what makes one exchange.
+
+    reauth_ms: after so long a client must authenticate again, by mechanism; 0 for never. failure_delay_ms: before the
+    answer to one that fails. bytes_max: of a request before authentication. identity_of: the identity of a name that
+    was authenticated, and whether by a delegation token.
+    """
+
+    mechanisms: Mapping[str, Callable[[], ServerMechanism]]
+    reauth_ms: Mapping[str, int]
+    failure_delay_ms: int
+    bytes_max: int
+    identity_of: Callable[[str, bool], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerSecurity:
+    """Of one listener. context: the present TLS context, None without TLS; check_session: raises ValueError for a TLS
+    session that is not allowed; identity_of: who a TLS session belongs to, raises ValueError when no rule says it.
+    sasl: None without SASL.
+    """
+
+    context: Callable[[], ssl.SSLContext] | None = None
+    check_session: Callable[[ssl.SSLObject], None] | None = None
+    identity_of: Callable[[ssl.SSLObject], Any] | None = None
+    sasl: Sasl | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSecurity:
+    """Of outgoing connections. context, check_session: as above; mechanism: the name of the SASL mechanism, and what
+    makes one exchange; None without SASL.
+    """
+
+    context: Callable[[], ssl.SSLContext] | None = None
+    check_session: Callable[[ssl.SSLObject], None] | None = None
+    mechanism: tuple[str, Callable[[], ClientMechanism]] | None = None
+
+
+class NoteLimit:
+    """Lets the same event through once a minute, so that a client that retries does not fill the log."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """now: a clock, in s."""
+        self._now = now
+        self._seen: dict[tuple[str, ...], tuple[float, int]] = {}
+
+    def passes(self, *key: str) -> int | None:
+        """None to leave the event out, else how many were left out since the last."""
+        now = self._now()
+        last = self._seen.get(key)
+        if last is not None and now - last[0] < LIMIT_S:
+            self._seen[key] = (last[0], last[1] + 1)
+            return None
+        self._seen.pop(key, None)
+        if len(self._seen) >= _KEPT:
+            del self._seen[next(iter(self._seen))]
+        self._seen[key] = (now, 0)
+        return 0 if last is None else last[1]

@@ -1,0 +1,147 @@
+"""TLS contexts: what a store must have, and when files are read anew."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+
+import pytest
+
+from controller.config.listener_values import ListenerValues
+from controller.config.node import NodeConfig
+from controller.security.ciphers import open_ssl_name
+from controller.security.contexts import CHECK_S, Contexts, unfolded
+from controller.security.keystores import StoreError
+from tests.controller.config.test_security_checks import given
+from tests.raft.network.certificates import authority, certificate, needs_openssl
+
+pytestmark = needs_openssl
+NODE = "/O=Test/CN=node"
+
+
+class Made:
+    """Contexts with a clock and their notes."""
+
+    def __init__(self, tmp_path, **changes: str) -> None:
+        self.now = 0.0
+        self.notes: list[tuple[str, dict]] = []
+        self.path = tmp_path / "node.pem"
+        shutil.copy(certificate(NODE), self.path)
+        settings = {
+            "ssl.keystore.type": "PEM", "ssl.keystore.location": str(self.path),
+            "ssl.truststore.type": "PEM", "ssl.truststore.location": str(authority() / "ca.pem"),
+        } | changes  # fmt: skip
+        config = NodeConfig(given("SSL", **{key: value for key, value in settings.items() if value is not None}))
+        self.contexts = Contexts(
+            ListenerValues(config, "CONTROLLER"), lambda: self.now, lambda *note: self.notes.append(note)
+        )
+
+
+def test_new_files_are_used_without_a_restart(tmp_path):
+    made = Made(tmp_path)
+    first = made.contexts.server()
+    made.now += CHECK_S
+    assert made.contexts.server() is first
+
+    made.path.write_text(certificate(NODE, serial=2).read_text())
+    assert made.contexts.server() is first  # not looked at so soon
+    made.now += CHECK_S
+
+    assert made.contexts.server() is not first
+    assert [name for name, _ in made.notes] == ["keystore_renewed"]
+
+
+def test_a_half_written_pair_is_logged_once_and_the_old_one_stays(tmp_path):
+    made = Made(tmp_path)
+    first = made.contexts.client()
+    key = certificate(NODE, serial=2).read_text()
+    made.path.write_text(key[: key.index("-----BEGIN CERT")] + certificate(NODE, serial=3).read_text()[-400:])
+    for _ in range(3):
+        made.now += CHECK_S
+        assert made.contexts.client() is first
+    assert [name for name, _ in made.notes] == ["keystore_refused"]
+
+    made.path.write_text(key)
+    made.now += CHECK_S
+    assert made.contexts.client() is not first
+
+
+def test_files_that_are_gone_leave_the_old_ones_in_use(tmp_path):
+    made = Made(tmp_path)
+    first = made.contexts.server()
+    made.path.unlink()
+    made.now += CHECK_S
+
+    assert made.contexts.server() is first
+    assert "No such file" in made.notes[0][1]["reason"]
+
+
+def test_pem_may_stand_in_the_properties_on_one_line(tmp_path):
+    text = certificate(NODE).read_text()
+    at = text.index("-----BEGIN CERTIFICATE")
+    inline = {
+        "ssl.keystore.location": None, "ssl.keystore.key": " ".join(text[:at].split("\n")),
+        "ssl.keystore.certificate.chain": " ".join(text[at:].split("\n")),
+        "ssl.truststore.location": None,
+        "ssl.truststore.certificates": " ".join((authority() / "ca.pem").read_text().split("\n")),
+    }  # fmt: skip
+
+    assert Made(tmp_path, **inline).contexts.server().get_ca_certs()
+    assert unfolded("-----BEGIN X----- a b -----END X-----") == "-----BEGIN X-----\na\nb\n-----END X-----\n"
+
+
+def test_what_the_keys_name_is_enabled_and_no_more(tmp_path):
+    context = Made(tmp_path, **{"ssl.enabled.protocols": "TLSv1.3", "ssl.client.auth": "required"}).contexts.server()
+    assert context.minimum_version == ssl.TLSVersion.TLSv1_3
+    assert context.verify_mode == ssl.CERT_REQUIRED
+
+    old = Made(tmp_path, **{"ssl.cipher.suites": "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"}).contexts.client()
+    assert old.maximum_version == ssl.TLSVersion.TLSv1_2
+    assert [each["name"] for each in old.get_ciphers() if each["protocol"] == "TLSv1.2"] == [
+        "ECDHE-ECDSA-AES256-GCM-SHA384"
+    ]
+    assert old.check_hostname
+    assert not Made(tmp_path, **{"ssl.endpoint.identification.algorithm": ""}).contexts.client().check_hostname
+
+
+class Session:
+    def cipher(self):
+        return "TLS_AES_128_GCM_SHA256", "TLSv1.3", 128
+
+
+def test_a_session_with_another_cipher_suite_is_refused(tmp_path):
+    made = Made(tmp_path, **{"ssl.cipher.suites": "TLS_AES_256_GCM_SHA384"})
+
+    with pytest.raises(ValueError, match="TLS_AES_128_GCM_SHA256 is not in ssl"):
+        made.contexts.check_session(Session())
+    Made(tmp_path).contexts.check_session(Session())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"ssl.keystore.location": "/none"}, "/none: No such file"),
+        ({"ssl.keystore.type": "PKCS12", "ssl.keystore.password": "hush"}, "for PEM set its type to PEM"),
+        ({"ssl.cipher.suites": "TLS_RSA_WITH_NONE"}, "no cipher suite that OpenSSL has"),
+        ({"ssl.truststore.location": __file__}, "holds no certificates"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_refused_in_one_line(tmp_path, changes, said):
+    with pytest.raises(StoreError) as error:
+        Made(tmp_path, **changes)
+
+    assert said in str(error.value)
+    assert "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("java", "open_ssl"),
+    [
+        ("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA-AES256-GCM-SHA384"),
+        ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+        ("TLS_RSA_WITH_AES_128_CBC_SHA", "AES128-SHA"),
+        ("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+    ],
+)
+def test_cipher_suites_have_two_names(java, open_ssl):
+    assert open_ssl_name(java) == open_ssl

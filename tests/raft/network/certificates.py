@@ -1,0 +1,62 @@
+"""Certificates for tests of TLS: an authority, and what it signs, made with the `openssl` command."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl command here")
+
+
+def run(*arguments: str) -> None:
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+
+@cache
+def authority(name: str = "ca") -> Path:
+    """A directory with `ca.pem` and `ca.key`."""
+    root = Path(mkdtemp(prefix="kraft-tls-"))
+    run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
+        f"/O=Test/CN={name}", "-keyout", str(root / "ca.key"), "-out", str(root / "ca.pem"))  # fmt: skip
+    return root
+
+
+@cache
+def certificate(
+    subject: str, *, ca: str = "ca", names: str = "DNS:localhost,IP:127.0.0.1", days: int = 30, serial: int = 1
+) -> Path:
+    """A PEM file with a key and its certificate. serial: two of the same subject are two certificates."""
+    root = authority(ca)
+    path = root / f"{abs(hash((subject, names, days, serial)))}.pem"
+    key, request, extensions, signed = (path.with_suffix(f".{end}") for end in ("key", "csr", "ext", "crt"))
+    extensions.write_text(f"subjectAltName={names}\n")
+    run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", subject, "-keyout", str(key),
+        "-out", str(request))  # fmt: skip
+    run("x509", "-req", "-in", str(request), "-CA", str(root / "ca.pem"), "-CAkey", str(root / "ca.key"),
+        "-set_serial", str(serial + 100), "-days", str(days), "-extfile", str(extensions),
+        "-out", str(signed))  # fmt: skip
+    path.write_text(key.read_text() + signed.read_text())
+    return path
+
+
+def server_context(pem: Path, *, trusts: str = "ca", asks: bool = False) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    context.load_verify_locations(authority(trusts) / "ca.pem")
+    if asks:
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def client_context(pem: Path | None = None, *, trusts: str = "ca") -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if pem is not None:
+        context.load_cert_chain(pem)
+    context.load_verify_locations(authority(trusts) / "ca.pem")
+    return context

@@ -1,0 +1,307 @@
+"""SASL on a listener and on a channel, on real loopback sockets: the order of its requests, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+import pytest
+
+from raft.effects import Send
+from raft.inputs import Answered, Failed
+from raft.network.channels import Channels
+from raft.network.mechanisms import PlainClient, PlainServer, ScramClient, ScramServer, credential_of_password
+from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
+from records.codec import decode_prefix
+from records.headers import ResponseHeader, response_header_version
+from records.messages.sasl import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from records.messages.versions import ApiVersionsResponse
+from tests.raft.network.peers import LOOPS, Bare, Serving, api_versions, describe_quorum, request_frame, run_on, until
+
+pytestmark = pytest.mark.parametrize("loop", LOOPS)
+
+SCRAM = "SCRAM-SHA-256"
+CREDENTIAL = credential_of_password(SCRAM, "hush", b"salt", 4096)
+
+
+class Secured(Serving):
+    """A server with a listener of SASL_PLAINTEXT."""
+
+    def __init__(self, *, reauth_ms: int = 0, delay_ms: int = 1, **limits: Any) -> None:
+        super().__init__(**limits)
+        mechanisms = {
+            "PLAIN": lambda: PlainServer({"alice": "hush", "bob": "bobs"}),
+            SCRAM: lambda: ScramServer(SCRAM, lambda name, _: CREDENTIAL if name == "alice" else None),
+        }
+        sasl = Sasl(mechanisms, dict.fromkeys(mechanisms, reauth_ms), delay_ms, 1000, lambda name, _: f"User:{name}")
+        self.security = ListenerSecurity(sasl=sasl)
+
+    async def __aenter__(self):
+        self.port = await self.server.listen("CONTROLLER", "127.0.0.1", 0, self.security)
+        return self
+
+
+class Client(Bare):
+    """A client of SASL that does what a test says."""
+
+    async def ask(self, request: Any, version: int, response: type[Any]) -> Any:
+        await self.write(request_frame(request, version))
+        return await self.response(response, version)
+
+    async def response(self, cls: type[Any], version: int) -> Any:
+        frame = await self.frame()
+        _, at = decode_prefix(ResponseHeader, response_header_version(cls, version), frame, 0)
+        return decode_prefix(cls, version, frame, at)[0]
+
+    async def shake(self, mechanism: str = "PLAIN", version: int = 1) -> SaslHandshakeResponse:
+        return await self.ask(SaslHandshakeRequest(mechanism=mechanism), version, SaslHandshakeResponse)
+
+    async def send(self, token: bytes, version: int = 2) -> SaslAuthenticateResponse:
+        return await self.ask(SaslAuthenticateRequest(auth_bytes=token), version, SaslAuthenticateResponse)
+
+    async def log_in(self, user: str = "alice", password: str = "hush") -> SaslAuthenticateResponse:
+        await self.shake()
+        return await self.send(PlainClient(user, password).first())
+
+
+def channels(mechanism: Any, inputs: list[Any], notes: list[Any]) -> Channels:
+    return Channels(
+        asyncio.get_running_loop(), "test", Random(1), on_input=inputs.append,
+        note=lambda name, fields: notes.append((name, fields)), security=ClientSecurity(mechanism=mechanism),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [("PLAIN", lambda: PlainClient("alice", "hush")), (SCRAM, lambda: ScramClient(SCRAM, "alice", "hush", {}))],
+)
+def test_a_channel_authenticates_and_then_asks(loop, mechanism):
+    async def test():
+        inputs, notes = [], []
+        async with Secured() as serving:
+            found = channels(mechanism, inputs, notes)
+            found.send(Send(1, 1, serving.endpoint, describe_quorum()))
+            await until(lambda: inputs)
+            assert isinstance(inputs[0], Answered)
+            assert serving.requests[-1].identity == "User:alice"
+            assert serving.requests[0].identity is None  # ApiVersions, before it
+            found.close()
+        assert notes == serving.notes == []
+
+    run_on(loop, test())
+
+
+def test_a_channel_authenticates_again_on_the_same_connection(loop):
+    async def test():
+        inputs, notes, made = [], [], []
+
+        def make() -> PlainClient:
+            made.append(1)
+            return PlainClient("alice", "hush")
+
+        async with Secured(reauth_ms=200) as serving:
+            found = channels(("PLAIN", make), inputs, notes)
+            for number in range(4):
+                found.send(Send(1, number, serving.endpoint, describe_quorum()))
+                while len(inputs) <= number:
+                    await asyncio.sleep(0.002)
+                await asyncio.sleep(0.1)
+            assert all(isinstance(each, Answered) for each in inputs)
+            assert len({incoming.source.connection for incoming in serving.requests}) == 1
+            assert len(made) >= 2
+            found.close()
+        assert notes == serving.notes == []
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (("PLAIN", lambda: PlainClient("alice", "wrong")), "it refuses the user or the password of our sasl.jaas.con"),
+        (("SCRAM-SHA-512", lambda: PlainClient("a", "b")), "SASL mechanism SCRAM-SHA-512 is refused"),
+    ],
+)
+def test_both_sides_log_why_and_no_secret(loop, mechanism, said):
+    async def test():
+        inputs, notes = [], []
+        async with Secured() as serving:
+            found = channels(mechanism, inputs, notes)
+            found.send(Send(1, 1, serving.endpoint, describe_quorum()))
+            await until(lambda: inputs)
+            found.close()
+        assert isinstance(inputs[0], Failed)
+        assert [name for name, _ in notes + serving.notes] == ["authentication_failed"] * 2
+        assert said in notes[0][1]["reason"]
+        assert "wrong" not in repr(notes).replace("is wrong", "")
+        assert "hush" not in repr(serving.notes)
+        assert serving.notes[0][1]["listener"] == "CONTROLLER"
+
+    run_on(loop, test())
+
+
+def test_a_channel_with_sasl_tells_a_listener_without_it(loop):
+    async def test():
+        inputs, notes = [], []
+        async with Serving() as serving:
+            served = {18: (0, 4), 55: (0, 2)}
+
+            def answer(incoming):
+                serving.server.reply(incoming.source, versions(served))
+
+            serving.answer = answer
+            found = channels(("PLAIN", lambda: PlainClient("a", "b")), inputs, notes)
+            found.send(Send(1, 1, serving.endpoint, describe_quorum()))
+            await until(lambda: inputs)
+            found.close()
+        assert "it serves no SASL" in notes[0][1]["reason"]
+
+    run_on(loop, test())
+
+
+def versions(ranges: dict[int, tuple[int, int]]) -> ApiVersionsResponse:
+    entry = ApiVersionsResponse.ApiVersion
+    return ApiVersionsResponse(
+        error_code=0, api_keys=tuple(entry(api_key=key, min_version=a, max_version=b) for key, (a, b) in ranges.items())
+    )
+
+
+def test_api_versions_announces_sasl_before_authentication(loop):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            await client.write(api_versions())
+            answer = await client.response(ApiVersionsResponse, 4)
+            found = {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+            assert (found[17], found[36]) == ((0, 1), (0, 2))
+
+    run_on(loop, test())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        request_frame(describe_quorum(), 0),
+        request_frame(SaslAuthenticateRequest(auth_bytes=b"\0alice\0hush"), 2),
+        api_versions() * 2,
+        b"\0\0\0\x04abcd",
+        b"\0\0\x10\0",
+        request_frame(SaslHandshakeRequest(mechanism="PLAIN"), 1) + request_frame(describe_quorum(), 0),
+        request_frame(SaslHandshakeRequest(mechanism="PLAIN"), 1) + api_versions(),
+    ],
+)
+def test_nothing_gets_past_the_gate_before_authentication(loop, sent):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            await client.write(sent)
+            await client.reader.read()
+            await until(lambda: serving.notes)
+            assert {incoming.api_key for incoming in serving.requests} <= {18}
+
+    run_on(loop, test())
+
+
+def test_a_wrong_password_is_answered_after_the_delay_and_the_connection_ends(loop):
+    async def test():
+        async with Secured(delay_ms=100) as serving:
+            client = await Client.to(serving.port)
+            begun = asyncio.get_running_loop().time()
+            answer = await client.log_in(password="wrong")
+            assert asyncio.get_running_loop().time() - begun >= 0.1
+            assert (answer.error_code, answer.error_message) == (
+                58,
+                "Authentication failed: Invalid username or password",
+            )
+            assert await client.is_closed()
+
+    run_on(loop, test())
+
+
+def test_requests_sent_behind_a_wrong_password_are_not_served(loop):
+    async def test():
+        async with Secured(delay_ms=20) as serving:
+            client = await Client.to(serving.port)
+            await client.shake()
+            wrong = request_frame(SaslAuthenticateRequest(auth_bytes=b"\0alice\0no"), 2)
+            await client.write(wrong + request_frame(describe_quorum(), 0))
+            await client.reader.read()
+            assert serving.requests == []
+
+    run_on(loop, test())
+
+
+def test_a_mechanism_that_is_not_enabled_is_answered_with_those_that_are(loop):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            answer = await client.shake("GSSAPI")
+            assert (answer.error_code, answer.mechanisms) == (33, ("PLAIN", SCRAM))
+            assert await client.is_closed()
+
+    run_on(loop, test())
+
+
+def test_after_handshake_v0_tokens_come_without_requests(loop):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            assert (await client.shake(version=0)).error_code == 0
+            token = b"\0alice\0hush"
+            await client.write(len(token).to_bytes(4, "big") + token)
+            assert await client.frame() == b""
+            await client.write(request_frame(describe_quorum(), 0))
+            await until(lambda: serving.requests)
+            assert serving.requests[0].identity == "User:alice"
+
+    run_on(loop, test())
+
+
+def test_sasl_after_authentication_is_an_illegal_state(loop):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            assert (await client.log_in()).session_lifetime_ms == 0
+            assert (await client.shake()).error_code == 34
+            assert (await client.send(b"x")).error_code == 34
+            await client.write(request_frame(describe_quorum(), 0))
+            await until(lambda: serving.requests)
+
+    run_on(loop, test())
+
+
+def test_a_session_ends_when_the_client_does_not_authenticate_again(loop):
+    async def test():
+        async with Secured(reauth_ms=50) as serving:
+            client = await Client.to(serving.port)
+            assert (await client.log_in()).session_lifetime_ms == 50
+            await asyncio.sleep(0.06)
+            await client.write(request_frame(describe_quorum(), 0))
+            assert await client.is_closed()
+            assert serving.requests == []
+            assert "its session has expired" in serving.reasons[0]
+
+    run_on(loop, test())
+
+
+def test_neither_the_principal_nor_the_mechanism_may_change(loop):
+    async def test():
+        async with Secured(reauth_ms=60_000) as serving:
+            client = await Client.to(serving.port)
+            await client.log_in()
+            assert (await client.log_in()).error_code == 0
+            answer = await client.log_in("bob", "bobs")
+            assert answer.error_message == "Cannot change principals during re-authentication from User:alice: User:bob"
+
+            other = await Client.to(serving.port)
+            await other.log_in()
+            await other.shake(SCRAM)
+            assert (await other.send(b"n,,n=alice,r=x")).error_code == 58
+
+    run_on(loop, test())
