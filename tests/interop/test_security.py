@@ -93,7 +93,15 @@ def quorum(found: Cluster, file: str) -> str:
 def stop_the_leader(found: Cluster) -> None:
     led = active(found)
     found.controllers[led].stop()
+    await_other_leader(found, led)
+
+
+def await_other_leader(found: Cluster, led: int) -> None:
     eventually(lambda: active(found) not in {0, led}, "another active controller")
+
+
+def await_level(found: Cluster, file: str) -> None:
+    eventually(lambda: level(quorum(found, file)), "three level voters")
 
 
 def test_stock_broker_and_tools_over_mtls_through_failover_and_renewal(tmp_path: Path, stock: Stock) -> None:
@@ -110,10 +118,12 @@ def test_stock_broker_and_tools_over_mtls_through_failover_and_renewal(tmp_path:
         assert any("keystore_renewed" in node.said() for node in found.controllers.values())
 
         # Who has no certificate is refused, with a reason on our end.
+        soon = {"security.protocol": "SSL", "request.timeout.ms": "4000", "default.api.timeout.ms": "5000"}
         nobody = {key: value for key, value in stores(tmp_path, "admin").items() if "keystore" not in key}
         refused = stock.tool(
             "metadata-quorum", "--bootstrap-controller", found.bootstrap_controller, "--command-config",
-            client_file(tmp_path, {"security.protocol": "SSL", "default.api.timeout.ms": "5000", **nobody}), "describe", "--status",
+            client_file(tmp_path, soon | nobody),
+            "describe", "--status",
         )  # fmt: skip
         assert refused.returncode != 0
         assert any(
@@ -132,7 +142,9 @@ def test_stock_broker_and_tools_over_sasl_ssl_scram(tmp_path: Path, stock: Stock
             f'{PLAIN_MODULE} required username="controller" password="controllers-secret" '
             'user_controller="controllers-secret";'
         ),
-        f"{prefix}scram-sha-512.sasl.jaas.config": f'{SCRAM_MODULE} required username="broker" password="brokers-secret";',
+        f"{prefix}scram-sha-512.sasl.jaas.config": (
+            f'{SCRAM_MODULE} required username="broker" password="brokers-secret";'
+        ),
     }
     options = ("--add-scram", "SCRAM-SHA-512=[name=broker,password=brokers-secret]")
     found = Cluster(
@@ -185,13 +197,13 @@ def test_a_stock_controller_is_one_voter_of_a_tls_quorum(tmp_path: Path, stock: 
         for _ in range(2):
             led = active(found)
             found.controllers[led].stop()
-            eventually(lambda led=led: active(found) not in {0, led}, "another active controller")
+            await_other_leader(found, led)
             create(found, f"after-{led}")
             found.controllers[led].start()
             login = {"security.protocol": protocol, "sasl.mechanism": "PLAIN", **stores(tmp_path, "admin")}
             jaas = f'{PLAIN_MODULE} required username="controller" password="controllers-secret";'
             file = client_file(tmp_path, login | {"sasl.jaas.config": jaas})
-            eventually(lambda file=file: level(quorum(found, file)), "three level voters")
+            await_level(found, file)
 
 
 def level(status: str) -> bool:

@@ -18,9 +18,13 @@ def run(*arguments: str) -> None:
     subprocess.run(["openssl", *arguments], check=True, capture_output=True)
 
 
-@cache
 def authority(name: str = "ca") -> Path:
     """A directory with `ca.pem` and `ca.key`."""
+    return _authority(name)
+
+
+@cache
+def _authority(name: str) -> Path:
     root = Path(mkdtemp(prefix="kraft-tls-"))
     run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
         f"/O=Test/CN={name}", "-keyout", str(root / "ca.key"), "-out", str(root / "ca.pem"))  # fmt: skip
