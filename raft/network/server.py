@@ -38,7 +38,7 @@ UNSENT_BYTES_MAX = 32 << 20
 TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
-HANDSHAKES_MAX = 1024
+HANDSHAKES_MAX = 512
 BACKLOG = 1024
 
 
@@ -83,7 +83,9 @@ class Server:
         self._numbers = count(1)
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
-        self._handshakes = Handshakes(loop, max(min(connections_max // 4, HANDSHAKES_MAX), 16), self._note_failed)
+        self._handshakes_max = max(min(connections_max // 4, HANDSHAKES_MAX), 16)
+        self._handshakes = Handshakes(loop, self._handshakes_max, self._note_failed)
+        self._has_tls = False
         self._note_limit = NoteLimit(loop.time)
         # uvloop reads into fresh objects of the right size by itself.
         self._buffer = bytearray(64 << 10)
@@ -163,6 +165,10 @@ class Server:
             return lambda: self._make(name)
         if security.context is None:
             return lambda: self._make_secured(name, security, None)
+        if not self._has_tls:
+            # Each handshake has a file, too.
+            self._has_tls = True
+            self._connections_max = max(self._connections_max - self._handshakes_max, 1)
         return lambda: self._handshakes.make(name, security, lambda tls: self._make_secured(name, security, tls))
 
     def _make_secured(self, name: str, security: ListenerSecurity, tls: TlsConnection | None) -> Connection:
