@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from controller.state.tables.acls import Acl
+    from controller.state.tables.acl import Acl
     from controller.state.tables.brokers import Broker
     from controller.state.tables.controllers import Controller
     from controller.state.tables.producer_ids import ProducerIds

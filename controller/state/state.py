@@ -12,7 +12,8 @@ For handlers, who read and never write:
     state.similar_names       similar_name(name) -> names of topics that have '.' or '_'
     state.configs             (resource type, name) -> {key: value}
     state.quotas              entity -> {key: value}
-    state.acls, state.scram, state.tokens, state.producer_ids
+    state.acls                id -> Acl                        .index() of what is committed, by resource
+    state.scram, state.tokens, state.producer_ids
     state.elections           kind -> how many, since this process began to follow the log
     state.partitions          .find(topic, partition id) -> Partition or None; .of_topic(topic);
                               topic.row(id), .get(row), .topic_at(row), .partition_id_at(row); .counts(); rows by
@@ -47,6 +48,7 @@ from controller.state.partitions.bulk_replay import replay_changes
 from controller.state.partitions.partitions import Partitions
 from controller.state.partitions.topics import Topic, Topics
 from controller.state.replay import REPLAY
+from controller.state.tables.acls import Acls
 from controller.state.tables.features import ELR_VERSION, METADATA_VERSION
 from controller.state.tables.table import Table
 from controller.state.tables.transactions import OPEN, Span
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from controller.state.partitions.bulk_changes import PartitionChanges
-    from controller.state.tables.acls import Acl
     from controller.state.tables.brokers import Broker
     from controller.state.tables.controllers import Controller
     from controller.state.tables.producer_ids import ProducerIds
@@ -104,7 +105,7 @@ class State:
         self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo, "configs")
         self.quotas: Table[Entity, Mapping[str, float]] = Table(undo, "quotas")
         self.producer_ids: Table[str, ProducerIds] = Table(undo, "producer_ids")
-        self.acls: Table[bytes, Acl] = Table(undo, "acls")
+        self.acls = Acls(undo, "acls")
         self.scram: Table[tuple[str, int], ScramCredential] = Table(undo, "scram")
         self.tokens: Table[str, DelegationToken] = Table(undo, "tokens")
         self.transaction: Table[str, int] = Table(undo, "transaction")
@@ -219,6 +220,7 @@ class State:
         """The snapshot was replayed whole."""
         self.loading = False
         self.partitions.sort_loaded_rows()
+        self.acls.settle()
         self.stable_end_offset = self.end_offset = self.committed_end_offset
         self.undo.forget(self.stable_end_offset)
 

@@ -2,25 +2,108 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from controller.state.tables.acl import Acl
+from controller.state.tables.acl_index import AclIndex
+from controller.state.tables.table import Table
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
     from controller.state.state import State
+    from controller.state.tables.undo import Undo
     from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 
 
-class Acl(NamedTuple):
-    """One rule; its numbers are those of Kafka's protocol."""
+class Acls(Table[bytes, Acl]):
+    """The ACLs by id, those that are not committed yet among them; `index` has the committed ones alone.
 
-    resource_type: int
-    resource_name: str
-    pattern_type: int
-    principal: str
-    host: str
-    operation: int
-    permission_type: int
+    A decision must rest on nothing that may be taken back, so the index takes a change over when it is stable.
+    """
+
+    __slots__ = ("_counts", "_index", "_is_loading", "_is_touched", "_pending", "_unstable")
+
+    def __init__(self, undo: Undo, name: str) -> None:
+        super().__init__(undo, name)
+        # ACL -> how many ids it has; Kafka gives it one.
+        self._counts: dict[Acl, int] = {}
+        self._index: AclIndex | None = None
+        self._is_loading = False
+        # What the index does not have yet: the ids, whether one was added since it was last asked for, and how many
+        # ids had uncommitted changes then. Kept only once there is an index.
+        self._pending: set[bytes] = set()
+        self._is_touched = False
+        self._unstable = 0
+
+    def index(self) -> AclIndex | None:
+        """The committed ACLs by resource. None while the first snapshot of this process is being loaded."""
+        index = self._index
+        if self._is_loading:
+            return index
+        if index is None:
+            index = self._index = AclIndex()
+            self._touch(*self)
+        if self._pending and (self._is_touched or len(self.log.uncommitted) != self._unstable):
+            self._settle(index)
+        return index
+
+    def has(self, acl: Acl) -> bool:
+        """Whether the ACL has an id, committed or not."""
+        return acl in self._counts
+
+    def put(self, key: bytes, value: Acl) -> None:
+        self._count(self.get(key), value)
+        super().put(key, value)
+        self._touch(key)
+
+    def remove(self, key: bytes) -> Acl:
+        value = super().remove(key)
+        self._count(value, None)
+        self._touch(key)
+        return value
+
+    def swap(self, key: bytes, value: Acl | None) -> Acl | None:
+        old = super().swap(key, value)
+        self._count(old, value)
+        self._touch(key)
+        return old
+
+    def reset(self) -> None:
+        """Forget all values; the index keeps what it has until the snapshot is loaded whole."""
+        super().reset()
+        self._counts.clear()
+        self._is_loading = True
+        self._pending.clear()
+
+    def settle(self) -> None:
+        """The snapshot was loaded whole."""
+        self._is_loading = False
+        self._pending.clear()
+        if self._index is not None:
+            self._index = AclIndex()
+            self._touch(*self)
+
+    def _count(self, old: Acl | None, new: Acl | None) -> None:
+        counts = self._counts
+        if new is not None:
+            counts[new] = counts.get(new, 0) + 1
+        if old is not None:
+            counts[old] -= 1
+            if not counts[old]:
+                del counts[old]
+
+    def _touch(self, *keys: bytes) -> None:
+        if self._index is not None:
+            self._pending.update(keys)
+            self._is_touched = True
+
+    def _settle(self, index: AclIndex) -> None:
+        uncommitted = self.log.uncommitted
+        for key in [key for key in self._pending if key not in uncommitted]:
+            index.put(key, self.get(key))
+            self._pending.discard(key)
+        self._is_touched = False
+        self._unstable = len(uncommitted)
 
 
 def replay_access_control_entry(state: State, record: AccessControlEntryRecord, _offset: int) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from controller.state.partitions.partition import Partition
-    from controller.state.tables.acls import Acl
+    from controller.state.tables.acl import Acl
     from controller.state.tables.brokers import Broker, Endpoint, VersionRange
     from controller.state.tables.controllers import Controller
     from controller.state.tables.scram import ScramCredential

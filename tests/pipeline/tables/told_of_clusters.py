@@ -12,7 +12,7 @@ from records.metadata.topics import RemoveTopicRecord
 from records.uuids import uuid_text
 
 if TYPE_CHECKING:
-    from controller.state.tables.acls import Acl
+    from controller.state.tables.acl import Acl
 
     Row = dict[str, Any]
 

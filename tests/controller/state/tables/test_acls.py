@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from controller.state.state import ReplayError
-from controller.state.tables.acls import Acl
+from controller.state.state import ReplayError, State
+from controller.state.tables.acl import Acl
 from records.metadata.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
+from records.schema import replace
 from tests.controller.state.tables.replaying import state_of
 
 ID = b"a" * 16
@@ -29,3 +30,62 @@ def test_an_acl_is_kept_by_its_id():
 def test_an_acl_that_is_not_there_cannot_be_removed():
     with pytest.raises(ReplayError, match="there is no ACL with id"):
         state_of(ENTRY, REMOVE, REMOVE)
+
+
+def committed_names(state: State) -> list[str]:
+    index = state.acls.index()
+    assert index is not None
+    return sorted(
+        acl.principal for of_pattern in index.patterns(2, "orders") for acls in of_pattern.values() for acl in acls
+    )
+
+
+def test_the_index_has_what_is_committed_alone():
+    state = state_of(ENTRY)
+    before = committed_names(state)
+    state.commit(1)
+    between = committed_names(state)
+    state.replay(REMOVE, 1)
+    removed = committed_names(state)
+    state.commit(2)
+
+    assert (before, between, removed, committed_names(state)) == ([], ["User:alice"], ["User:alice"], [])
+
+
+def test_what_is_reverted_was_never_in_the_index():
+    state = state_of(ENTRY)
+    state.commit(1)
+    committed_names(state)
+    state.replay(replace(ENTRY, id=b"b" * 16, principal="User:bob"), 1)
+    state.replay(REMOVE, 2)
+    state.revert()
+
+    assert committed_names(state) == ["User:alice"]
+    assert state.acls.has(Acl(2, "orders", 3, "User:alice", "*", 3, 2))
+    assert not state.acls.has(Acl(2, "orders", 3, "User:bob", "*", 3, 2))
+
+
+def test_while_a_snapshot_is_loaded_the_index_is_that_of_before():
+    state = state_of(ENTRY)
+    state.commit(1)
+    before = committed_names(state)
+    state.begin_load(5)
+    during = committed_names(state)
+    state.replay(replace(ENTRY, principal="User:bob"), 4)
+    still = committed_names(state)
+    state.end_load()
+
+    assert (before, during, still, committed_names(state)) == (
+        ["User:alice"], ["User:alice"], ["User:alice"], ["User:bob"],
+    )  # fmt: skip
+
+
+def test_there_is_no_index_while_the_first_snapshot_is_loaded():
+    state = State()
+    state.begin_load(5)
+    state.replay(ENTRY, 4)
+    during = state.acls.index()
+    state.end_load()
+
+    assert during is None
+    assert committed_names(state) == ["User:alice"]

@@ -1,0 +1,96 @@
+"""ACLs by the resources that they are for: what a decision looks up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.state.tables.acl import WILDCARD, PatternType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.state.tables.acl import Acl
+
+# Principal as `Type:Name` -> the ACLs of one resource pattern.
+OfPattern = dict[str, list["Acl"]]
+
+
+class AclIndex:
+    """A set of ACLs, by id and by resource pattern.
+
+    A decision looks up one key for the literal name, one for the wildcard, and one for each length that names of
+    prefixed ACLs of the type have: its cost does not grow with the number of ACLs.
+    """
+
+    __slots__ = ("_by_id", "_literal", "_prefix_lengths", "_prefixed")
+
+    def __init__(self) -> None:
+        self._by_id: dict[bytes, Acl] = {}
+        self._literal: dict[tuple[int, str], OfPattern] = {}
+        self._prefixed: dict[tuple[int, str], OfPattern] = {}
+        # Resource type -> length of names -> number of prefixed patterns.
+        self._prefix_lengths: dict[int, dict[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def put(self, id_: bytes, acl: Acl | None) -> None:
+        """The ACL with this id is `acl`; None where there is none any more."""
+        old = self._by_id.pop(id_, None)
+        if old is not None:
+            self._drop(old)
+        if acl is not None:
+            self._by_id[id_] = acl
+            self._add(acl)
+
+    def patterns(self, resource_type: int, name: str) -> Iterator[OfPattern]:
+        """The ACLs of each pattern that covers a resource: its literal name, prefixes of it, the wildcard."""
+        literal = self._literal
+        found = literal.get((resource_type, name))
+        if found is not None:
+            yield found
+        lengths = self._prefix_lengths.get(resource_type)
+        if lengths is not None:
+            prefixed = self._prefixed
+            for length in lengths:
+                if length <= len(name):
+                    found = prefixed.get((resource_type, name[:length]))
+                    if found is not None:
+                        yield found
+        # As in stock, the wildcard does not cover a name that begins with it.
+        if not name.startswith(WILDCARD):
+            found = literal.get((resource_type, WILDCARD))
+            if found is not None:
+                yield found
+
+    def _add(self, acl: Acl) -> None:
+        is_prefixed = acl.pattern_type == PatternType.PREFIXED
+        patterns = self._prefixed if is_prefixed else self._literal
+        key = acl.resource_type, acl.resource_name
+        of_pattern = patterns.get(key)
+        if of_pattern is None:
+            of_pattern = patterns[key] = {}
+            if is_prefixed:
+                lengths = self._prefix_lengths.setdefault(acl.resource_type, {})
+                length = len(acl.resource_name)
+                lengths[length] = lengths.get(length, 0) + 1
+        of_pattern.setdefault(acl.principal, []).append(acl)
+
+    def _drop(self, acl: Acl) -> None:
+        is_prefixed = acl.pattern_type == PatternType.PREFIXED
+        patterns = self._prefixed if is_prefixed else self._literal
+        key = acl.resource_type, acl.resource_name
+        of_pattern = patterns[key]
+        of_principal = of_pattern[acl.principal]
+        of_principal.remove(acl)
+        if of_principal:
+            return
+        del of_pattern[acl.principal]
+        if of_pattern:
+            return
+        del patterns[key]
+        if is_prefixed:
+            lengths, length = self._prefix_lengths[acl.resource_type], len(acl.resource_name)
+            lengths[length] -= 1
+            if not lengths[length]:
+                del lengths[length]

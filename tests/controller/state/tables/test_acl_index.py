@@ -1,0 +1,58 @@
+"""The index of ACLs holds what a look through all of them would find."""
+
+from __future__ import annotations
+
+from random import Random
+
+from controller.state.tables.acl import Acl, PatternType
+from controller.state.tables.acl_index import AclIndex
+
+NAMES = ("a", "ab", "abc", "b", "*", "ba")
+PRINCIPALS = ("User:ann", "User:*", "User:bob")
+
+
+def random_acl(rng: Random) -> Acl:
+    pattern = rng.choice((PatternType.LITERAL, PatternType.PREFIXED))
+    return Acl(rng.choice((2, 3)), rng.choice(NAMES), int(pattern), rng.choice(PRINCIPALS), "*", rng.randrange(2, 9), 3)
+
+
+def covers(acl: Acl, resource_type: int, name: str) -> bool:
+    if acl.resource_type != resource_type:
+        return False
+    if acl.pattern_type == PatternType.PREFIXED:
+        return name.startswith(acl.resource_name)
+    return acl.resource_name == name or (acl.resource_name == "*" and not name.startswith("*"))
+
+
+def found(index: AclIndex, resource_type: int, name: str) -> list[Acl]:
+    return sorted(acl for pattern in index.patterns(resource_type, name) for acls in pattern.values() for acl in acls)
+
+
+def test_the_index_finds_what_a_scan_of_all_acls_finds() -> None:
+    rng = Random(7)
+    acls: dict[bytes, Acl] = {}
+    index = AclIndex()
+    for _ in range(2000):
+        id_ = bytes([rng.randrange(40)])
+        acl = random_acl(rng) if rng.random() < 0.6 else None
+        index.put(id_, acl)
+        if acl is None:
+            acls.pop(id_, None)
+        else:
+            acls[id_] = acl
+        name = rng.choice((*NAMES, "abcd", "c", ""))
+
+        assert found(index, 2, name) == sorted(acl for acl in acls.values() if covers(acl, 2, name))
+        assert len(index) == len(acls)
+
+
+def test_nothing_is_left_of_acls_that_are_gone() -> None:
+    rng = Random(3)
+    index = AclIndex()
+    for number in range(50):
+        index.put(bytes([number]), random_acl(rng))
+    for number in range(50):
+        index.put(bytes([number]), None)
+
+    assert [list(index.patterns(type_, "abc")) for type_ in (2, 3)] == [[], []]
+    assert len(index) == 0
