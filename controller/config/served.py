@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.config.authorizer import authorizer_name, super_users
 from controller.config.node import NodeConfig
 from controller.config.security_checks import check_security
 from controller.config.values.definition import ConfigError
@@ -34,11 +35,8 @@ def check_served(config: NodeConfig) -> None:
     """Raises ConfigError, with one line that says what to do, for what this node would have to leave undone."""
     _check_roles(config.process_roles)
     check_security(config)
-    if config.text("authorizer.class.name"):
-        raise ConfigError(
-            f"authorizer.class.name={config.text('authorizer.class.name')}: no authorizer is served here; remove the "
-            "key, and keep the controllers' listeners from whoever may not use them"
-        )
+    authorizer_name(config)
+    super_users(config)
     for key in _CLASSES:
         if config.text(key) is not None:
             raise ConfigError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.core.activation import activation_records
 from controller.core.apis import APIS
+from controller.core.authorization import on_loaded
 from controller.core.periodic_tasks import Tasks
 from controller.core.serving import is_for_any, serve, serve_parked, write_result, wrong_controller_text
 from controller.core.snapshots import take_snapshot_if_due
@@ -58,6 +59,7 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
     controller.is_catching_up = False
+    on_loaded(controller)
     serve_parked(controller)
 
 
@@ -84,7 +86,7 @@ def renounce(controller: Controller, reason: str) -> None:
     controller.snapshots.lost()
     error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
     for context, request in controller.waiting.clear():
-        if is_for_any(APIS[context.api_key], request):
+        if is_for_any(controller, APIS[context.api_key], context, request):
             # A standby answers these from its committed state.
             serve(controller, context, request)
         else:

@@ -7,14 +7,17 @@ What all rows share (who is active, waiting for the commit, deadlines, Envelope)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from controller.handlers import (
+    acls,
     brokers,
+    client_quotas,
     cluster,
     configs,
     controllers,
+    delegation_tokens,
     describe_configs,
     directories,
     elections,
@@ -24,10 +27,14 @@ from controller.handlers import (
     partition_creation,
     producer_ids,
     reassignments,
+    scram,
     topic_deletion,
     topics,
     versions,
 )
+from controller.handlers.unserved import unserved
+from controller.state.tables.acl import AclOperation
+from records.messages.acls import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 from records.messages.brokers import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from records.messages.cluster import DescribeClusterRequest
 from records.messages.configs import AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest
@@ -40,10 +47,18 @@ from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.partitions import AlterPartitionRequest, AssignReplicasToDirsRequest
 from records.messages.producer_ids import AllocateProducerIdsRequest
 from records.messages.quorum import DescribeQuorumRequest
+from records.messages.quotas import AlterClientQuotasRequest
 from records.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
     ElectLeadersRequest,
     ListPartitionReassignmentsRequest,
+)
+from records.messages.scram import AlterUserScramCredentialsRequest, DescribeUserScramCredentialsRequest
+from records.messages.tokens import (
+    CreateDelegationTokenRequest,
+    DescribeDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
@@ -76,18 +91,6 @@ class Kind(Enum):
     ENVELOPE = "envelope"
 
 
-class AclOperation(IntEnum):
-    """What an ACL allows, by Kafka's codes (KIP-11)."""
-
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-
-
 @dataclass(slots=True, frozen=True)
 class Api:
     """One row. versions: announced, inclusive, those of Kafka 4.3.
@@ -109,8 +112,8 @@ class Api:
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
     allowed: Callable[[RequestContext, Env], None] | None = None
-    idle: Callable[[Any], Any] | None = None
-    is_local: Callable[[Any], bool] | None = None
+    idle: Callable[[State, RequestContext, Any, Env], Any] | None = None
+    is_local: Callable[[State, RequestContext, Any, Env], bool] | None = None
     arrived: Callable[[State, Any, Env], None] | None = None
     late: Callable[[State, Any, Env], None] | None = None
 
@@ -143,6 +146,7 @@ def api_versions(state: State, context: RequestContext, request: ApiVersionsRequ
 
 
 ALTER, DESCRIBE, CLUSTER_ACTION = AclOperation.ALTER, AclOperation.DESCRIBE, AclOperation.CLUSTER_ACTION
+ALTER_CONFIGS = AclOperation.ALTER_CONFIGS
 WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAFT, Kind.ENVELOPE
 
 
@@ -189,6 +193,22 @@ APIS = table(
     Api(UpdateFeaturesRequest, (0, 2), WRITE, features.update_features, ALTER, forwardable=True),
     Api(AllocateProducerIdsRequest, (0, 0), WRITE, producer_ids.allocate_producer_ids, CLUSTER_ACTION,
         forwardable=True),
+    Api(AlterClientQuotasRequest, (0, 1), WRITE, client_quotas.alter_client_quotas, ALTER_CONFIGS, forwardable=True,
+        idle=client_quotas.idle),
+    # ACLs, credentials and tokens. Brokers serve the two that are `unserved`; stock's controllers announce them too.
+    Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE),
+    Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local),
+    Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local),
+    Api(AlterUserScramCredentialsRequest, (0, 0), WRITE, scram.alter_user_scram_credentials, ALTER, forwardable=True,
+        idle=scram.idle),
+    Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, unserved),
+    Api(CreateDelegationTokenRequest, (1, 3), WRITE, delegation_tokens.create_token, forwardable=True,
+        idle=delegation_tokens.create_refusal),
+    Api(RenewDelegationTokenRequest, (1, 2), WRITE, delegation_tokens.renew_token, forwardable=True,
+        idle=delegation_tokens.renew_refusal),
+    Api(ExpireDelegationTokenRequest, (1, 2), WRITE, delegation_tokens.expire_token, forwardable=True,
+        idle=delegation_tokens.expire_refusal),
+    Api(DescribeDelegationTokenRequest, (1, 3), LOCAL, unserved),
 )
 # fmt: on
 

@@ -63,6 +63,8 @@ class Controller:
         self.is_shut_down = False
         self.is_catching_up = is_catching_up
         self.effects: list[Effect] = []
+        if env.access is not None and not is_catching_up:
+            env.access.is_ready = True
 
     @property
     def is_active(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from controller.handlers.delegation_tokens import sweep
 from controller.handlers.elections import balance_leaders, elect_uncleanly
 from controller.interface.results import Result
 from records.metadata.transactions import NoOpRecord
@@ -39,6 +40,7 @@ class Tasks:
         periods = [
             ("writeNoOpRecord", settings.metadata_max_idle_interval_ms, write_no_op),
             ("electUnclean", settings.unclean_leader_election_interval_ms, elect_uncleanly),
+            ("expireDelegationTokens", settings.delegation_token_expiry_check_interval_ms, sweep),
         ]
         if settings.auto_leader_rebalance_enable:
             interval_ms = settings.leader_imbalance_check_interval_seconds * 1000

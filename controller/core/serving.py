@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.core import authorization
 from controller.core.apis import APIS, Kind
 from controller.core.log_writer import write
 from controller.core.snapshot_schedule import Appended
@@ -34,6 +35,10 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
     if must_park(controller, api):
         controller.parked.append((context, request))
         return
+    denied = authorization.refusal(controller, api, context, request)
+    if denied is not None:
+        controller.answer(context, denied)
+        return
     if api.allowed is not None:
         try:
             api.allowed(context, controller.env)
@@ -41,11 +46,11 @@ def serve(controller: Controller, context: RequestContext, request: Any) -> None
             controller.answer(context, refused(request, error, context.version))
             return
     try:
-        check_role(controller, api, request)
+        check_role(controller, api, context, request)
         check_deadline(controller, api, context, request)
     except ApiError as error:
         # A request that leaves nothing to do is answered by any controller, and however late it is.
-        idle = None if api.idle is None else api.idle(request)
+        idle = idle_answer(controller, api, context, request)
         controller.answer(context, refused(request, error, context.version) if idle is None else idle)
         return
     try:
@@ -71,18 +76,30 @@ def serve_parked(controller: Controller) -> None:
         serve(controller, context, request)
 
 
-def check_role(controller: Controller, api: Api, request: Any) -> None:
+def idle_answer(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
+    """The answer to a request that leaves nothing to do; None to any other."""
+    if api.idle is None:
+        return None
+    try:
+        return api.idle(controller.state, context, request, controller.env)
+    except ApiError as error:
+        return refused(request, error, context.version)
+
+
+def check_role(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:
     """Raises ApiError(NOT_CONTROLLER) where only the active controller can serve, and this is a standby."""
     if controller.is_active:
         if api.arrived is not None:
             api.arrived(controller.state, request, controller.env)
-    elif not is_for_any(api, request):
+    elif not is_for_any(controller, api, context, request):
         raise ApiError(Error.NOT_CONTROLLER, wrong_controller_text(controller.env.leader_id))
 
 
-def is_for_any(api: Api, request: Any) -> bool:
+def is_for_any(controller: Controller, api: Api, context: RequestContext, request: Any) -> bool:
     """Whether any controller may answer, not the active one alone."""
-    return api.kind in (Kind.READ, Kind.LOCAL) or (api.is_local is not None and api.is_local(request))
+    if api.kind in (Kind.READ, Kind.LOCAL):
+        return True
+    return api.is_local is not None and api.is_local(controller.state, context, request, controller.env)
 
 
 def check_deadline(controller: Controller, api: Api, context: RequestContext, request: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.core.authorization import on_loaded
 from controller.core.serving import serve_parked
 from controller.core.snapshot_schedule import Appended
 from controller.core.snapshots import take_snapshot_if_due
@@ -88,6 +89,7 @@ def on_snapshot_closed(controller: Controller, _event: SnapshotClosed) -> None:
 def on_caught_up(controller: Controller, _event: CaughtUp) -> None:
     """The state is as new as before the restart: requests may be answered from it again."""
     controller.is_catching_up = False
+    on_loaded(controller)
     serve_parked(controller)
 
 

@@ -29,6 +29,8 @@ def step(controller: Controller, event: Input, now_ms: int) -> list[Effect]:
     if not controller.is_shut_down:
         do_what_is_due(controller)
     effects, controller.effects = controller.effects, []
+    if env.access is not None and env.access.notes:
+        effects += env.access.drain()
     return effects
 
 

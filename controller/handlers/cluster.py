@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.interface.results import Result
+from controller.rules.permissions import allows
+from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error
 from records.messages.cluster import DescribeClusterResponse
 
@@ -20,10 +22,17 @@ BROKERS = 1
 CONTROLLERS = 2
 ENDPOINT_TYPES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 
-# All operations on a cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS and
-# IDEMPOTENT_WRITE, one bit each by their codes. Without an authorizer, everyone is allowed all of them.
+# All operations on a cluster: in an answer they are one bit each, by their codes.
 NOT_ASKED = -(1 << 31)
-ALL_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
+OPERATIONS = (
+    AclOperation.CREATE,
+    AclOperation.ALTER,
+    AclOperation.DESCRIBE,
+    AclOperation.CLUSTER_ACTION,
+    AclOperation.DESCRIBE_CONFIGS,
+    AclOperation.ALTER_CONFIGS,
+    AclOperation.IDEMPOTENT_WRITE,
+)
 
 
 def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
@@ -40,6 +49,9 @@ def describe_cluster(state: State, context: RequestContext, request: DescribeClu
     refusal = _refusal(context, request)
     if refusal is not None:
         return Result(refusal, rests_on=rests_on)
+    operations = NOT_ASKED
+    if request.include_cluster_authorized_operations:
+        operations = allowed_operations(state, context, env)
     nodes = tuple(
         DescribeClusterResponse.DescribeClusterBroker(broker_id=controller_id, host=endpoint.host, port=endpoint.port)
         for controller_id in sorted(state.controllers)
@@ -53,9 +65,21 @@ def describe_cluster(state: State, context: RequestContext, request: DescribeClu
         cluster_id=env.cluster_id,
         controller_id=env.leader_id if is_listed else -1,
         brokers=nodes,
-        cluster_authorized_operations=ALL_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+        cluster_authorized_operations=operations,
     )
     return Result(response, rests_on=rests_on)
+
+
+def allowed_operations(state: State, context: RequestContext, env: Env) -> int:
+    """The operations on the cluster that the sender is allowed, as bits; 0 for one that may not describe it."""
+    cluster = AclResourceType.CLUSTER
+    if not allows(state, context, env, AclOperation.DESCRIBE, cluster, CLUSTER_NAME):
+        return 0
+    return sum(
+        1 << operation
+        for operation in OPERATIONS
+        if allows(state, context, env, operation, cluster, CLUSTER_NAME, log_denied=False, log_allowed=False)
+    )
 
 
 def _refusal(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse | None:

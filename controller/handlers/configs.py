@@ -8,7 +8,9 @@ from controller.config.resources import ResourceType, resource_type
 from controller.handlers.config_changes import checked, clear_elr_records, incremental, replacement
 from controller.handlers.logger_levels import level_changes
 from controller.interface.results import NOTHING_PENDING, Result, check_record_count, raised_text
-from records.errors import ApiError, Error
+from controller.rules.permissions import allows
+from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
+from records.errors import ApiError, Error, error_text
 from records.messages.configs import (
     AlterConfigsResponse,
     IncrementalAlterConfigsRequest,
@@ -25,13 +27,26 @@ if TYPE_CHECKING:
     from controller.state.state import State
     from records.messages.configs import AlterConfigsRequest
 
-# Other types are refused. Checks by an authorizer come with the authorizer.
+# Other types are refused.
 _ALTERED = (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
 
 
-def is_local(request: IncrementalAlterConfigsRequest | AlterConfigsRequest) -> bool:
+# What an alteration needs to be allowed, by type of resource, and the error where it is not.
+_NEEDS = {
+    ResourceType.TOPIC: (AclResourceType.TOPIC, Error.TOPIC_AUTHORIZATION_FAILED),
+    ResourceType.GROUP: (AclResourceType.GROUP, Error.GROUP_AUTHORIZATION_FAILED),
+    ResourceType.BROKER: (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED),
+    ResourceType.CLIENT_METRICS: (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED),
+}
+# Kafka makes these errors of their code alone, and so tells its text.
+_TEXT_OF_CODE = {Error.TOPIC_AUTHORIZATION_FAILED, Error.GROUP_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED}
+
+
+def is_local(
+    state: State, context: RequestContext, request: IncrementalAlterConfigsRequest | AlterConfigsRequest, env: Env
+) -> bool:
     """Whether this node can serve the request: all its resources are loggers of this node, or are refused."""
-    wanted, _ = sifted(request)
+    wanted, _ = sifted(state, context, request, env)
     return not wanted
 
 
@@ -42,7 +57,7 @@ def incremental_alter_configs(
 
     Levels of this node's loggers are not stored; they are changed at once.
     """
-    wanted, refused = sifted(request)
+    wanted, refused = sifted(state, context, request, env)
 
     def changes(kind: ResourceType, resource: Any) -> Records:
         operations = {config.name: (config.config_operation, config.value) for config in resource.configs}
@@ -52,7 +67,7 @@ def incremental_alter_configs(
 
     item = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
     records, altered = _altered(state, wanted, changes)
-    effects, levelled = _levelled(request, env)
+    effects, levelled = _levelled(state, context, request, env)
     answers = [*refused, *altered, *levelled]
     response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=_responses(item, answers))
     return _result(state, request, response, records, wanted, effects)
@@ -60,7 +75,7 @@ def incremental_alter_configs(
 
 def alter_configs(state: State, context: RequestContext, request: AlterConfigsRequest, env: Env) -> Result:
     """AlterConfigs: the configuration of each resource is replaced, or the resource refused; one batch."""
-    wanted, refused = sifted(request)
+    wanted, refused = sifted(state, context, request, env)
 
     def changes(kind: ResourceType, resource: Any) -> Records:
         values = {config.name: config.value for config in resource.configs}
@@ -74,8 +89,12 @@ def alter_configs(state: State, context: RequestContext, request: AlterConfigsRe
     return _result(state, request, response, records, wanted, ())
 
 
-def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any, ApiError]]]:
-    """Split the resources into those for the active controller, and those that the request alone shows to be wrong."""
+def sifted(
+    state: State, context: RequestContext, request: Any, env: Env
+) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any, ApiError]]]:
+    """Split the resources into those for the active controller, and those that are refused without it, because the
+    request alone shows that they are wrong, or its sender may not alter them.
+    """
     is_incremental = isinstance(request, IncrementalAlterConfigsRequest)
     counts: dict[tuple[int, str], int] = {}
     for resource in request.resources:
@@ -100,7 +119,12 @@ def sifted(request: Any) -> tuple[list[tuple[ResourceType, Any]], list[tuple[Any
             text = f"Unexpected resource type {kind.name}."
             unexpected.append((resource, ApiError(Error.INVALID_REQUEST, text)))
         elif counts[key] == 1:
-            wanted.append((kind, resource))
+            type_, denied = _NEEDS[kind]
+            name = CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name
+            if allows(state, context, env, AclOperation.ALTER_CONFIGS, type_, name):
+                wanted.append((kind, resource))
+            else:
+                unexpected.append((resource, ApiError(denied)))
     return wanted, refused + unexpected
 
 
@@ -121,13 +145,17 @@ def _altered(
     return [*records, *clear_elr_records(state, records)], answers
 
 
-def _levelled(request: Any, env: Env) -> tuple[list[Effect], list[tuple[Any, ApiError | None]]]:
+def _levelled(
+    state: State, context: RequestContext, request: Any, env: Env
+) -> tuple[list[Effect], list[tuple[Any, ApiError | None]]]:
     effects: list[Effect] = []
     answers: list[tuple[Any, ApiError | None]] = []
     for resource in request.resources:
         if resource_type(resource.resource_type) is not ResourceType.BROKER_LOGGER:
             continue
         try:
+            if not allows(state, context, env, AclOperation.CLUSTER_ACTION, AclResourceType.CLUSTER, CLUSTER_NAME):
+                raise ApiError(Error.CLUSTER_AUTHORIZATION_FAILED)
             changes = level_changes(env, resource)
             effects += () if request.validate_only else changes
             answers.append((resource, None))
@@ -140,12 +168,16 @@ def _responses(item: Any, answers: Sequence[tuple[Any, ApiError | None]]) -> tup
     return tuple(
         item(
             error_code=Error.NONE if error is None else error.code,
-            error_message=None if error is None else raised_text(error),
+            error_message=None if error is None else _text(error),
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
         )
         for resource, error in answers
     )
+
+
+def _text(error: ApiError) -> str | None:
+    return error_text(error.code) if error.code in _TEXT_OF_CODE else raised_text(error)
 
 
 def _result(

@@ -22,7 +22,9 @@ from controller.config.topic_values import topic_defaults
 from controller.config.values.definition import ConfigError, Required, Type, value_text
 from controller.config.values.text import parse_integer
 from controller.interface.results import NOTHING_PENDING, Result, raised_text
-from records.errors import ApiError, Error
+from controller.rules.permissions import allows
+from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
+from records.errors import ApiError, Error, error_text
 from records.messages.configs import DescribeConfigsResponse
 
 if TYPE_CHECKING:
@@ -41,11 +43,17 @@ Synonym = Entry.DescribeConfigsSynonym
 # The greatest number of entries in one response: all keys of some 3,000 topics.
 ENTRIES_MAX = 100_000
 
+# What a description needs to be allowed, where it is not the cluster's, and the error where it is not.
+_NEEDS = {
+    ResourceType.TOPIC: (AclResourceType.TOPIC, Error.TOPIC_AUTHORIZATION_FAILED),
+    ResourceType.GROUP: (AclResourceType.GROUP, Error.GROUP_AUTHORIZATION_FAILED),
+}
+
 # Stock does not set this field.
 _NO_TEXT: str | None = ""
 
 
-def describe_configs(state: State, _context: RequestContext, request: DescribeConfigsRequest, env: Env) -> Result:
+def describe_configs(state: State, context: RequestContext, request: DescribeConfigsRequest, env: Env) -> Result:
     """DescribeConfigs: each resource is described or refused on its own.
 
     Raises ApiError: INVALID_REQUEST for an unknown type of resource; POLICY_VIOLATION if the response would be too
@@ -59,15 +67,39 @@ def describe_configs(state: State, _context: RequestContext, request: DescribeCo
     describer = Describer(state, env, with_synonyms=request.include_synonyms)
     results: list[DescribedResource] = []
     count = 0
+    denied = [denial for resource in request.resources if (denial := denied_resource(state, context, resource, env))]
+    refused = {id(resource) for resource, _ in denied}
     for resource in request.resources:
+        if id(resource) in refused:
+            continue
         results.append(describer.answer(resource))
         count += 1 + len(results[-1].configs)  # a small request can ask for a large response
 
         if count > ENTRIES_MAX:
             text = f"The response would have more than {ENTRIES_MAX} entries; describe fewer resources at a time."
             raise ApiError(Error.POLICY_VIOLATION, text)
+    results += [denial for _, denial in denied]
     response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
     return Result(response, rests_on=rests_on(state, request))
+
+
+def denied_resource(
+    state: State, context: RequestContext, resource: Any, env: Env
+) -> tuple[Any, DescribedResource] | None:
+    """A resource that the sender may not describe, with its result; None for one that it may."""
+    kind = resource_type(resource.resource_type)
+    type_, code = _NEEDS.get(kind, (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED))
+    name = CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name
+    if allows(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, name):
+        return None
+    result = DescribedResource(
+        error_code=code,
+        error_message=error_text(code),
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+        configs=(),
+    )
+    return resource, result
 
 
 def described(describer: Describer, resource: Any) -> DescribedResource:

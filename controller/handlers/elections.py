@@ -55,16 +55,18 @@ ELECTION_TYPES = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 Asked = tuple[str, list[tuple[int, "int | Outcome"]]]
 
 
-def idle(request: ElectLeadersRequest) -> ElectLeadersResponse | None:
+def idle(
+    _state: State, _context: RequestContext, request: ElectLeadersRequest, _env: Env
+) -> ElectLeadersResponse | None:
     """The answer to a request that names no partition; None for others."""
     if request.topic_partitions is None or request.topic_partitions:
         return None
     return ElectLeadersResponse(throttle_time_ms=0, error_code=Error.NONE, replica_election_results=())
 
 
-def elect_leaders(state: State, _context: RequestContext, request: ElectLeadersRequest, env: Env) -> Result:
+def elect_leaders(state: State, context: RequestContext, request: ElectLeadersRequest, env: Env) -> Result:
     """ElectLeaders: for the named partitions, or all. An unclean election ignores what the topic's config allows."""
-    nothing = idle(request)
+    nothing = idle(state, context, request, env)
     if nothing is not None:
         return at_once(nothing)
     election = ELECTION_TYPES.get(request.election_type)

@@ -31,14 +31,16 @@ EPOCHS_VERSION = 3
 ANY_EPOCH = -1
 
 
-def idle(request: AlterPartitionRequest) -> AlterPartitionResponse | None:
+def idle(
+    _state: State, _context: RequestContext, request: AlterPartitionRequest, _env: Env
+) -> AlterPartitionResponse | None:
     """The answer to a request that names no topic; None for others."""
     return None if request.topics else AlterPartitionResponse(throttle_time_ms=0, error_code=Error.NONE, topics=())
 
 
 def alter_partition(state: State, context: RequestContext, request: AlterPartitionRequest, env: Env) -> Result:
     """AlterPartition: each partition is changed or refused on its own."""
-    nothing = idle(request)
+    nothing = idle(state, context, request, env)
     if nothing is not None:
         return at_once(nothing)
     leader = checked_broker(state, request.broker_id, request.broker_epoch)

@@ -13,6 +13,8 @@ from controller.handlers.assignments import (
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.hash_order import first_partition, string_map_order
+from controller.rules.permissions import allows
+from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
 from records.messages.topics import CreatePartitionsResponse
 
@@ -30,14 +32,18 @@ if TYPE_CHECKING:
 TopicResult = CreatePartitionsResponse.CreatePartitionsTopicResult
 
 
-def idle(request: CreatePartitionsRequest) -> CreatePartitionsResponse | None:
-    """The response if the request names no valid topic; None for other requests."""
-    wanted, refused = sifted(request)
+def idle(
+    state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
+) -> CreatePartitionsResponse | None:
+    """The response if the request names no valid topic that may be altered; None for other requests."""
+    wanted, refused = sifted(state, context, request, env)
     return None if wanted else CreatePartitionsResponse(throttle_time_ms=0, results=tuple(refused))
 
 
-def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResult]]:
-    """The topics that are named once, in the order in which Kafka takes them, and the results for the others."""
+def sifted(
+    state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env
+) -> tuple[list[Any], list[TopicResult]]:
+    """The topics that are named once and may be altered, in Kafka's order, and the results for the others."""
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -47,12 +53,20 @@ def sifted(request: CreatePartitionsRequest) -> tuple[list[Any], list[TopicResul
         if count > 1
     ]
     once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
-    return [once[name] for name in string_map_order(counts) if name in once], refused
+    wanted = []
+    for name in string_map_order(counts):
+        if name not in once:
+            continue
+        if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):
+            wanted.append(once[name])
+        else:
+            refused.append(TopicResult(name=name, error_code=Error.TOPIC_AUTHORIZATION_FAILED))
+    return wanted, refused
 
 
-def create_partitions(state: State, _context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
+def create_partitions(state: State, context: RequestContext, request: CreatePartitionsRequest, env: Env) -> Result:
     """CreatePartitions: each topic is changed or refused on its own; all changes are one batch."""
-    wanted, results = sifted(request)
+    wanted, results = sifted(state, context, request, env)
     if not wanted:
         return at_once(CreatePartitionsResponse(throttle_time_ms=0, results=tuple(results)))
     records: Records = []

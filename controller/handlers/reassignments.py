@@ -31,7 +31,9 @@ OngoingTopic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
 OngoingPartition = OngoingTopic.OngoingPartitionReassignment
 
 
-def idle(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse | None:
+def idle(
+    _state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, _env: Env
+) -> AlterPartitionReassignmentsResponse | None:
     """The answer to a request that names no topic; None for others."""
     return None if request.topics else altered(True, (), text="")
 
@@ -49,10 +51,10 @@ def altered(
 
 
 def alter_reassignments(
-    state: State, _context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
+    state: State, context: RequestContext, request: AlterPartitionReassignmentsRequest, env: Env
 ) -> Result:
     """AlterPartitionReassignments: each partition's reassignment is started, cancelled or refused on its own."""
-    nothing = idle(request)
+    nothing = idle(state, context, request, env)
     if nothing is not None:
         return at_once(nothing)
     elections = PartitionElections(state, env)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.interface.results import Result, at_once, check_record_count
+from controller.rules.permissions import allows
+from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
 from records.messages.topics import DeleteTopicsResponse
 from records.metadata.topics import RemoveTopicRecord
@@ -31,7 +33,9 @@ def check_allowed(context: RequestContext, env: Env) -> None:
     raise ApiError(Error.TOPIC_DELETION_DISABLED)
 
 
-def idle(request: DeleteTopicsRequest) -> DeleteTopicsResponse | None:
+def idle(
+    _state: State, _context: RequestContext, request: DeleteTopicsRequest, _env: Env
+) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
     names, ids, _, refused = sifted(request)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
@@ -68,7 +72,22 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
     return TopicResult(name=name, topic_id=topic_id, error_code=error, error_message=error_text(error))
 
 
-def delete_topics(state: State, _context: RequestContext, request: DeleteTopicsRequest, _env: Env) -> Result:
+class Rights:
+    """What the sender of one request may do to topics. Who may delete anything on the cluster may delete all."""
+
+    def __init__(self, state: State, context: RequestContext, env: Env) -> None:
+        self._asked = state, context, env
+        cluster = AclResourceType.CLUSTER
+        self._all = allows(state, context, env, AclOperation.DELETE, cluster, CLUSTER_NAME, log_denied=False)
+
+    def may_describe(self, name: str) -> bool:
+        return self._all or allows(*self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, name)
+
+    def may_delete(self, name: str) -> bool:
+        return self._all or allows(*self._asked, AclOperation.DELETE, AclResourceType.TOPIC, name)
+
+
+def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
     """DeleteTopics: by name or by id; all deletions are one batch."""
     names, ids, repeated, results = sifted(request)
     if not names and not ids:
@@ -76,15 +95,27 @@ def delete_topics(state: State, _context: RequestContext, request: DeleteTopicsR
     changes = [state.topic_ids.changed_at(name) for name in names]
     changes += [state.topics.changed_at(topic_id) for topic_id in ids]
     found: dict[bytes, str] = {}
+    rights = Rights(state, context, env)
     for topic_id in ids:
-        if topic_id in state.topics:
-            found[topic_id] = state.topics[topic_id].name
-        else:
+        if topic_id not in state.topics:
             results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))
+            continue
+        name = state.topics[topic_id].name
+        if rights.may_delete(name):
+            found[topic_id] = name
+        else:
+            # The name is told only to those who may describe the topic.
+            shown = name if rights.may_describe(name) else None
+            results.append(unknown(shown, topic_id, Error.TOPIC_AUTHORIZATION_FAILED))
     for name in names:
         topic_id = state.topic_ids.get(name, ZERO_UUID)
-        if topic_id == ZERO_UUID:
+        if not rights.may_describe(name):
+            # Whether there is such a topic is not told.
+            results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
+        elif topic_id == ZERO_UUID:
             results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
+        elif not rights.may_delete(name):
+            results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
         elif topic_id in found or topic_id in repeated:
             # An id that the request has twice, once as an id and once by its name, or twice as an id: nothing goes.
             found.pop(topic_id, None)
@@ -96,5 +127,8 @@ def delete_topics(state: State, _context: RequestContext, request: DeleteTopicsR
     records: list[tuple[Any, int]] = [(RemoveTopicRecord(topic_id=topic_id), 0) for topic_id in found]
     check_record_count(len(records))
     results += [TopicResult(name=name, topic_id=id_, error_code=Error.NONE) for id_, name in found.items()]
+    if env.access is not None:
+        # So that no place in the answer tells a topic that is absent from one that is hidden.
+        env.random.shuffle(results)
     response = DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results))
     return Result(response, records, max(changes, default=-1))

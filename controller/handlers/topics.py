@@ -13,7 +13,9 @@ from controller.handlers.assignments import (
 )
 from controller.handlers.topic_configs import layers, new_topic_configs
 from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.rules.permissions import allows
 from controller.state.partitions.topics import has_similar, similar_name
+from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from raft.config import METADATA_TOPIC
 from records.errors import ApiError, Error
 from records.messages.topics import CreateTopicsResponse
@@ -42,14 +44,19 @@ NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 DEFAULT = -1
 
 
-def idle(request: CreateTopicsRequest) -> CreateTopicsResponse | None:
-    """The response if the request names no valid topic; None for other requests."""
-    wanted, refused = sifted(request)
+def idle(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> CreateTopicsResponse | None:
+    """The response if the request names no valid topic that may be created; None for other requests."""
+    wanted, refused = sifted(state, context, request, env)
     return None if wanted else CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused))
 
 
-def sifted(request: CreateTopicsRequest) -> tuple[list[Any], list[TopicResult]]:
-    """The topics that the request alone does not show to be wrong, and the results for the others."""
+def sifted(
+    state: State, context: RequestContext, request: CreateTopicsRequest, env: Env
+) -> tuple[list[Any], list[TopicResult]]:
+    """The topics that may be created and that the request alone does not show to be wrong; results for the others.
+
+    Who may create anything on the cluster may create every topic.
+    """
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
@@ -62,7 +69,18 @@ def sifted(request: CreateTopicsRequest) -> tuple[list[Any], list[TopicResult]]:
         text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
         refused.append(failed(METADATA_TOPIC, ApiError(Error.INVALID_REQUEST, text)))
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != METADATA_TOPIC]
-    return wanted, refused
+    if env.access is None:
+        return wanted, refused
+    cluster, topic_type = AclResourceType.CLUSTER, AclResourceType.TOPIC
+    if allows(state, context, env, AclOperation.CREATE, cluster, CLUSTER_NAME, log_denied=False):
+        return wanted, refused
+    allowed = []
+    for topic in wanted:
+        if allows(state, context, env, AclOperation.CREATE, topic_type, topic.name):
+            allowed.append(topic)
+        else:
+            refused.append(failed(topic.name, ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")))
+    return allowed, refused
 
 
 def failed(name: str, error: ApiError) -> TopicResult:
@@ -71,7 +89,7 @@ def failed(name: str, error: ApiError) -> TopicResult:
 
 def create_topics(state: State, context: RequestContext, request: CreateTopicsRequest, env: Env) -> Result:
     """CreateTopics: each topic is created or refused on its own; all created topics are one batch."""
-    wanted, refused = sifted(request)
+    wanted, refused = sifted(state, context, request, env)
     if not wanted:
         return at_once(CreateTopicsResponse(throttle_time_ms=0, topics=tuple(refused)))
     check_partition_count(wanted, env.settings.num_partitions)
@@ -121,6 +139,18 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
     topic_id = random_topic_id(env.random)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
     records += [new_partition(state, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
+    if not allows(
+        state, context, env, AclOperation.DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name, log_denied=False
+    ):
+        hidden = Error.TOPIC_AUTHORIZATION_FAILED
+        return records, TopicResult(
+            name=topic.name,
+            topic_id=topic_id,
+            error_code=Error.NONE,
+            error_message=None,
+            topic_config_error_code=hidden,
+            configs=(),
+        )
     result = TopicResult(
         name=topic.name,
         topic_id=topic_id,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
+    from controller.interface.access import Access
     from controller.interface.loggers import Loggers
     from controller.interface.sessions import Sessions
     from controller.interface.settings import Settings
@@ -23,6 +24,8 @@ class Env:
     controller, -1 where unknown. next_offset: of the next record to be appended. sessions: None on a standby.
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
+    access: the authorizer; None where everything is allowed. token_secrets: kept by
+    `controller.handlers.delegation_tokens`.
     """
 
     cluster_id: str
@@ -40,6 +43,8 @@ class Env:
     kraft_version_offset: int = -1
     loggers: Loggers | None = None
     topic_defaults: tuple[Any, Any, dict[str, Any]] | None = None
+    access: Access | None = None
+    token_secrets: Any = None
 
     @property
     def is_active(self) -> bool:

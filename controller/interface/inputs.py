@@ -29,7 +29,9 @@ class RequestContext:
     """All that a handler may know of a request besides its body.
 
     principal, client_address, client_id: of the original client when a broker forwarded the request in an Envelope.
-    listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival.
+    listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of
+    that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: what the
+    authorizer decided for this request, kept by `controller.rules.permissions`.
     """
 
     source: Source
@@ -41,6 +43,9 @@ class RequestContext:
     client_address: str = "127.0.0.1"
     client_id: str | None = None
     forwarded: bool = False
+    security_protocol: str = "PLAINTEXT"
+    is_own: bool = False
+    decisions: dict[Any, bool] | None = None
 
 
 @dataclass(slots=True)

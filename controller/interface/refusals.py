@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     Refuse = Callable[[Any, Any, ApiError], Any]
 
-ELECT_LEADERS = 43
+FETCH, CREATE_DELEGATION_TOKEN, ELECT_LEADERS = 1, 38, 43
+# The first version of Fetch whose refusals name no partitions, and of CreateDelegationToken that tells the requester.
+FETCH_WITHOUT_PARTITIONS, TOKEN_WITH_REQUESTER = 13, 3
 
 
 def refused(request: Any, error: ApiError, version: int) -> Any:
@@ -28,7 +30,13 @@ def refused(request: Any, error: ApiError, version: int) -> Any:
     assert api_key is not None
     response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)
     # An ElectLeaders of version 0 has no code for the whole; its partitions say it.
-    return replace(response, error_code=Error.NONE) if api_key == ELECT_LEADERS and version == 0 else response
+    if api_key == ELECT_LEADERS and version == 0:
+        return replace(response, error_code=Error.NONE)
+    if api_key == FETCH and version >= FETCH_WITHOUT_PARTITIONS:
+        return replace(response, responses=())
+    if api_key == CREATE_DELEGATION_TOKEN and version < TOKEN_WITH_REQUESTER:
+        return replace(response, token_requester_principal_type="", token_requester_principal_name="")
+    return response
 
 
 def _code(_: Any, response: Any, error: ApiError) -> Any:
@@ -152,20 +160,114 @@ def _described_configs(request: Any, response: Any, error: ApiError) -> Any:
     return replace(default_of(response), results=results)
 
 
+def _fetched(request: Any, response: Any, error: ApiError) -> Any:
+    topic_item = response.FetchableTopicResponse
+    topics = tuple(
+        topic_item(
+            topic=topic.topic,
+            topic_id=topic.topic_id,
+            partitions=tuple(
+                replace(
+                    default_of(topic_item.PartitionData),
+                    partition_index=partition.partition,
+                    error_code=error.code,
+                    high_watermark=-1,
+                    records=b"",
+                )
+                for partition in topic.partitions
+            ),
+        )
+        for topic in request.topics
+    )
+    return replace(default_of(response), error_code=error.code, session_id=request.session_id, responses=topics)
+
+
+def _created_acls(request: Any, response: Any, error: ApiError) -> Any:
+    result = response.AclCreationResult(error_code=error.code, error_message=raised_text(error))
+    return replace(default_of(response), results=(result,) * len(request.creations))
+
+
+def _deleted_acls(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.DeleteAclsFilterResult
+    result = item(error_code=error.code, error_message=raised_text(error), matching_acls=())
+    return replace(default_of(response), filter_results=(result,) * len(request.filters))
+
+
+def _created_token(_: Any, response: Any, error: ApiError) -> Any:
+    return replace(
+        default_of(response),
+        error_code=error.code,
+        principal_type="User",
+        principal_name="ANONYMOUS",
+        token_requester_principal_type="User",  # noqa: S106 no password
+        token_requester_principal_name="ANONYMOUS",  # noqa: S106 no password
+        issue_timestamp_ms=-1,
+        expiry_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )
+
+
+def _altered_quotas(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.EntryData
+    entries = tuple(
+        item(
+            error_code=error.code,
+            error_message=error_text(error.code),
+            entity=tuple(
+                item.EntityData(entity_type=part.entity_type, entity_name=part.entity_name) for part in entry.entity
+            ),
+        )
+        for entry in request.entries
+    )
+    return replace(default_of(response), entries=entries)
+
+
+def _described_credentials(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.DescribeUserScramCredentialsResult
+    text = raised_text(error)
+    result = item(user="", error_code=error.code, error_message=text, credential_infos=())
+    results = (result,) * len(request.users or ())
+    return replace(default_of(response), error_code=error.code, error_message=text, results=results)
+
+
+def _altered_credentials(request: Any, response: Any, error: ApiError) -> Any:
+    item = response.AlterUserScramCredentialsResult
+    text = raised_text(error)
+    users = sorted({entry.name for entry in (*request.deletions, *request.upsertions)})
+    results = tuple(item(user=user, error_code=error.code, error_message=text) for user in users)
+    return replace(default_of(response), results=results)
+
+
 _FORMS: dict[int, Refuse] = {
+    1: _fetched,
     18: _code,  # ApiVersions
     19: _created_topics,
     20: _deleted_topics,
+    29: _code_and_text,  # DescribeAcls
+    30: _created_acls,
+    31: _deleted_acls,
     32: _described_configs,
     33: _altered_configs,
     37: _created_partitions,
+    38: _created_token,
+    39: _code,  # RenewDelegationToken
+    40: _code,  # ExpireDelegationToken
+    41: _code,  # DescribeDelegationToken
     43: _elected_leaders,
     44: _altered_configs,
     45: _altered_reassignments,
     46: _listed_reassignments,
+    49: _altered_quotas,
+    50: _described_credentials,
+    51: _altered_credentials,
+    52: _code,  # Vote
+    53: _code,  # BeginQuorumEpoch
+    54: _code,  # EndQuorumEpoch
+    55: _code_and_stock_text,  # DescribeQuorum
     56: _code,  # AlterPartition
     57: _code_and_text,  # UpdateFeatures
     58: _code,  # Envelope
+    59: _code,  # FetchSnapshot
     60: _code_and_text,  # DescribeCluster
     62: _code,  # BrokerRegistration
     63: _code,  # BrokerHeartbeat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ class Settings:
 
     metadata_max_idle_interval_ms: 0 for no NoOp records. metadata_log_max_snapshot_interval_ms: 0 for none by time.
     metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas, unclean_leader_election_enable: from the
-    static file, for topics of which nothing else is known.
+    static file, for topics of which nothing else is known. delegation_token_secret_key: None where there are no
+    delegation tokens.
     """
 
     broker_session_timeout_ms: int = 9000
@@ -32,6 +33,10 @@ class Settings:
     metadata_log_max_record_bytes_between_snapshots: int = 20_971_520
     metadata_log_max_snapshot_interval_ms: int = 3_600_000
     metadata_max_batch_size_in_bytes: int = 8_388_608
+    delegation_token_max_lifetime_ms: int = 604_800_000
+    delegation_token_expiry_time_ms: int = 86_400_000
+    delegation_token_expiry_check_interval_ms: int = 3_600_000
+    delegation_token_secret_key: str | None = field(default=None, repr=False)
 
 
 def settings_of(config: NodeConfig) -> Settings:
@@ -53,4 +58,8 @@ def settings_of(config: NodeConfig) -> Settings:
         ),
         metadata_log_max_snapshot_interval_ms=config.number("metadata.log.max.snapshot.interval.ms"),
         metadata_max_batch_size_in_bytes=config.number("internal.metadata.max.batch.size.in.bytes"),
+        delegation_token_max_lifetime_ms=config.number("delegation.token.max.lifetime.ms"),
+        delegation_token_expiry_time_ms=config.number("delegation.token.expiry.time.ms"),
+        delegation_token_expiry_check_interval_ms=config.number("delegation.token.expiry.check.interval.ms"),
+        delegation_token_secret_key=config.text("delegation.token.secret.key"),
     )

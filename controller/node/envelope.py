@@ -7,6 +7,7 @@ it here, and seals their answer.
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv6Address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
@@ -70,6 +71,7 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
         client_address=address,
         client_id=header.client_id or "",
         forwarded=True,
+        decisions=None,
     )
     return Opened(inner, header, request, api)
 
@@ -114,6 +116,17 @@ def address_text(data: bytes) -> str:
     raise ApiError(
         Error.INVALID_REQUEST, f"Failed to parse client address from envelope: it has {len(data)} bytes, not 4 or 16"
     )
+
+
+def host_text(peer: str) -> str:
+    """The host of a `host:port`, an IPv6 address as Java prints it: ACLs name hosts so."""
+    host = peer.rpartition(":")[0]
+    if ":" not in host:
+        return host
+    try:
+        return address_text(IPv6Address(host.strip("[]").partition("%")[0]).packed)
+    except ValueError:
+        return host
 
 
 def header_of(data: bytes) -> tuple[RequestHeader, int]:

@@ -140,6 +140,10 @@ ROWS = (
           " is fenced."),
     Event("alter_partition_refused", "controller", "INFO", "A partition leader requested an ISR that is not allowed; it"
           " retries with the current state of the partition."),
+    # Decisions of the authorizer, as stock's audit log has them.
+    Event("authorization_denied", "kafka.authorizer.logger", "INFO", "The authorizer denied an operation; the field"
+          " `rule` names the ACL, or the default, that decided."),
+    Event("authorization_allowed", "kafka.authorizer.logger", "DEBUG", "The authorizer allowed an operation."),
     Event("controller_registration_failed", "controller", "WARN", "The active controller did not accept this node's"
           " registration; the node retries."),
 )

@@ -70,5 +70,6 @@ class LoopbackRequests:
             APIS[api_key].versions[1],
             self._replica.config.listener,
             now_ms,
+            is_own=True,
         )
         self._to_controller(inputs.Requested(context, effect.request))

@@ -13,6 +13,7 @@ from controller.core.apis import APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
+from controller.node.admission import Admission, context_of
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -74,6 +75,7 @@ class Node:
         self._is_draining = True  # inputs that come before `start` wait for it
         self._envelopes: dict[Source, RequestHeader] = {}
         self._kraft_version = -1
+        self._admission = Admission(log, self._reply)
         self._feed_events = 0  # those for the feed that wait in _inputs
         self.replica: Replica
         self.controller: Controller
@@ -101,6 +103,7 @@ class Node:
         self.server, self.channels, self.own_channels = server, channels, own_channels
         self.feed = StateFeed(controller, storage, self._step_controller, self._later)
         self.loopback_requests = LoopbackRequests(replica, controller, own_channels, self.to_controller)
+        self._admission.begin(controller)
         self.snapshot = SnapshotTask(storage, self._later, self._wall_ms, self._snapshot_given_up)
         self._timers = Timers(
             self.loop, replica, controller, storage,
@@ -160,23 +163,25 @@ class Node:
         """A request came in on a listener."""
         if REQUEST_RECEIVED in self.log.shown:
             self._log_request(incoming)
+        if self._admission.must_wait(incoming):
+            return
         source, request, version = incoming.source, incoming.message, incoming.version
         api = APIS[incoming.api_key]
         context = None
-        if api.kind is not Kind.RAFT:
-            address = incoming.peer.rpartition(":")[0]
-            context = inputs.RequestContext(
-                source, incoming.api_key, version, incoming.listener, self.now_ms(),
-                principal=incoming.identity or inputs.ANONYMOUS, client_address=address, client_id=incoming.client_id,
-            )  # fmt: skip
-            if api.kind is Kind.ENVELOPE:
-                try:
-                    context, header, request, api = opened(request, context)
-                except ApiError as error:
-                    self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
-                    return
-                self._envelopes[source] = header
-                version = context.version
+        if api.kind is not Kind.RAFT or self._admission.access is not None:
+            context = context_of(incoming, self.now_ms())
+        if api.kind is Kind.ENVELOPE:
+            assert context is not None
+            # First whoever sends the envelope, then, as for any request, whoever sent what is in it.
+            if self._admission.is_denied(api, context, request):
+                return
+            try:
+                context, header, request, api = opened(request, context)
+            except ApiError as error:
+                self.server.reply(source, EnvelopeResponse(response_data=None, error_code=error.code))
+                return
+            self._envelopes[source] = header
+            version = context.version
         try:
             refusal = refusal_of_size(api, request, version, len(incoming.frame))
         except TooLarge as error:
@@ -184,16 +189,18 @@ class Node:
             return
         if refusal is not None:
             self._reply(source, refusal)
-        elif context is None or api.kind is Kind.RAFT:
-            self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
-        else:
+        elif api.kind is not Kind.RAFT:
+            assert context is not None
             self.to_controller(inputs.Requested(context, request))
+        elif context is None or not self._admission.is_denied(api, context, request):
+            self.to_raft(raft_inputs.Requested(source, request, version, incoming.listener))
 
     def _log_request(self, incoming: Incoming) -> None:
         api, client_id = type(incoming.message).__name__, incoming.client_id
         self.log(REQUEST_RECEIVED, api=api, version=incoming.version, client=incoming.peer, client_id=client_id)
 
     def on_disconnected(self, connection: int) -> None:
+        self._admission.drop(connection)
         if self._envelopes:
             for source in [source for source in self._envelopes if source.connection == connection]:
                 del self._envelopes[source]
@@ -305,6 +312,9 @@ class Node:
 
     def _step_controller(self, event: inputs.Input) -> None:
         self._perform_controller(controller_step(self.controller, event, self.now_ms()))
+        if self._admission.waiting:
+            for incoming in self._admission.take_ready():
+                self.on_request(incoming)
 
     def _perform_controller(self, effects: list[controller_effects.Effect]) -> None:
         for effect in effects:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from controller.config.values.java_order import hash_order
 from controller.features import levels as features
 from controller.offline.marked_directories import check_marks, read_marks
 
@@ -232,19 +233,3 @@ def record_text(record: Any) -> str:
         f"UserScramCredentialRecord(name='{record.name}', mechanism={record.mechanism}, salt=[hidden], "
         f"storedKey=[hidden], serverKey=[hidden], iterations={record.iterations})"
     )
-
-
-def hash_order(names: list[str]) -> list[str]:
-    """The names in the order in which a `java.util.HashMap` of so many gives them."""
-    size = 16
-    while len(names) > size * 3 // 4:
-        size *= 2
-
-    def bucket(name: str) -> int:
-        code = 0
-        units = name.encode("utf-16-be", "surrogatepass")
-        for unit in range(0, len(units), 2):
-            code = (31 * code + int.from_bytes(units[unit : unit + 2], "big")) & 0xFFFFFFFF
-        return (code ^ code >> 16) & (size - 1)
-
-    return sorted(names, key=bucket)

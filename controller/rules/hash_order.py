@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from controller.config.values.java_order import hash_code, hash_order
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,11 +17,7 @@ _MULTIPLIER = 0x9E3779B97F4A7C15
 
 def java_string_hash(text: str) -> int:
     """`String.hashCode`: over the UTF-16 code units, as an unsigned 32-bit number."""
-    code = 0
-    data = text.encode("utf-16-be", "surrogatepass")
-    for index in range(0, len(data), 2):
-        code = (31 * code + (data[index] << 8 | data[index + 1])) & 0xFFFFFFFF
-    return code
+    return hash_code(text)
 
 
 def string_map_order(names: Iterable[str]) -> list[str]:
@@ -28,12 +26,7 @@ def string_map_order(names: Iterable[str]) -> list[str]:
     names: in the order of insertion. Within one bucket the order of insertion stands, as in a bucket that is a list;
     a bucket becomes a tree only beyond 8 entries, which keeps that order too.
     """
-    distinct = list(dict.fromkeys(names))
-    buckets = 16
-    while len(distinct) > buckets * 3 // 4:
-        buckets *= 2
-    hashes = {name: java_string_hash(name) for name in distinct}
-    return sorted(distinct, key=lambda name: (hashes[name] ^ hashes[name] >> 16) & (buckets - 1))
+    return hash_order(names)
 
 
 def first_partition(partition_ids: Iterable[int]) -> int | None:

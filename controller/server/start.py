@@ -20,6 +20,7 @@ from controller.core.own_registration import OwnRegistration
 from controller.features.levels import supported_features
 from controller.interface.env import Env
 from controller.interface.settings import settings_of
+from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
 from controller.node.node import Node
 from controller.node.request_bounds import REQUEST_BYTES_MAX
@@ -170,6 +171,7 @@ def build(
         config,
         now_ms=node.now_ms(),
         loggers=node.log.loggers,
+        access=access_of(config),
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(
@@ -283,7 +285,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
             node, config, identity, files=files, executor=executor, rng=rng,
             endpoints=advertised(config, bound), server=server, security=security.client(),
         )  # fmt: skip
-    except (StorageError, OSError) as error:
+    except (StorageError, ConfigError, OSError) as error:
         server.close()
         if http is not None:
             http.close()

@@ -66,9 +66,10 @@ class Rig:
         bootstrap: list[tuple[Any, int]] | None = None,
         seed: int = 1,
         registration: Any = None,
+        access: Any = None,
         **settings: Any,
     ) -> None:
-        env = Env(CLUSTER, node_id, Random(seed), Settings(**settings))
+        env = Env(CLUSTER, node_id, Random(seed), Settings(**settings), access=access)
         self.controller = Controller(
             State(),
             env,
@@ -226,6 +227,26 @@ class Rig:
             assert self.register(broker_id, **fields).error_code == 0
             assert self.heartbeat(broker_id).is_fenced is False
         return self
+
+    def brokers_as(self, principal: Any, *broker_ids: int) -> Rig:
+        """Register and unfence brokers where requests are authorised."""
+        for broker_id in broker_ids:
+            self.ask(registration(broker_id), 4, principal=principal)
+            broker = self.state.brokers[broker_id]
+            request = replace(
+                default_of(BrokerHeartbeatRequest),
+                broker_id=broker_id,
+                broker_epoch=broker.epoch,
+                current_metadata_offset=self.end_offset - 1,
+            )
+            self.ask(request, principal=principal)
+        return self
+
+    def create_as(self, principal: Any, name: str, *assignments: tuple[int, ...]) -> bytes:
+        """Create a topic where requests are authorised; returns its id."""
+        answer = self.ask(CreateTopicsRequest(topics=(new_topic(name, *assignments),)), principal=principal)
+        topic_id: bytes = answer.topics[0].topic_id
+        return topic_id
 
     def alter(self, topic: str, isr: Any, *, partition_id: int = 0, version: int = 3, **fields: Any) -> Any:
         """The leader of a partition tells who is in sync, `isr` being broker ids; returns the partition's result."""

@@ -2,21 +2,23 @@
 
 import pytest
 
-from controller.core.apis import APIS, AclOperation, Kind
+from controller.core.apis import APIS, Kind
 from controller.interface.refusals import refused
+from controller.state.tables.acl import AclOperation
 from records.codec import decode, encode
 from records.errors import ApiError, Error, error_text
 from records.registry import response_class
 from records.schema import default_of, schema_of
 
 # KIP-590 and later: what brokers may send on.
-FORWARDABLE = {19, 20, 33, 37, 43, 44, 45, 46, 55, 57, 64, 67}
-WITHOUT_PERMISSION_OF_THE_WHOLE = {18, 19, 20, 32, 33, 37, 44}
+FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67}
+WITHOUT_PERMISSION_OF_THE_WHOLE = {18, 19, 20, 32, 33, 37, 38, 39, 40, 41, 44, 50}
 
 
 def test_these_are_announced_and_no_others():
     assert sorted(APIS) == [
-        1, 18, 19, 20, 32, 33, 37, 43, 44, 45, 46, 52, 53, 54, 55, 56, 57, 58, 59, 60, 62, 63, 64, 67, 70, 73,
+        1, 18, 19, 20, 29, 30, 31, 32, 33, 37, 38, 39, 40, 41, 43, 44, 45, 46, 49, 50, 51, 52, 53, 54, 55, 56, 57,
+        58, 59, 60, 62, 63, 64, 67, 70, 73,
     ]  # fmt: skip
 
 
@@ -38,8 +40,9 @@ def test_brokers_may_send_on_what_kafka_lets_them():
 
 def test_what_a_caller_must_be_allowed_is_what_kafka_asks_for():
     assert {key for key, api in APIS.items() if api.needs is None} == WITHOUT_PERMISSION_OF_THE_WHOLE
-    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {43, 45, 57, 60, 64}
-    assert {key for key, api in APIS.items() if api.needs == AclOperation.DESCRIBE} == {46, 55}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {30, 31, 43, 45, 51, 57, 60, 64}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.DESCRIBE} == {29, 46, 55}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER_CONFIGS} == {49}
 
 
 SERVED = [

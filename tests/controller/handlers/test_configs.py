@@ -453,7 +453,8 @@ def test_any_node_serves_its_own_loggers_and_requests_that_it_refuses() -> None:
     topic = resource(TOPIC, "orders")
 
     def alone(*resources: Any) -> bool:
-        return is_local(IncrementalAlterConfigsRequest(resources=resources, validate_only=False))
+        request = IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+        return is_local(state(), context(), request, env())
 
     assert (alone(), alone(loggers), alone(topic, topic), alone(resource(99, "x"))) == (True, True, True, True)
     assert (alone(topic), alone(loggers, topic)) == (False, False)

@@ -63,7 +63,7 @@ def test_what_is_in_an_envelope_comes_as_if_its_client_had_sent_it_here():
         (envelope(b"\xff\xff" + UNREGISTER[2:]), Error.UNSUPPORTED_VERSION),
         # Vote is none that may be forwarded; neither is what is not served.
         (envelope(b"\0\x34" + UNREGISTER[2:]), Error.INVALID_REQUEST),
-        (envelope(b"\0\x1e" + UNREGISTER[2:]), Error.INVALID_REQUEST),
+        (envelope(b"\0\x50" + UNREGISTER[2:]), Error.INVALID_REQUEST),
         (envelope(UNREGISTER[:2] + b"\0\1" + UNREGISTER[4:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
     ],

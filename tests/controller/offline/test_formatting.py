@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.offline import directory_files
-from controller.offline.formatting import Format, WriteError, format_directories, hash_order
+from controller.offline.formatting import Format, WriteError, format_directories
 from controller.offline.initial_voters import parse_voters
 from controller.offline.load import load_image
 from raft.storage.files import OsFiles
@@ -129,16 +129,3 @@ def test_the_bootstrap_records_are_read_back_as_an_image(tmp_path: Path) -> None
         "streams.version": 1,
         "transaction.version": 2,
     }
-
-
-def test_directories_are_listed_in_the_order_of_javas_hash_map() -> None:
-    """As a `java.util.HashMap` of these keys iterates in Java 17."""
-    few = ["/a", "/b", "/c", "/data/kafka", "/var/lib/kafka/data", "ü", "/mnt/disk-1", "/mnt/disk-2", "/mnt/disk-10"]
-    many = [f"/disk{number}" for number in range(20)]
-
-    assert hash_order(few) == [
-        "/a", "/b", "/mnt/disk-10", "/c", "/mnt/disk-2", "/data/kafka", "/mnt/disk-1", "ü", "/var/lib/kafka/data",
-    ]  # fmt: skip
-    assert hash_order(many) == [
-        f"/disk{number}" for number in (2, 3, 0, 1, 14, 13, 8, 12, 9, 11, 6, 10, 7, 4, 5, 19, 18, 17, 16, 15)
-    ]

@@ -44,7 +44,7 @@ def refusal(properties: Path) -> str:
         ({"controller_quorum_election_timeout_ms": "soon"}, "controller.quorum.election.timeout.ms"),
         ({"listeners": None}, "listeners"),
         ({"listener_security_protocol_map": "CONTROLLER:SSL"}, "CONTROLLER has TLS and no certificate"),
-        ({"authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}, "authorizer.class.name"),
+        ({"authorizer_class_name": "com.example.Authorizer"}, "authorizer.class.name"),
         ({}, "No readable meta.properties files found"),
     ],
 )

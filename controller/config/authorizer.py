@@ -1,0 +1,51 @@
+"""What the configuration says of the authorizer: its class, super users, and what it does without ACLs."""
+
+from __future__ import annotations
+
+from controller.config.values.definition import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.node_values import NodeValues
+
+KEY = "authorizer.class.name"
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+# `python:module:attribute` names a function of one's own that makes an authorizer.
+OWN = "python:"
+
+
+def authorizer_name(config: NodeValues) -> str | None:
+    """STANDARD, or a name that begins with OWN; None where everything is allowed. Raises ConfigError for any other."""
+    name = (config.text(KEY) or "").strip()
+    if not name:
+        return None
+    if name != STANDARD and not (name.startswith(OWN) and len(name.split(":")) == 3 and all(name.split(":"))):
+        raise ConfigError(
+            f"{KEY}={name} cannot be run here; this node runs {STANDARD}, or python:module:attribute, one of your own"
+        )
+    return name
+
+
+def super_users(config: NodeValues) -> frozenset[str]:
+    """`super.users`: principals as `Type:Name`, which `;` separates. Raises ConfigError."""
+    found = set()
+    for part in config.originals.get("super.users", "").split(";"):
+        user = part.strip()
+        if not user:
+            continue
+        if ":" not in user:
+            raise ConfigError(f"super.users: expected a string in format principalType:principalName but got {user}")
+        found.add(user)
+    return frozenset(found)
+
+
+def allows_without_acls(config: NodeValues) -> bool:
+    """`allow.everyone.if.no.acl.found`: whatever is not `true` is false, as in stock."""
+    return config.originals.get("allow.everyone.if.no.acl.found", "").strip().lower() == "true"
+
+
+def early_start_listeners(config: NodeValues) -> frozenset[str] | None:
+    """The listeners that serve requests before the ACLs are loaded; None for all, the default on a controller."""
+    if config.values["early.start.listeners"] is None:
+        return None
+    return frozenset(config.list("early.start.listeners"))

@@ -1,0 +1,51 @@
+"""Whether a request is served at all: the operation on the cluster that its API needs (`Api.needs`).
+
+One check for every API: the controller calls it for its own requests, the node for envelopes and for those of the
+quorum. What depends on the resources that a request names, handlers ask `controller.rules.permissions.allows` for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface.refusals import refused
+from controller.rules.permissions import allows
+from controller.state.tables.acl import CLUSTER_NAME, AclResourceType
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from controller.core.apis import Api
+    from controller.core.controller import Controller
+    from controller.interface.inputs import RequestContext
+    from controller.state.tables.acl import AclOperation
+
+
+def refusal(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
+    """The answer to a request whose sender is not allowed to make it; None where it is."""
+    needs = api.needs
+    if needs is None or controller.env.access is None:
+        return None
+    try:
+        if allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME):
+            return None
+        error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs))
+    except ApiError as failed:
+        error = failed
+    return refused(request, error, context.version)
+
+
+def denied_text(context: RequestContext, needs: AclOperation) -> str:
+    """The error text, which tools print, in the form that stock Kafka gives it."""
+    request = (
+        f"Request(processor=0, connectionId={context.client_address}-{context.source.connection}, "
+        f"session=Session({context.principal},/{context.client_address}), "
+        f"listenerName=ListenerName({context.listener}), securityProtocol={context.security_protocol}, "
+        f"buffer=null, envelope=null)"
+    )
+    return f"Request {request} needs {needs.name} permission."
+
+
+def on_loaded(controller: Controller) -> None:
+    """The ACLs are as new as what was committed when this process started: decisions can rest on them."""
+    if controller.env.access is not None:
+        controller.env.access.is_ready = True

@@ -1,0 +1,81 @@
+"""What the authorizer decides before a request reaches a core: envelopes, and the requests of the quorum.
+
+The controller asks it about its own requests (`controller.core.serving`). Here is also where requests wait that came
+on a listener which does not start early, before the ACLs are loaded (`early.start.listeners`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.authorization import refusal
+from controller.interface.inputs import ANONYMOUS, RequestContext
+from controller.node.envelope import host_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.core.apis import Api
+    from controller.core.controller import Controller
+    from controller.interface.access import Access
+    from raft.inputs import Source
+    from raft.network.requests import Incoming
+
+
+class Admission:
+    """Asks before a request is served. log: takes lines of the audit log; reply: an answer to a request."""
+
+    def __init__(self, log: Callable[..., None], reply: Callable[[Source, Any], None]) -> None:
+        self.access: Access | None = None
+        self.waiting: list[Incoming] = []
+        self._controller: Controller
+        self._log = log
+        self._reply = reply
+
+    def begin(self, controller: Controller) -> None:
+        """The node is whole."""
+        self._controller, self.access = controller, controller.env.access
+
+    def must_wait(self, incoming: Incoming) -> bool:
+        """Whether a request waits for the ACLs; then it is kept until `take_ready`."""
+        if self.access is None or not self.access.must_wait(incoming.listener):
+            return False
+        self.waiting.append(incoming)
+        return True
+
+    def take_ready(self) -> list[Incoming]:
+        """The requests that waited, once the ACLs are loaded."""
+        if self.access is None or not self.access.is_ready:
+            return []
+        waiting, self.waiting = self.waiting, []
+        return waiting
+
+    def drop(self, connection: int) -> None:
+        """The connection is gone."""
+        self.waiting = [each for each in self.waiting if each.source.connection != connection]
+
+    def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
+        """Whether the sender may not make this request: then it is answered."""
+        if self.access is None:
+            return False
+        denied = refusal(self._controller, api, context, request)
+        for note in self.access.drain():
+            self._log(note.name, **note.fields)
+        if denied is None:
+            return False
+        self._reply(context.source, denied)
+        return True
+
+
+def context_of(incoming: Incoming, now_ms: int) -> RequestContext:
+    """What handlers may know of a request besides its body."""
+    return RequestContext(
+        incoming.source,
+        incoming.api_key,
+        incoming.version,
+        incoming.listener,
+        now_ms,
+        principal=incoming.identity or ANONYMOUS,
+        client_address=host_text(incoming.peer),
+        client_id=incoming.client_id,
+    )

@@ -1,0 +1,64 @@
+"""The authorizer that a configuration names: stock's, or a class of one's own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from controller.config.authorizer import (
+    KEY,
+    STANDARD,
+    allows_without_acls,
+    authorizer_name,
+    early_start_listeners,
+    super_users,
+)
+from controller.config.values.definition import ConfigError
+from controller.interface.access import Access, Decision
+from controller.rules.authorizer import StandardAuthorizer
+from records.errors import ApiError, Error
+
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+    from controller.interface.access import Action, Authorizer
+    from controller.state.tables.acl_index import AclIndex
+
+
+def access_of(config: NodeConfig) -> Access | None:
+    """None where no authorizer is configured. Raises ConfigError."""
+    name = authorizer_name(config)
+    if name is None:
+        return None
+    authorizer: Authorizer
+    if name == STANDARD:
+        authorizer = StandardAuthorizer(super_users(config), allows_without_acls=allows_without_acls(config))
+    else:
+        authorizer = OwnAuthorizer(name, _made(name, config))
+    return Access(authorizer, early_start_listeners(config))
+
+
+class OwnAuthorizer:
+    """An authorizer of the operator's own. A failure of its code refuses the request and does not stop the node."""
+
+    def __init__(self, name: str, own: Any) -> None:
+        self.name = name
+        self._own = own
+
+    def decide(self, action: Action, acls: AclIndex | None) -> Decision:
+        """Raises ApiError(UNKNOWN_SERVER_ERROR) where the operator's code fails, or returns no decision."""
+        try:
+            allowed, rule = self._own.decide(action, acls)
+        except Exception as error:  # the operator's code may raise anything; nobody is allowed anything by that
+            raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
+        return Decision(allowed is True, str(rule))
+
+
+def _made(name: str, config: NodeConfig) -> Any:
+    _, module, attribute = name.split(":")
+    try:
+        made = getattr(import_module(module), attribute)(config.originals)
+    except Exception as error:  # whatever the operator's code raises, the node does not start
+        raise ConfigError(f"{KEY}={name} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not callable(getattr(made, "decide", None)):
+        raise ConfigError(f"{KEY}={name} made no authorizer: it has no function decide(action, acls)")
+    return made

@@ -1,0 +1,21 @@
+"""The order of Java's maps."""
+
+from controller.config.values.java_order import hash_order
+
+
+def test_names_come_in_the_order_of_javas_hash() -> None:
+    """As a `java.util.HashMap` of these keys iterates in Java 17."""
+    few = ["/a", "/b", "/c", "/data/kafka", "/var/lib/kafka/data", "ü", "/mnt/disk-1", "/mnt/disk-2", "/mnt/disk-10"]
+    many = [f"/disk{number}" for number in range(20)]
+
+    assert hash_order(few) == [
+        "/a", "/b", "/mnt/disk-10", "/c", "/mnt/disk-2", "/data/kafka", "/mnt/disk-1", "ü", "/var/lib/kafka/data",
+    ]  # fmt: skip
+    assert hash_order(many) == [
+        f"/disk{number}" for number in (2, 3, 0, 1, 14, 13, 8, 12, 9, 11, 6, 10, 7, 4, 5, 19, 18, 17, 16, 15)
+    ]
+
+
+def test_a_map_made_for_few_entries_has_fewer_buckets() -> None:
+    assert hash_order(["user", "client-id"], 3) == ["client-id", "user"]
+    assert hash_order(["user", "user"], 1) == ["user"]

@@ -1,0 +1,130 @@
+"""AlterClientQuotas: ClientQuotaControlManagerTest's cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from records.errors import Error
+from records.messages.quotas import AlterClientQuotasRequest
+from records.metadata.configs import ClientQuotaRecord
+from tests.controller.rig import Rig
+
+Entry = AlterClientQuotasRequest.EntryData
+Parts = dict[str, str | None]
+PRODUCER, CONSUMER, PERCENTAGE = "producer_byte_rate", "consumer_byte_rate", "request_percentage"
+CONNECTIONS = "connection_creation_rate"
+COMBINED = "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId"
+
+
+def entry(parts: Parts, *ops: tuple[str, float | None]) -> Entry:
+    return Entry(
+        entity=tuple(Entry.EntityData(entity_type=type_, entity_name=name) for type_, name in parts.items()),
+        ops=tuple(Entry.OpData(key=key, value=value or 0.0, remove=value is None) for key, value in ops),
+    )
+
+
+def alter(rig: Rig, *entries: Entry, validate_only: bool = False) -> list[Any]:
+    answer = rig.ask(AlterClientQuotasRequest(entries=entries, validate_only=validate_only))
+    return [(each.error_code, each.error_message) for each in answer.entries]
+
+
+def written(rig: Rig, start: int = 0) -> list[Any]:
+    return [
+        ({part.entity_type: part.entity_name for part in record.entity}, record.key, record.value, record.remove)
+        for record, _ in rig.records(start)
+        if isinstance(record, ClientQuotaRecord)
+    ]
+
+
+OK = (0, None)
+
+
+def test_quotas_are_set_changed_and_removed() -> None:
+    rig = Rig().lead()
+    both: Parts = {"user": "ann", "client-id": None}
+
+    answers = [
+        alter(rig, entry(both, (PRODUCER, 1000.0), (PERCENTAGE, 12.5)), entry({"ip": "10.0.0.1"}, (CONNECTIONS, 5.0))),
+        alter(rig, entry(both, (PRODUCER, 1000.0), (PERCENTAGE, None), (CONSUMER, None))),
+    ]  # fmt: skip
+
+    assert answers == [[OK, OK], [OK]]
+    assert written(rig) == [
+        (both, "producer_byte_rate", 1000.0, False),
+        (both, "request_percentage", 12.5, False),
+        ({"ip": "10.0.0.1"}, "connection_creation_rate", 5.0, False),
+        (both, "request_percentage", 0.0, True),
+    ]
+    assert rig.state.quotas == {
+        (("client-id", None), ("user", "ann")): {"producer_byte_rate": 1000.0},
+        (("ip", "10.0.0.1"),): {"connection_creation_rate": 5.0},
+    }
+
+
+@pytest.mark.parametrize(
+    ("parts", "op", "text"),
+    [
+        ({}, ("producer_byte_rate", 1.0), "Invalid empty client quota entity"),
+        ({"users": "a"}, ("producer_byte_rate", 1.0), "Unhandled client quota entity type: users"),
+        ({"user": ""}, ("producer_byte_rate", 1.0), "Empty user not supported"),
+        ({"user": "a"}, ("rate", 1.0), "Invalid configuration key rate"),
+        ({"user": "a"}, ("connection_creation_rate", 1.0), "Invalid configuration key connection_creation_rate"),
+        ({"ip": None}, ("producer_byte_rate", 1.0), "Invalid configuration key producer_byte_rate"),
+        ({"user": "a"}, ("producer_byte_rate", -1.0), "Quota producer_byte_rate must be greater than 0"),
+        ({"user": "a"}, ("producer_byte_rate", 1.5), "producer_byte_rate cannot be a fractional value."),
+        ({"user": "a"}, ("producer_byte_rate", 1e19), "Proposed value for producer_byte_rate is too large for a LONG."),
+        ({"ip": None}, (CONNECTIONS, 2.0**31), f"Proposed value for {CONNECTIONS} is too large for an INT."),
+        ({"ip": "h", "user": "a"}, (CONNECTIONS, 1.0), COMBINED),
+        ({"ip": "no such host"}, (CONNECTIONS, 1.0), "no such host is not a valid IP or resolvable host."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_by_itself(parts: Parts, op: tuple[str, float], text: str) -> None:
+    rig = Rig().lead()
+
+    answer = alter(rig, entry(parts, op), entry({"user": "good"}, ("request_percentage", 1.0)))
+
+    assert answer == [(Error.INVALID_REQUEST, text), OK]
+    assert list(rig.state.quotas) == [(("user", "good"),)]
+
+
+def test_an_entity_that_comes_twice_is_refused_the_second_time() -> None:
+    rig = Rig().lead()
+    user: Parts = {"user": "ann"}
+
+    answer = alter(rig, entry(user, ("request_percentage", 1.0)), entry(user, ("request_percentage", 2.0)))
+    again = alter(rig, entry({"user": None}, ("request_percentage", 1.0), ("request_percentage", 2.0)))
+
+    assert answer == [(Error.INVALID_REQUEST, "Ignoring duplicate entity ClientQuotaEntity(entries={user=ann})")]
+    assert again == [(Error.INVALID_REQUEST, "Ignoring duplicate entity ClientQuotaEntity(entries={user=null})")]
+    assert [value for _, _, value, _ in written(rig)] == [1.0]
+
+
+def test_a_number_that_is_none_is_taken_and_is_the_same_as_itself() -> None:
+    rig = Rig().lead()
+
+    for _ in range(2):
+        assert alter(rig, entry({"user": "a"}, ("request_percentage", float("nan")))) == [OK]
+
+    assert len(written(rig)) == 1
+
+
+def test_a_dry_run_writes_nothing() -> None:
+    rig = Rig().lead()
+
+    assert alter(rig, entry({"user": "a"}, ("request_percentage", 1.0)), validate_only=True) == [OK]
+    assert written(rig) == []
+
+
+def test_more_than_10_000_quotas_are_not_changed_at_once() -> None:
+    rig = Rig().lead()
+
+    answer = alter(rig, *(entry({"user": f"u{number}"}, ("request_percentage", 1.0)) for number in range(10_001)))
+
+    assert set(answer) == {(Error.POLICY_VIOLATION, "Request parameters do not satisfy the configured policy.")}
+    assert written(rig) == []
+
+
+def test_a_request_for_nothing_succeeds_on_a_standby() -> None:
+    assert alter(Rig()) == []

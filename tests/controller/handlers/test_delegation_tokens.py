@@ -1,0 +1,197 @@
+"""Delegation tokens: DelegationTokenControlManagerTest's cases, and who may ask."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+import pytest
+
+from controller.interface.access import Access
+from controller.interface.inputs import Principal, WallClock
+from controller.rules.authorizer import StandardAuthorizer
+from records.errors import Error
+from records.messages.tokens import (
+    CreateDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
+)
+from records.metadata.security import DelegationTokenRecord, RemoveDelegationTokenRecord
+from tests.controller.rig import Rig
+
+KEY = "a key"
+DAY_MS = 86_400_000
+NOW_MS = 1_700_000_000_000
+ANN, BOB, CAT = Principal("User", "ann"), Principal("User", "bob"), Principal("User", "cat")
+
+
+def rig(**settings: Any) -> Rig:
+    found = Rig(**{"delegation_token_secret_key": KEY, **settings}).lead()
+    found.step(WallClock(NOW_MS - found.now_ms))
+    return found
+
+
+def create(
+    found: Rig, *renewers: str, kind: str = "User", lifetime_ms: int = -1, owner: str = "", **context: Any
+) -> Any:
+    named = tuple(
+        CreateDelegationTokenRequest.CreatableRenewers(principal_type=kind, principal_name=n) for n in renewers
+    )
+    request = CreateDelegationTokenRequest(
+        owner_principal_type="User" if owner else None,
+        owner_principal_name=owner or None,
+        renewers=named,
+        max_lifetime_ms=lifetime_ms,
+    )
+    return found.ask(request, **{"principal": ANN, "forwarded": True, **context})
+
+
+def renew(found: Rig, secret: bytes, period_ms: int = -1, **context: Any) -> tuple[int, int]:
+    request = RenewDelegationTokenRequest(hmac=secret, renew_period_ms=period_ms)
+    answer = found.ask(request, **{"principal": ANN, "forwarded": True, **context})
+    return answer.error_code, answer.expiry_timestamp_ms
+
+
+def expire(found: Rig, secret: bytes, period_ms: int, **context: Any) -> tuple[int, int]:
+    request = ExpireDelegationTokenRequest(hmac=secret, expiry_time_period_ms=period_ms)
+    answer = found.ask(request, **{"principal": ANN, "forwarded": True, **context})
+    return answer.error_code, answer.expiry_timestamp_ms
+
+
+def test_a_token_is_the_hmac_of_its_id_and_only_the_id_is_written() -> None:
+    found = rig()
+
+    answer = create(found, "bob", "cat")
+
+    assert answer.hmac == hmac.digest(KEY.encode(), answer.token_id.encode(), "sha512")
+    assert (answer.issue_timestamp_ms, answer.expiry_timestamp_ms, answer.max_timestamp_ms) == (
+        NOW_MS, NOW_MS + DAY_MS, NOW_MS + 7 * DAY_MS,
+    )  # fmt: skip
+    assert (answer.principal_name, answer.token_requester_principal_name) == ("ann", "ann")
+    assert found.records()[-1] == (
+        DelegationTokenRecord(
+            owner="User:ann",
+            requester="User:ann",
+            renewers=("User:bob", "User:cat"),
+            issue_timestamp=NOW_MS,
+            max_timestamp=NOW_MS + 7 * DAY_MS,
+            expiration_timestamp=NOW_MS + DAY_MS,
+            token_id=answer.token_id,
+        ),
+        0,
+    )
+
+
+def test_a_token_lives_no_longer_than_it_was_asked_for() -> None:
+    short, long = create(rig(), lifetime_ms=1000), create(rig(), lifetime_ms=30 * DAY_MS)
+
+    assert (short.expiry_timestamp_ms, short.max_timestamp_ms) == (NOW_MS + 1000, NOW_MS + 1000)
+    assert long.max_timestamp_ms == NOW_MS + 7 * DAY_MS
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"forwarded": False},
+        {"principal": Principal("User", "ann", token=True)},
+        {"forwarded": False, "security_protocol": "SSL", "principal": Principal()},
+    ],
+)
+@pytest.mark.parametrize("leads", [True, False])
+def test_who_has_not_proved_who_it_is_gets_no_token(context: dict[str, Any], leads: bool) -> None:
+    found = rig() if leads else Rig(delegation_token_secret_key=KEY)
+
+    answer = create(found, **context)
+
+    refused = Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    assert (answer.error_code, answer.issue_timestamp_ms, answer.hmac) == (refused, -1, b"")
+    assert renew(found, b"x", **context) == expire(found, b"x", 0, **context) == (refused, -1)
+
+
+@pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
+def test_whoever_proved_who_it_is_gets_a_token_itself(protocol: str) -> None:
+    assert create(rig(), forwarded=False, security_protocol=protocol).error_code == 0
+
+
+def test_a_token_for_another_needs_to_be_allowed() -> None:
+    free, strict = rig(), rig(access=Access(StandardAuthorizer({"User:bob"})))
+
+    assert create(free, owner="cat").principal_name == "cat"
+    assert create(free, owner="cat").token_requester_principal_name == "ann"
+    refused = create(strict, owner="cat")
+    assert (refused.error_code, refused.principal_name, refused.max_timestamp_ms) == (
+        Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED, "cat", -1,
+    )  # fmt: skip
+    assert create(strict, owner="ann").error_code == 0
+    assert create(strict, owner="cat", principal=BOB).error_code == 0
+
+
+def test_version_2_knows_no_requester() -> None:
+    answer = create(rig(), version=2)
+
+    assert (answer.error_code, answer.token_requester_principal_name) == (0, "")
+
+
+def test_owner_and_renewers_renew_a_token_up_to_its_greatest_lifetime() -> None:
+    found = rig()
+    secret = create(found, "bob", lifetime_ms=3 * DAY_MS).hmac
+    found.now_ms += 1000
+
+    assert renew(found, secret) == (0, NOW_MS + 1000 + DAY_MS)
+    assert renew(found, secret, 5000, principal=BOB) == (0, NOW_MS + 6000)
+    assert renew(found, secret, principal=CAT) == (Error.DELEGATION_TOKEN_OWNER_MISMATCH, 0)
+    assert renew(found, b"other") == (Error.DELEGATION_TOKEN_NOT_FOUND, 0)
+    found.now_ms += 6000
+    assert renew(found, secret) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
+
+
+def test_a_token_expires_when_its_owner_says_so() -> None:
+    found = rig()
+    secret = create(found, "bob").hmac
+
+    assert expire(found, secret, 0, principal=CAT) == (Error.DELEGATION_TOKEN_OWNER_MISMATCH, 0)
+    assert expire(found, secret, 100 * DAY_MS) == (0, NOW_MS + 7 * DAY_MS)
+    assert expire(found, secret, 500, principal=BOB) == (0, NOW_MS + 500)
+    found.now_ms += 501
+    assert expire(found, secret, 1000) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
+    assert expire(found, secret, -1) == (0, NOW_MS + 501)
+    assert isinstance(found.records()[-1][0], RemoveDelegationTokenRecord)
+    assert expire(found, secret, -1) == (Error.DELEGATION_TOKEN_NOT_FOUND, 0)
+
+
+def test_expired_tokens_are_swept_a_thousand_at_a_time() -> None:
+    found = rig(delegation_token_expiry_check_interval_ms=60_000)
+    for _ in range(1001):
+        create(found, lifetime_ms=1000)
+    kept = create(found).token_id
+
+    found.tick(60_001)
+    left = len(found.state.tokens)
+    found.tick(1000)
+
+    assert (left, list(found.state.tokens)) == (2, [kept])
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"delegation_token_secret_key": None}, Error.DELEGATION_TOKEN_AUTH_DISABLED),
+        ({"metadata_version": 13}, Error.UNSUPPORTED_VERSION),
+        ({"delegation_token_secret_key": ""}, Error.UNKNOWN_SERVER_ERROR),
+    ],
+)
+def test_where_there_are_no_tokens_none_is_made(settings: dict[str, Any], code: Error) -> None:
+    answer = create(rig(**settings))
+
+    assert (answer.error_code, answer.issue_timestamp_ms, answer.max_timestamp_ms) == (code, 0, 0)
+
+
+def test_a_renewer_is_a_user() -> None:
+    assert create(rig(), "bob", kind="Group").error_code == Error.INVALID_PRINCIPAL_TYPE
+
+
+def test_the_key_is_not_shown() -> None:
+    found = rig()
+    create(found)
+
+    assert KEY not in repr(found.controller.env)
