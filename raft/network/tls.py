@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HANDSHAKE_BYTES_MAX = 64 << 10
+HANDSHAKE_BYTES_MAX = 32 << 10
 READ_BYTES = 256 << 10
 
 _HANDSHAKE, _ALERT = 22, 21  # the first byte of a TLS record
