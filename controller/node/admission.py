@@ -28,6 +28,7 @@ class Admission:
     def __init__(self, log: Callable[..., None], reply: Callable[[Source, Any], None]) -> None:
         self.access: Access | None = None
         self.waiting: list[Incoming] = []
+        self._protocols: dict[str, str] = {}  # security protocol, by listener
         self._controller: Controller
         self._log = log
         self._reply = reply
@@ -35,6 +36,8 @@ class Admission:
     def begin(self, controller: Controller) -> None:
         """The node is whole."""
         self._controller, self.access = controller, controller.env.access
+        config = controller.env.config
+        self._protocols = {} if config is None else {each.name: each.protocol for each in config.listeners}
 
     def must_wait(self, incoming: Incoming) -> bool:
         """Whether a request waits for the ACLs; then it is kept until `take_ready`."""
@@ -66,16 +69,16 @@ class Admission:
         self._reply(context.source, denied)
         return True
 
-
-def context_of(incoming: Incoming, now_ms: int) -> RequestContext:
-    """What handlers may know of a request besides its body."""
-    return RequestContext(
-        incoming.source,
-        incoming.api_key,
-        incoming.version,
-        incoming.listener,
-        now_ms,
-        principal=incoming.identity or ANONYMOUS,
-        client_address=host_text(incoming.peer),
-        client_id=incoming.client_id,
-    )
+    def context_of(self, incoming: Incoming, now_ms: int) -> RequestContext:
+        """What handlers may know of a request besides its body."""
+        return RequestContext(
+            incoming.source,
+            incoming.api_key,
+            incoming.version,
+            incoming.listener,
+            now_ms,
+            principal=incoming.identity or ANONYMOUS,
+            client_address=host_text(incoming.peer),
+            client_id=incoming.client_id,
+            security_protocol=self._protocols.get(incoming.listener, "PLAINTEXT"),
+        )

@@ -13,7 +13,7 @@ from controller.core.apis import APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
-from controller.node.admission import Admission, context_of
+from controller.node.admission import Admission
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -169,7 +169,7 @@ class Node:
         api = APIS[incoming.api_key]
         context = None
         if api.kind is not Kind.RAFT or self._admission.access is not None:
-            context = context_of(incoming, self.now_ms())
+            context = self._admission.context_of(incoming, self.now_ms())
         if api.kind is Kind.ENVELOPE:
             assert context is not None
             # First whoever sends the envelope, then, as for any request, whoever sent what is in it.

@@ -11,7 +11,7 @@ from controller.interface.access import Access
 from controller.interface.env import Env
 from controller.interface.inputs import Principal
 from controller.interface.settings import Settings
-from controller.node.admission import Admission, context_of
+from controller.node.admission import Admission
 from controller.node.envelope import host_text, opened
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.state import State
@@ -48,7 +48,7 @@ def incoming(request: Any, listener: str = "CONTROLLER", connection: int = 1) ->
 
 
 def is_denied(seen: Seen, request: Any, name: str) -> bool:
-    context = context_of(incoming(request), 5)
+    context = seen.admission.context_of(incoming(request), 5)
     context.principal = Principal("User", name)
     return seen.admission.is_denied(APIS[context.api_key], context, request)
 
@@ -82,7 +82,7 @@ def test_the_right_to_send_envelopes_is_not_that_of_what_is_in_them() -> None:
         request_principal=b"\0\0" + encode(ann, 0),
         client_host_address=bytes(4),
     )
-    context = context_of(incoming(envelope), 5)
+    context = seen.admission.context_of(incoming(envelope), 5)
     context.principal = Principal("User", "root")
 
     outside = seen.admission.is_denied(APIS[58], context, envelope)
