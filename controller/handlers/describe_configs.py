@@ -67,10 +67,11 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
     describer = Describer(state, env, with_synonyms=request.include_synonyms)
     results: list[DescribedResource] = []
     count = 0
-    denied = [denial for resource in request.resources if (denial := denied_resource(state, context, resource, env))]
-    refused = {id(resource) for resource, _ in denied}
+    denied = []
     for resource in request.resources:
-        if id(resource) in refused:
+        denial = denied_resource(state, context, resource, env)
+        if denial is not None:
+            denied.append(denial)
             continue
         results.append(describer.answer(resource))
         count += 1 + len(results[-1].configs)  # a small request can ask for a large response
@@ -78,28 +79,25 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
         if count > ENTRIES_MAX:
             text = f"The response would have more than {ENTRIES_MAX} entries; describe fewer resources at a time."
             raise ApiError(Error.POLICY_VIOLATION, text)
-    results += [denial for _, denial in denied]
+    results += denied
     response = DescribeConfigsResponse(throttle_time_ms=0, results=tuple(results))
     return Result(response, rests_on=rests_on(state, request))
 
 
-def denied_resource(
-    state: State, context: RequestContext, resource: Any, env: Env
-) -> tuple[Any, DescribedResource] | None:
-    """A resource that the sender may not describe, with its result; None for one that it may."""
+def denied_resource(state: State, context: RequestContext, resource: Any, env: Env) -> DescribedResource | None:
+    """The result of a resource that the sender may not describe; None for one that it may."""
     kind = resource_type(resource.resource_type)
     type_, code = _NEEDS.get(kind, (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED))
     name = CLUSTER_NAME if type_ is AclResourceType.CLUSTER else resource.resource_name
     if allows(state, context, env, AclOperation.DESCRIBE_CONFIGS, type_, name):
         return None
-    result = DescribedResource(
+    return DescribedResource(
         error_code=code,
         error_message=error_text(code),
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=(),
     )
-    return resource, result
 
 
 def described(describer: Describer, resource: Any) -> DescribedResource:

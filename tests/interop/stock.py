@@ -13,6 +13,7 @@ from typing import IO
 HERE = Path(__file__).parent
 
 TOOLS = {
+    "acls": "org.apache.kafka.tools.AclCommand",
     "storage": "kafka.tools.StorageTool",
     "configs": "kafka.admin.ConfigCommand",
     "dump-log": "org.apache.kafka.tools.DumpLogSegments",

@@ -209,3 +209,35 @@ def test_a_stock_controller_is_one_voter_of_a_tls_quorum(tmp_path: Path, stock: 
 def level(status: str) -> bool:
     lag = re.search(r"MaxFollowerLag:\s+(-?\d+)", status)
     return lag is not None and 0 <= int(lag[1]) <= 2
+
+
+def test_acls_decide_by_the_name_in_a_certificate(tmp_path: Path, stock: Stock) -> None:
+    """Ann may describe the quorum while an administrator allows it with kafka-acls, also after a failover."""
+    settings = stores(tmp_path, "node") | {
+        "ssl.client.auth": "required",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:CN=node,O=Test;User:CN=admin,O=Test",
+    }
+    with secured(tmp_path, stock, [OURS, OURS, OURS], "SSL", settings) as found:
+        admin = client_file(tmp_path, {"security.protocol": "SSL", **stores(tmp_path, "admin")})
+        ann = client_file(tmp_path, {"security.protocol": "SSL", **stores(tmp_path, "ann")})
+        where = ("--bootstrap-controller", found.bootstrap_controller, "--command-config")
+        describe = (*where, ann, "describe", "--status")
+
+        def acls(*action: str) -> str:
+            return found.tool("acls", *where, admin, *action)
+
+        denied = stock.tool("metadata-quorum", *describe)
+        assert "ClusterAuthorizationException" in denied.stdout + denied.stderr
+
+        acls("--add", "--allow-principal", "User:CN=ann,O=Test", "--operation", "Describe", "--cluster")
+        assert "User:CN=ann,O=Test" in acls("--list")
+        eventually(lambda: "LeaderId" in stock.tool("metadata-quorum", *describe).stdout, "ann may describe")
+        stop_the_leader(found)
+        eventually(lambda: "LeaderId" in stock.tool("metadata-quorum", *describe).stdout, "ann may describe again")
+
+        acls("--remove", "--force", "--allow-principal", "User:CN=ann,O=Test", "--operation", "Describe", "--cluster")
+        eventually(
+            lambda: "ClusterAuthorizationException" in stock.tool("metadata-quorum", *describe).stderr, "ann is denied"
+        )
+        assert any("authorization_denied" in node.said() for node in found.controllers.values())

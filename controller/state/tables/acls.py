@@ -31,7 +31,7 @@ class Acls(Table[bytes, Acl]):
         self._is_loading = False
         # What the index does not have yet: the ids, whether one was added since it was last asked for, and how many
         # ids had uncommitted changes then. Kept only once there is an index.
-        self._pending: set[bytes] = set()
+        self._pending: dict[bytes, None] = {}
         self._is_touched = False
         self._unstable = 0
 
@@ -94,14 +94,14 @@ class Acls(Table[bytes, Acl]):
 
     def _touch(self, *keys: bytes) -> None:
         if self._index is not None:
-            self._pending.update(keys)
+            self._pending.update(dict.fromkeys(keys))
             self._is_touched = True
 
     def _settle(self, index: AclIndex) -> None:
         uncommitted = self.log.uncommitted
         for key in [key for key in self._pending if key not in uncommitted]:
             index.put(key, self.get(key))
-            self._pending.discard(key)
+            del self._pending[key]
         self._is_touched = False
         self._unstable = len(uncommitted)
 
