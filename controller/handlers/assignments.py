@@ -85,7 +85,7 @@ def new_partition(
     directories = tuple(default_directory(state, replica) for replica in replicas)
     partition = Partition(tuple(replicas), isr, isr[0], 0, 0, directories)
     version = partition_version(state.metadata_version)
-    return partition_record(partition, topic_id, partition_id, version=version, elr_enabled=state.elr_enabled), version
+    return partition_record(partition, topic_id, partition_id, version=version), version
 
 
 def _refusal(text: str) -> ApiError:

@@ -136,7 +136,6 @@ def partition_at(view: View, row: int) -> Any:
             topic.topic_id,
             int(columns.partition_id[row]),
             version=partition_version(view.metadata_version),
-            elr_enabled=view.elr_enabled,
         )
     except ValueError as error:
         raise UnwritableMetadataError(view.metadata_version, str(error)) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.state.partitions.bulk_undo import put_back
 from controller.state.partitions.columns import NO_TOPIC
 from controller.state.partitions.partitions import Partitions, Placed, rows_of
-from controller.state.tables.features import ELR_VERSION, METADATA_VERSION
+from controller.state.tables.features import METADATA_VERSION
 from controller.state.tables.table import TableLog
 
 if TYPE_CHECKING:
@@ -46,12 +46,6 @@ class View:
         """The level of metadata.version; 0 where there is none."""
         level: int = self.tables["features"].get(METADATA_VERSION, 0)
         return level
-
-    @property
-    def elr_enabled(self) -> bool:
-        """Whether eligible leader replicas are kept (KIP-966)."""
-        level: int = self.tables["features"].get(ELR_VERSION, 0)
-        return level >= 1
 
     def take_back(self, entry: Entry) -> None:
         """Undo one change, here alone."""

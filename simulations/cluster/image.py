@@ -184,13 +184,11 @@ class Image:
         return [f"{name} {value}, not {theirs[name]}" for name, value in mine.items() if value != theirs[name]]
 
     def _told(self) -> dict[str, Any]:
-        """By what it is about; what is nothing is left out, and ELRs while their feature is off, as in a snapshot."""
-        keeps_elr = self.features.get("eligible.leader.replicas.version", 0) > 0
-        none: dict[str, Any] = {} if keeps_elr else {"elr": (), "last_known": ()}
+        """By what it is about; what is nothing is left out."""
         return {
             "brokers": self._registered(),
             "names": self.names,
-            "partitions": {key: replace(found.normal(), **none) for key, found in self.partitions.items()},
+            "partitions": {key: found.normal() for key, found in self.partitions.items()},
             "configs": {key: value for key, value in self.configs.items() if value},
             "producer ids": self.next_producer_id,
             "features": {name: level for name, level in self.features.items() if level},

@@ -116,17 +116,14 @@ def merged(partition: Partition, change: PartitionChangeRecord) -> Partition:
     )
 
 
-def partition_record(
-    partition: Partition, topic_id: bytes, partition_id: int, *, version: int, elr_enabled: bool
-) -> PartitionRecord:
+def partition_record(partition: Partition, topic_id: bytes, partition_id: int, *, version: int) -> PartitionRecord:
     """The record that states a partition whole, for a record version.
 
-    elr_enabled: whether the record has the ELRs; while the feature is off, snapshots lose them, as Kafka's do. Raises
-    ValueError where the version has no directories and one was assigned.
+    An empty ELR is left out; one that is there stands also while the feature is off, as it is in effect again with it.
+    Raises ValueError where the version has no directories and one was assigned.
     """
     if version < 1 and any(directory != MIGRATING_DIRECTORY for directory in partition.directories):
         raise ValueError("the directory assignment state of one or more replicas")
-    has_elr = elr_enabled and version >= 2
     return PartitionRecord(
         partition_id=partition_id,
         topic_id=topic_id,
@@ -139,8 +136,8 @@ def partition_record(
         leader_epoch=partition.leader_epoch,
         partition_epoch=partition.partition_epoch,
         directories=partition.directories if version >= 1 else (),
-        eligible_leader_replicas=(partition.elr or None) if has_elr else None,
-        last_known_elr=(partition.last_known_elr or None) if has_elr else None,
+        eligible_leader_replicas=(partition.elr or None) if version >= 2 else None,
+        last_known_elr=(partition.last_known_elr or None) if version >= 2 else None,
     )
 
 

@@ -38,7 +38,7 @@ def change(**fields):
 
 
 def record(**fields):
-    return replace(partition_record(FOO, TOPIC, 0, version=2, elr_enabled=True), **fields)
+    return replace(partition_record(FOO, TOPIC, 0, version=2), **fields)
 
 
 def test_every_change_raises_the_partition_epoch_and_nothing_else_by_itself():
@@ -115,8 +115,8 @@ def test_a_record_without_elr_reads_as_one_that_is_empty():
 def test_a_partition_goes_to_its_record_and_back():
     whole = FOO._replace(removing=(3,), adding=(2,), last_known_elr=(1,), recovery_state=RECOVERING)
 
-    assert partition_of(partition_record(whole, TOPIC, 5, version=2, elr_enabled=True)) == whole
-    assert partition_record(FOO, TOPIC, 5, version=2, elr_enabled=True) == PartitionRecord(
+    assert partition_of(partition_record(whole, TOPIC, 5, version=2)) == whole
+    assert partition_record(FOO, TOPIC, 5, version=2) == PartitionRecord(
         partition_id=5,
         topic_id=TOPIC,
         replicas=(1, 2, 3),
@@ -131,21 +131,17 @@ def test_a_partition_goes_to_its_record_and_back():
     )
 
 
-def test_an_elr_is_written_only_where_the_version_and_the_feature_have_it():
-    old = partition_record(FOO, TOPIC, 0, version=1, elr_enabled=True)
-    empty = partition_record(FOO._replace(elr=()), TOPIC, 0, version=2, elr_enabled=True)
-    off = partition_record(FOO._replace(last_known_elr=(1,)), TOPIC, 0, version=2, elr_enabled=False)
-
-    assert (old.eligible_leader_replicas, empty.eligible_leader_replicas) == (None, None)
-    assert (off.eligible_leader_replicas, off.last_known_elr) == (None, None)
+def test_an_elr_is_written_only_where_the_version_has_it():
+    assert partition_record(FOO, TOPIC, 0, version=1).eligible_leader_replicas is None
+    assert partition_record(FOO._replace(elr=()), TOPIC, 0, version=2).eligible_leader_replicas is None
 
 
 def test_assigned_directories_cannot_be_written_by_a_version_without_them():
     unassigned = FOO._replace(directories=(MIGRATING_DIRECTORY,) * 3)
 
-    assert partition_record(unassigned, TOPIC, 0, version=0, elr_enabled=True).directories == ()
+    assert partition_record(unassigned, TOPIC, 0, version=0).directories == ()
     with pytest.raises(ValueError, match="directory assignment"):
-        partition_record(FOO, TOPIC, 0, version=0, elr_enabled=True)
+        partition_record(FOO, TOPIC, 0, version=0)
 
 
 def test_epochs_wrap_as_in_java():
