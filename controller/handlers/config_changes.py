@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from controller.config.resources import DEFINITIONS, STOCK_VALUES, ResourceType, check_resource
 from controller.config.values.definition import Required, Type, value_text
+from controller.config.values.java_order import hash_order
 from controller.config.values.text import java_trim, parse_integer, split_list
 from controller.features.record_versions import CORDONED_DIRECTORIES
-from controller.rules.hash_order import string_map_order
 from records.errors import ApiError, Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
@@ -53,7 +53,7 @@ def incremental(state: State, kind: ResourceType, name: str, changes: Mapping[st
     """
     current = state.configs.get((kind, name), {})
     records: Records = []
-    for key in string_map_order(changes):
+    for key in hash_order(changes):
         operation, operand = changes[key]
         value = _changed(kind, key, current.get(key), operation, operand)
         # An unchanged value is written too: the broker then reloads the files that the key names.
@@ -69,7 +69,7 @@ def replacement(
     current = state.configs.get((kind, name), {})
     named = [
         config_record(kind, name, key, value)
-        for key in string_map_order(values)
+        for key in hash_order(values)
         if (value := values[key]) != current.get(key) or kind is ResourceType.BROKER
     ]
     return named, [config_record(kind, name, key, None) for key in current if key not in values]

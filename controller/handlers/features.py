@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.config.resources import ResourceType
+from controller.config.values.java_order import hash_order
 from controller.features.levels import (
     DISABLED,
     ELR_VERSION,
@@ -21,7 +22,6 @@ from controller.features.levels import (
 from controller.features.record_versions import CONTROLLER_REGISTRATION
 from controller.handlers.config_changes import MIN_ISR, config_record
 from controller.interface.results import Result
-from controller.rules.hash_order import string_map_order
 from records.errors import ApiError, Error, error_text
 from records.messages.features import UpdateFeaturesResponse
 from records.metadata.configs import FeatureLevelRecord
@@ -52,7 +52,7 @@ def update_features(state: State, context: RequestContext, request: UpdateFeatur
     records: Records = []
     try:
         # The first that fails is the first in the order of Kafka's map.
-        for name in string_map_order(updates):
+        for name in hash_order(updates):
             records += _update(state, env, name, *updates[name], proposed)
     except ApiError as error:
         text = f"The update failed for all features since the following feature had an error: {error.text}"

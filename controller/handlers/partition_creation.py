@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.config.values.java_order import hash_order
 from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
@@ -12,7 +13,7 @@ from controller.handlers.assignments import (
     placed_replicas,
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
-from controller.rules.hash_order import first_partition, string_map_order
+from controller.rules.hash_order import first_partition
 from controller.rules.permissions import allows
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
@@ -54,7 +55,7 @@ def sifted(
     ]
     once = {topic.name: topic for topic in request.topics if counts[topic.name] == 1}
     wanted = []
-    for name in string_map_order(counts):
+    for name in hash_order(counts):
         if name not in once:
             continue
         if allows(state, context, env, AclOperation.ALTER, AclResourceType.TOPIC, name):

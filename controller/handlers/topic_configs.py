@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from controller.config.effective import Layers
 from controller.config.resources import ResourceType
+from controller.config.values.java_order import hash_order
 from controller.handlers.config_changes import Records, checked, clear_elr_records, config_record
-from controller.rules.hash_order import string_map_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ def new_topic_configs(state: State, env: Env, name: str, values: Mapping[str, st
     """
     if not values:
         return []
-    records = [config_record(ResourceType.TOPIC, name, key, values[key]) for key in string_map_order(values)]
+    records = [config_record(ResourceType.TOPIC, name, key, values[key]) for key in hash_order(values)]
     checked(state, env, ResourceType.TOPIC, name, records, is_new=True, forwarded=forwarded)
     return [*records, *clear_elr_records(state, records)]
 

@@ -1,4 +1,4 @@
-"""The order in which Java's hash tables give their entries back, where an answer or a record of Kafka follows it."""
+"""The order in which Kafka's `TimelineHashMap` returns its entries, where an answer of Kafka follows it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.config.values.java_order import hash_code, hash_order
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Knuth's multiplicative hashing, as `BaseHashTable.findSlot` uses it.
 _MULTIPLIER = 0x9E3779B97F4A7C15
-
-
-def java_string_hash(text: str) -> int:
-    """`String.hashCode`: over the UTF-16 code units, as an unsigned 32-bit number."""
-    return hash_code(text)
-
-
-def string_map_order(names: Iterable[str]) -> list[str]:
-    """Distinct names in the order of a `java.util.HashMap` to which they were added one by one.
-
-    names: in the order of insertion. Within one bucket the order of insertion stands, as in a bucket that is a list;
-    a bucket becomes a tree only beyond 8 entries, which keeps that order too.
-    """
-    return hash_order(names)
 
 
 def first_partition(partition_ids: Iterable[int]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from controller.rules.hash_order import string_map_order
+from controller.config.values.java_order import hash_order
 from records.errors import ApiError, Error
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class _Racks:
             self.broker_count += 1
             self.unfenced_count += not broker.fenced
         # Random numbers are drawn in the order of Kafka's map, in which the empty name stands for no rack.
-        order = string_map_order([rack or "" for rack in self.racks])
+        order = hash_order([rack or "" for rack in self.racks])
         self.racks = {name: self.racks[name] for name in sorted(self.racks, key=lambda rack: order.index(rack or ""))}
         for rack in self.racks.values():
             rack.fenced.start(rng)

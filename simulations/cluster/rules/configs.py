@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.rules.hash_order import string_map_order
+from controller.config.values.java_order import hash_order
 from records.errors import Error
 from records.messages.configs import IncrementalAlterConfigsRequest
 from records.metadata.configs import ConfigRecord
@@ -63,7 +63,7 @@ def altered(case: Case) -> Callable[[Any], None]:
             allowed[key] = {Error.INVALID_REQUEST}
         else:
             named = {each.name: each for each in resource.configs}
-            changes = {name: named[name] for name in string_map_order(named)}
+            changes = {name: named[name] for name in hash_order(named)}
             wanted, wrong, is_known = (_incremental if is_incremental else _whole)(case, key, changes)
             wrong |= _wrong_resource(case, key)
             if wrong and not is_known:

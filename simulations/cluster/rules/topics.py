@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.rules.hash_order import first_partition, string_map_order
+from controller.config.values.java_order import hash_order
+from controller.rules.hash_order import first_partition
 from records.errors import Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
@@ -149,7 +150,7 @@ def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
         raise case.fail(f"{record} is written where topic {topic.name} should be made")
     topic_id = bytes(record.topic_id)
     named = {config.name: config for config in topic.configs}
-    for config in (named[name] for name in string_map_order(named)):
+    for config in (named[name] for name in hash_order(named)):
         wanted = ConfigRecord(
             resource_type=TOPIC, resource_name=topic.name, name=config.name, value=_last(topic, config)
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from controller.rules.hash_order import first_partition, java_string_hash, string_map_order
+from controller.config.values.java_order import hash_code, hash_order
+from controller.rules.hash_order import first_partition
 
 
 def test_a_string_hashes_as_in_java():
-    assert java_string_hash("") == 0
-    assert java_string_hash("metadata.version") == 0x417E0919
-    assert java_string_hash("ä€😀") == 0xFD57AB
+    assert hash_code("") == 0
+    assert hash_code("metadata.version") == 0x417E0919
+    assert hash_code("ä€😀") == 0xFD57AB
 
 
 def test_the_first_partition_is_that_of_a_timeline_hash_map():
@@ -25,17 +26,17 @@ def test_the_first_partition_is_that_of_a_timeline_hash_map():
 
 
 def test_names_are_in_the_order_of_a_hash_map():
-    assert string_map_order(["min.insync.replicas", "cordoned.log.dirs"]) == [
+    assert hash_order(["min.insync.replicas", "cordoned.log.dirs"]) == [
         "cordoned.log.dirs",
         "min.insync.replicas",
     ]
-    assert string_map_order(["share.version", "metadata.version", "group.version"]) == [
+    assert hash_order(["share.version", "metadata.version", "group.version"]) == [
         "group.version",
         "share.version",  # in one bucket with the next, and added before it
         "metadata.version",
     ]
-    assert " ".join(string_map_order([f"k{number}" for number in range(40)])) == (
+    assert " ".join(hash_order([f"k{number}" for number in range(40)])) == (
         "k31 k30 k11 k33 k10 k32 k13 k35 k12 k34 k15 k37 k14 k36 k17 k39 k16 k38 k19 k18 k0 k1 k2 k3 k20 k4 k5 k22 k6 "
         "k21 k7 k24 k8 k23 k9 k26 k25 k28 k27 k29"
     )
-    assert string_map_order(["a", "a"]) == ["a"]
+    assert hash_order(["a", "a"]) == ["a"]
