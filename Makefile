@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Without bytecode files, each of the many processes that the tests start would compile its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Linters and validators have an environment of their own, which nothing of ours runs in.
 CHECKERS := .cache/checkers
 
