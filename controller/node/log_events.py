@@ -117,6 +117,10 @@ ROWS = (
           " connections use the new one."),
     Event("keystore_refused", "raft.network", "ERROR", "The keystore or truststore of a listener has changed and is not"
           " usable; the previous one stays in use."),
+    Event("security_file_renewed", "raft.network", "INFO", "A file of credentials, keys or a token has changed, and the"
+          " new one is in use."),
+    Event("security_file_refused", "raft.network", "ERROR", "A file of credentials, keys or a token has changed and is"
+          " not usable; the previous one stays in use."),
     Event("request_received", "controller.requests", "DEBUG", "A request arrived: its API, version and client. Its"
           " content is never logged."),
     # The watch service.

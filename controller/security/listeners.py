@@ -14,7 +14,8 @@ from controller.config.security_checks import (
     login_module,
 )
 from controller.interface.inputs import ANONYMOUS, Principal
-from raft.network.mechanisms import HASHES, Credential, PlainClient, PlainServer, ScramClient, ScramServer
+from controller.security.credentials import Credentials
+from raft.network.mechanisms import HASHES, PlainClient, PlainServer, ScramClient, ScramServer
 from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
 
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from controller.config.jaas import Module
     from controller.config.node import NodeConfig
     from controller.security.contexts import Contexts
+    from controller.state.state import State
     from raft.network.mechanisms import ClientMechanism, ServerMechanism
-
-    CredentialOf = Callable[[str, str, bool], Credential | None]
 
 
 class Security:
@@ -41,14 +41,16 @@ class Security:
         *,
         now: Callable[[], float],
         note: Callable[[str, dict[str, Any]], None],
-        credential_of: CredentialOf,
+        wall_ms: Callable[[], int],
+        state: Callable[[], State | None],
     ) -> None:
-        """credential_of: takes a SCRAM mechanism, a name, and whether it is that of a delegation token; now: a clock,
-        in s. Raises ValueError, with one line, for stores that cannot be used, and ConfigError.
+        """now: a clock, in s; wall_ms: the wall clock; state: the metadata, None while the node is not complete.
+
+        Raises ValueError, with one line, for files that cannot be used, and ConfigError.
         """
         self._config = config
-        self._now, self._note = now, note
-        self._credential_of = credential_of
+        self._now, self._note, self._wall_ms = now, note, wall_ms
+        self._credentials = Credentials(config, state, now, note)
         self._contexts: dict[str, Contexts] = {}
         self._listeners = {
             endpoint.name: self._listener(endpoint.name, endpoint.protocol) for endpoint in config.controller_listeners
@@ -112,6 +114,7 @@ class Security:
             failure_delay_ms=self._config.number("connection.failed.authentication.delay.ms"),
             bytes_max=values.number("sasl.server.max.receive.size"),
             identity_of=lambda name, is_token: Principal("User", name, is_token),
+            wall_ms=self._wall_ms,
         )
 
     def _server_mechanism(self, values: ListenerValues, name: str) -> Callable[[], ServerMechanism]:
@@ -120,7 +123,7 @@ class Security:
             passwords = plain_passwords(module)
             return lambda: PlainServer(passwords)
         assert name in HASHES
-        return lambda: ScramServer(name, lambda user, is_token: self._credential_of(name, user, is_token))
+        return lambda: ScramServer(name, lambda user, is_token: self._credentials.find(name, user, is_token))
 
 
 def plain_passwords(module: Module) -> Mapping[str, str]:

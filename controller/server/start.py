@@ -26,10 +26,8 @@ from controller.node.node import Node
 from controller.node.request_bounds import REQUEST_BYTES_MAX
 from controller.security.listeners import Security
 from controller.state.state import State
-from controller.state.tables.scram import MECHANISMS
 from raft.config import Endpoint, RaftConfig, ReplicaKey, Voter
 from raft.network.channels import Channels
-from raft.network.mechanisms import Credential
 from raft.network.server import Server
 from raft.replica import Replica
 from raft.storage.bootstrap import read_bootstrap
@@ -251,12 +249,12 @@ async def serve(config: NodeConfig, log: Log) -> int:
     try:
         security = Security(
             config, now=loop.time, note=lambda name, fields: log(name, **fields),
-            credential_of=lambda *asked: credential_of(node, *asked),
+            wall_ms=wall_ms, state=lambda: node.controller.state if hasattr(node, "controller") else None,
         )  # fmt: skip
     except (ValueError, ConfigError) as error:
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
-    node = Node(loop, wall_ms=lambda: int(time.time() * 1000), log=log, on_end=ended.set)
+    node = Node(loop, wall_ms=wall_ms, log=log, on_end=ended.set)
     share = shares(raise_file_limit())
     server = Server(
         loop,
@@ -319,13 +317,9 @@ async def serve(config: NodeConfig, log: Log) -> int:
     return 1 if node.failure is not None else 0
 
 
-def credential_of(node: Node, mechanism: str, name: str, is_token: bool) -> Credential | None:
-    """A SCRAM credential from the metadata log."""
-    if is_token:
-        return None
-    number = next(number for number, known in MECHANISMS.items() if known == mechanism)
-    found = node.controller.state.scram.get((name, number))
-    return None if found is None else Credential(found.salt, found.stored_key, found.server_key, found.iterations)
+def wall_ms() -> int:
+    """The wall clock, in ms since 1970."""
+    return int(time.time() * 1000)
 
 
 def _one_line(error: Exception) -> str:

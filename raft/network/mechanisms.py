@@ -44,7 +44,7 @@ class SaslRefused(Exception):
 
 
 class Credential(NamedTuple):
-    """What a SCRAM server keeps of a password. owner: of a delegation token, None for a user."""
+    """What a SCRAM server keeps of a password. owner, expires_ms: of a delegation token; None for a user."""
 
     salt: bytes
     stored_key: bytes
@@ -58,10 +58,13 @@ class Credential(NamedTuple):
 
 
 class ServerMechanism(Protocol):
-    """One exchange on the server. name: who was authenticated, None until it is complete; is_token: by a token."""
+    """One exchange on the server. name: who was authenticated, None until it is complete; is_token: by a delegation
+    token; expires_ms: when the credential expires, in ms since 1970, None where it does not.
+    """
 
     name: str | None
     is_token: bool
+    expires_ms: int | None
 
     def answer(self, token: bytes) -> bytes:
         """The answer to the client's token. Raises SaslRefused."""
@@ -85,6 +88,7 @@ class PlainServer:
     def __init__(self, passwords: Mapping[str, str]) -> None:
         self.name: str | None = None
         self.is_token = False
+        self.expires_ms: int | None = None
         self._passwords = passwords
 
     def answer(self, token: bytes) -> bytes:
@@ -135,6 +139,7 @@ class ScramServer:
     def __init__(self, mechanism: str, credential_of: Callable[[str, bool], Credential | None]) -> None:
         self.name: str | None = None
         self.is_token = False
+        self.expires_ms: int | None = None
         self._hash = HASHES[mechanism]
         self._credential_of = credential_of
         self._credential: Credential | None = None
@@ -192,23 +197,35 @@ class ScramServer:
         if not hmac.compare_digest(hashlib.new(self._hash, key).digest(), credential.stored_key):
             raise SaslRefused(f"the user or the password is wrong (user {shown(self._user)})")
         self.name = credential.owner if credential.owner is not None else self._user
+        self.expires_ms = credential.expires_ms
         return f"v={encoded(hmac.digest(credential.server_key, signed, self._hash))}".encode()
 
 
 class ScramClient:
-    """SCRAM. salted: keeps the salted password of the last exchange, which takes milliseconds to compute."""
+    """SCRAM. salted: keeps the salted password of the last exchange, which takes milliseconds to compute; is_token:
+    whether user and password are the id and the HMAC of a delegation token.
+    """
 
-    def __init__(self, mechanism: str, user: str, password: str, salted: dict[tuple[bytes, int], bytes]) -> None:
+    def __init__(
+        self,
+        mechanism: str,
+        user: str,
+        password: str,
+        salted: dict[tuple[bytes, int], bytes],
+        *,
+        is_token: bool = False,
+    ) -> None:
         self.is_complete = False
         self._hash = HASHES[mechanism]
         self._user = user.replace("=", "=3D").replace(",", "=2C")
         self._password = password.encode()
         self._salted = salted
         self._nonce = new_nonce()
+        self._extensions = ",tokenauth=true" if is_token else ""
         self._expected = b""
 
     def first(self) -> bytes:
-        return f"n,,n={self._user},r={self._nonce}".encode()
+        return f"n,,n={self._user},r={self._nonce}{self._extensions}".encode()
 
     def answer(self, token: bytes) -> bytes | None:
         text = decoded(token)
@@ -234,7 +251,7 @@ class ScramClient:
             self._salted[salt, iterations] = salted
         client_key = hmac.digest(salted, b"Client Key", self._hash)
         bare = f"c={encoded(b'n,,')},r={match['nonce']}"
-        signed = f"n={self._user},r={self._nonce},{text},{bare}".encode()
+        signed = f"n={self._user},r={self._nonce}{self._extensions},{text},{bare}".encode()
         signature = hmac.digest(hashlib.new(self._hash, client_key).digest(), signed, self._hash)
         self._expected = hmac.digest(hmac.digest(salted, b"Server Key", self._hash), signed, self._hash)
         return f"{bare},p={encoded(xor(client_key, signature))}".encode()

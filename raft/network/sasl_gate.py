@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 # What SASL adds to the served versions.
 VERSIONS = {SASL_HANDSHAKE: (0, 1), SASL_AUTHENTICATE: (0, 2)}
+REAUTH_S_MIN = 1.0  # between two authentications on one connection, as in stock
 
 
 class State(Enum):
@@ -63,7 +64,8 @@ class SaslGate:
         self._mechanism: ServerMechanism | None = None
         self._is_bare = False  # tokens come without a request around them, after SaslHandshake v0
         self._expires_at: float | None = None
-        self._identity: Any = None
+        self._renewed_at: float | None = None
+        self._name = ""
         self._renewing = ""  # the mechanism of the first authentication, while the client authenticates again
 
     def passes(self, connection: Connection, frame: bytes) -> bool:
@@ -101,7 +103,7 @@ class SaslGate:
     def _passes_open(self, connection: Connection, frame: bytes) -> bool:
         api_key = int.from_bytes(frame[:2], "big", signed=True)
         if api_key not in VERSIONS:
-            if self._expires_at is None or self._loop.time() <= self._expires_at:
+            if self._expires_at is None or self._loop.time() < self._expires_at:
                 return True
             self._close(connection, "its session has expired, and it did not authenticate again")
             return False
@@ -110,7 +112,8 @@ class SaslGate:
         except BadRequest as error:
             self._close(connection, str(error))
             return False
-        if api_key == SASL_HANDSHAKE and self._sasl.reauth_ms.get(self._mechanism_name, 0) > 0:
+        if api_key == SASL_HANDSHAKE and self._may_renew():
+            self._renewed_at = self._loop.time()
             self._renewing = self._mechanism_name
             self._state = State.HANDSHAKE
             self._handshake(connection, request)
@@ -122,6 +125,12 @@ class SaslGate:
             answer = SaslAuthenticateResponse(error_code=code, error_message=text, auth_bytes=b"")
         connection.answer(connection.expect_answer(request), frame_of(answer, request))
         return False
+
+    def _may_renew(self) -> bool:
+        """Whether the client may authenticate again: its session has an end, and the last time is not just now."""
+        if self._expires_at is None:
+            return False
+        return self._renewed_at is None or self._loop.time() - self._renewed_at >= REAUTH_S_MIN
 
     def announced(self, response: Any) -> Any:
         """An answer to ApiVersions with what the gate serves; other answers as they are."""
@@ -164,9 +173,7 @@ class SaslGate:
             )
             self._fail(connection, slot, request, answer, f"{self._mechanism_name}: {error}")
             return
-        lifetime_ms = 0
-        if identity is not None:
-            lifetime_ms = self._complete(connection, identity)
+        lifetime_ms = 0 if identity is None else self._complete(connection, identity)
         answer = SaslAuthenticateResponse(
             error_code=0, error_message=None, auth_bytes=token, session_lifetime_ms=lifetime_ms
         )
@@ -192,20 +199,26 @@ class SaslGate:
         answer = self._mechanism.answer(token)
         if self._mechanism.name is None:
             return answer, None
-        identity = self._sasl.identity_of(self._mechanism.name, self._mechanism.is_token)
-        if self._renewing and identity != self._identity:
-            text = f"Cannot change principals during re-authentication from {self._identity}: {identity}"
+        name = self._mechanism.name
+        if self._renewing and name != self._name:
+            text = f"Cannot change principals during re-authentication from User.{self._name}: User.{name}"
             raise SaslRefused(text, text)
-        return answer, identity
+        self._name = name
+        return answer, self._sasl.identity_of(name, self._mechanism.is_token)
 
     def _complete(self, connection: Connection, identity: Any) -> int:
         """Let requests pass; the lifetime of the session in ms, 0 when it has no end."""
+        assert self._mechanism is not None
+        limits = []
+        if self._mechanism.expires_ms is not None:
+            limits.append(max(self._mechanism.expires_ms - self._sasl.wall_ms(), 0))
+        if self._sasl.reauth_ms.get(self._mechanism_name, 0) > 0:
+            limits.append(self._sasl.reauth_ms[self._mechanism_name])
+        lifetime_ms = min(limits, default=0)
+        self._expires_at = self._loop.time() + lifetime_ms / 1000 if limits else None
         self._state = State.DONE
         self._mechanism = None
         self._renewing = ""
-        self._identity = identity
-        lifetime_ms = max(self._sasl.reauth_ms.get(self._mechanism_name, 0), 0)
-        self._expires_at = self._loop.time() + lifetime_ms / 1000 if lifetime_ms else None
         self._on_open(connection, identity)
         return lifetime_ms
 

@@ -21,7 +21,7 @@ class Sasl:
 
     reauth_ms: after so long a client must authenticate again, by mechanism; 0 for never. failure_delay_ms: before the
     answer to one that fails. bytes_max: of a request before authentication. identity_of: the identity of a name that
-    was authenticated, and whether by a delegation token.
+    was authenticated, and whether by a delegation token. wall_ms: the wall clock, for the expiry of tokens.
     """
 
     mechanisms: Mapping[str, Callable[[], ServerMechanism]]
@@ -29,6 +29,7 @@ class Sasl:
     failure_delay_ms: int
     bytes_max: int
     identity_of: Callable[[str, bool], Any]
+    wall_ms: Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)

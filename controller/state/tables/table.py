@@ -61,6 +61,13 @@ class Table(dict[K, V], Generic[K, V]):
         """An offset at or above the last uncommitted change of any key; -1 where there is none."""
         return self.log.last_change()
 
+    def stable(self, key: K) -> V | None:
+        """The value of a key without what is not committed, or in an open transaction; None where there is none."""
+        if key not in self.log.uncommitted:
+            return self.get(key)
+        found: V | None = self.log.undo.first_old(self.log, key)
+        return found
+
     def __setitem__(self, key: K, value: V) -> NoReturn:
         raise TypeError("a table is written by put")
 

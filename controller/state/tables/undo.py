@@ -121,6 +121,10 @@ class Undo:
             found.append(entry)
         return found
 
+    def first_old(self, part: Undoable, key: Any) -> Any:
+        """What an uncommitted key was before its first uncommitted change; None where it was not there."""
+        return next((entry.old for entry in self._entries if entry.part is part and entry.key == key), None)
+
     def clear(self) -> None:
         """Forget all, without taking anything back: the whole state is replaced."""
         self._entries.clear()

@@ -10,12 +10,16 @@ from tests.controller.config.test_security_checks import PLAIN, PLAIN_MODULE, gi
 
 def made(**changes: str) -> Security:
     config = NodeConfig(given("SASL_PLAINTEXT", **PLAIN | changes))
-    return Security(config, now=lambda: 0.0, note=lambda *_: None, credential_of=lambda *_: None)
+    return security_of(config)
+
+
+def security_of(config: NodeConfig) -> Security:
+    return Security(config, now=lambda: 0.0, note=lambda *_: None, wall_ms=lambda: 0, state=lambda: None)
 
 
 def test_a_plaintext_listener_has_no_security():
     config = NodeConfig(given("PLAINTEXT"))
-    security = Security(config, now=lambda: 0.0, note=lambda *_: None, credential_of=lambda *_: None)
+    security = security_of(config)
 
     assert security.listener("CONTROLLER") is None
     assert security.client() is None

@@ -27,19 +27,24 @@ from tests.raft.network.peers import LOOPS, Bare, Serving, api_versions, describ
 pytestmark = pytest.mark.parametrize("loop", LOOPS)
 
 SCRAM = "SCRAM-SHA-256"
+NOW_MS = 1_000_000
 CREDENTIAL = credential_of_password(SCRAM, "hush", b"salt", 4096)
 
 
 class Secured(Serving):
     """A server with a listener of SASL_PLAINTEXT."""
 
-    def __init__(self, *, reauth_ms: int = 0, delay_ms: int = 1, **limits: Any) -> None:
+    def __init__(self, *, reauth_ms: int = 0, delay_ms: int = 1, token: Any = None, **limits: Any) -> None:
         super().__init__(**limits)
+        users = {("alice", False): CREDENTIAL, ("id", True): token}
         mechanisms = {
             "PLAIN": lambda: PlainServer({"alice": "hush", "bob": "bobs"}),
-            SCRAM: lambda: ScramServer(SCRAM, lambda name, _: CREDENTIAL if name == "alice" else None),
+            SCRAM: lambda: ScramServer(SCRAM, lambda *asked: users.get(asked)),
         }
-        sasl = Sasl(mechanisms, dict.fromkeys(mechanisms, reauth_ms), delay_ms, 1000, lambda name, _: f"User:{name}")
+        sasl = Sasl(
+            mechanisms, dict.fromkeys(mechanisms, reauth_ms), delay_ms, 1000,
+            lambda name, is_token: f"User:{name}" + " by token" * is_token, lambda: NOW_MS,
+        )  # fmt: skip
         self.security = ListenerSecurity(sasl=sasl)
 
     async def __aenter__(self):
@@ -295,13 +300,79 @@ def test_neither_the_principal_nor_the_mechanism_may_change(loop):
         async with Secured(reauth_ms=60_000) as serving:
             client = await Client.to(serving.port)
             await client.log_in()
-            assert (await client.log_in()).error_code == 0
             answer = await client.log_in("bob", "bobs")
-            assert answer.error_message == "Cannot change principals during re-authentication from User:alice: User:bob"
+            assert answer.error_message == "Cannot change principals during re-authentication from User.alice: User.bob"
 
             other = await Client.to(serving.port)
             await other.log_in()
             await other.shake(SCRAM)
             assert (await other.send(b"n,,n=alice,r=x")).error_code == 58
+
+    run_on(loop, test())
+
+
+def test_a_client_that_authenticates_again_within_a_second_is_refused(loop):
+    async def test():
+        async with Secured(reauth_ms=60_000) as serving:
+            client = await Client.to(serving.port)
+            await client.log_in()
+            assert (await client.log_in()).error_code == 0
+            assert (await client.shake()).error_code == 34
+            await client.write(request_frame(describe_quorum(), 0))
+            await until(lambda: serving.requests)
+
+    run_on(loop, test())
+
+
+async def log_in_by_token(client: Client) -> SaslAuthenticateResponse:
+    exchange = ScramClient(SCRAM, "id", "hmac", {}, is_token=True)
+    await client.shake(SCRAM)
+    first = await client.send(exchange.first())
+    return await client.send(exchange.answer(first.auth_bytes))
+
+
+def token(expires_ms: int):
+    return credential_of_password(SCRAM, "hmac", b"salt", 4096)._replace(owner="carol", expires_ms=expires_ms)
+
+
+@pytest.mark.parametrize(("reauth_ms", "lifetime_ms"), [(0, 5000), (2000, 2000), (60_000, 5000)])
+def test_a_session_lasts_no_longer_than_its_token_and_belongs_to_the_owner(loop, reauth_ms, lifetime_ms):
+    async def test():
+        async with Secured(reauth_ms=reauth_ms, token=token(NOW_MS + 5000)) as serving:
+            client = await Client.to(serving.port)
+            assert (await log_in_by_token(client)).session_lifetime_ms == lifetime_ms
+            await client.write(request_frame(describe_quorum(), 0))
+            await client.frame()
+            assert serving.requests[0].identity == "User:carol by token"
+            # The same owner may go on by another token.
+            assert (await log_in_by_token(client)).error_code == 0
+
+    run_on(loop, test())
+
+
+def test_a_session_of_an_expired_token_is_over_before_its_first_request(loop):
+    async def test():
+        async with Secured(token=token(NOW_MS - 1)) as serving:
+            client = await Client.to(serving.port)
+            answer = await log_in_by_token(client)
+            assert (answer.error_code, answer.session_lifetime_ms) == (0, 0)
+            await client.write(request_frame(describe_quorum(), 0))
+            assert await client.is_closed()
+            assert serving.requests == []
+
+    run_on(loop, test())
+
+
+def test_a_request_above_the_bound_ends_a_connection_that_is_not_authenticated(loop):
+    async def test():
+        async with Secured() as serving:
+            client = await Client.to(serving.port)
+            await client.shake()
+            await client.write(request_frame(SaslAuthenticateRequest(auth_bytes=b"x" * 1001), 2))
+            assert await client.is_closed()
+            authenticated = await Client.to(serving.port)
+            await authenticated.log_in()
+            await authenticated.write(request_frame(SaslAuthenticateRequest(auth_bytes=b"x" * 1001), 2))
+            assert (await authenticated.response(SaslAuthenticateResponse, 2)).error_code == 34
 
     run_on(loop, test())

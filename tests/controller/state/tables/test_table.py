@@ -62,3 +62,17 @@ def test_committed_changes_leave_no_entry():
 
     assert len(undo) == 0
     assert found.last_change() == -1
+
+
+def test_the_stable_value_is_that_before_the_first_uncommitted_change():
+    found, undo = table()
+    for offset, key, value in ((1, "a", 1), (2, "b", 2), (3, "a", 3), (4, "a", 4)):
+        undo.offset = offset
+        found.put(key, value)
+    undo.offset = 5
+    found.remove("b")
+    undo.forget(3)
+
+    assert [found.stable(key) for key in "abc"] == [1, 2, None]
+    undo.forget(6)
+    assert [found.stable(key) for key in "abc"] == [4, None, None]

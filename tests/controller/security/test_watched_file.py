@@ -1,0 +1,75 @@
+"""Files that are read anew when they change."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from controller.security.watched_file import FileError, WatchedFile, read_bounded
+
+
+class Watching:
+    def __init__(self, path) -> None:
+        self.clock = 0.0
+        self.notes = []
+        self.file = WatchedFile(
+            str(path), self.parse, lambda: self.clock, lambda name, fields: self.notes.append((name, fields))
+        )
+
+    def parse(self, data: bytes) -> int:
+        try:
+            return int(data)
+        except ValueError:
+            raise ValueError("no number") from None
+
+    def after(self, seconds: float) -> int:
+        self.clock += seconds
+        return self.file.value()
+
+
+def test_a_change_is_seen_after_a_second_and_a_bad_one_is_logged_once(tmp_path):
+    path = tmp_path / "n"
+    path.write_text("1")
+    found = Watching(path)
+
+    path.write_text("22")
+    assert (found.after(0.5), found.after(1), found.notes[-1][0]) == (1, 22, "security_file_renewed")
+    path.write_text("bad")
+    assert [found.after(1) for _ in range(3)] == [22, 22, 22]
+    assert found.notes[1:] == [("security_file_refused", {"file": str(path), "reason": f"{path}: no number"})]
+    path.unlink()
+    assert found.after(1) == 22
+    assert "No such file" in found.notes[-1][1]["reason"]
+    path.write_text("333")
+    assert found.after(1) == 333
+
+
+def test_a_file_of_the_same_size_that_replaces_another_is_seen(tmp_path):
+    path = tmp_path / "n"
+    path.write_text("1")
+    found = Watching(path)
+    (tmp_path / "new").write_text("2")
+    (tmp_path / "new").replace(path)
+
+    assert found.after(1) == 2
+
+
+@pytest.mark.parametrize("content", [None, b"bad"])
+def test_the_first_content_must_be_usable(tmp_path, content):
+    path = tmp_path / "n"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(FileError, match=str(path)):
+        Watching(path)
+
+
+def test_a_file_that_is_too_large_or_no_path_is_refused(tmp_path):
+    path = tmp_path / "n"
+    with path.open("wb") as file:
+        os.truncate(file.fileno(), (4 << 20) + 1)
+
+    for name in (str(path), "a\0b", str(tmp_path)):
+        with pytest.raises(FileError):
+            read_bounded(name)
