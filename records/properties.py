@@ -35,8 +35,13 @@ def parse_properties(data: bytes) -> dict[str, str]:
 
     Raises PropertiesError for a malformed unicode escape, which is all that Java refuses.
     """
+    return parse_properties_text(data.decode("latin-1"))
+
+
+def parse_properties_text(text: str) -> dict[str, str]:
+    """The same for text, as Java has it from a reader."""
     found: dict[str, str] = {}
-    for number, line in _logical_lines(data.decode("latin-1")):
+    for number, line in _logical_lines(text):
         key, value = _split(line)
         found.pop(_unescape(key, number), None)
         found[_unescape(key, number)] = _unescape(value, number)

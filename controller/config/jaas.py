@@ -29,17 +29,20 @@ class Module:
         return f"Module({self.name})"
 
 
-class _Token:
-    __slots__ = ("kind", "text")
+class Token:
+    """One token of JAAS text. line: its first is 1."""
 
-    def __init__(self, kind: str, text: str | None) -> None:
+    __slots__ = ("kind", "line", "text")
+
+    def __init__(self, kind: str, text: str | None, line: int) -> None:
+        self.line = line
         self.kind = kind  # "word" for a word or a quoted text, "number", or the character itself
         self.text = text
 
 
 def parse_jaas(text: str, key: str) -> list[Module]:
     """The modules. Raises ConfigError, which names the key and holds no value."""
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     modules = []
     at = 0
     while at < len(tokens):
@@ -70,23 +73,28 @@ def parse_jaas(text: str, key: str) -> list[Module]:
     return modules
 
 
-def _tokens(text: str) -> list[_Token]:
-    found = []
+def tokens_of(text: str) -> list[Token]:
+    """The tokens, as Java's StreamTokenizer finds them with Kafka's settings."""
+    found: list[Token] = []
+    lines = 1
+    counted = 0
     at = 0
     while at < len(text):
+        lines += text.count("\n", counted, at)
+        counted = at
         for pattern, kind in ((_SKIPPED, None), (_WORD, "word"), (_NUMBER, "number")):
             match = pattern.match(text, at)
             if match is not None:
                 at = match.end()
                 if kind is not None:
-                    found.append(_Token(kind, match[0] if kind == "word" else None))
+                    found.append(Token(kind, match[0] if kind == "word" else None, lines))
                 break
         else:
             if text[at] in "\"'":
                 value, at = _quoted(text, at)
-                found.append(_Token("word", value))
+                found.append(Token("word", value, lines))
             else:
-                found.append(_Token(text[at], None))
+                found.append(Token(text[at], None, lines))
                 at += 1
     return found
 

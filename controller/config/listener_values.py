@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 class ListenerValues:
-    """The values by key. name: of the listener, in upper case; prefix: of its own keys."""
+    """The values by key. config: of the node; name: of the listener, in upper case; prefix: of its own keys."""
 
-    __slots__ = ("_config", "name", "prefix")
+    __slots__ = ("config", "name", "prefix")
 
     def __init__(self, config: NodeValues, name: str) -> None:
-        self._config = config
+        self.config = config
         self.name = name.upper()
         self.prefix = f"listener.name.{name.lower()}."
 
     def value(self, key: str) -> Value:
         """Raises ConfigError, without the value of a secret."""
-        given = self._config.originals.get(self.prefix + key)
+        given = self.config.originals.get(self.prefix + key)
         if given is None:
-            return self._config.values[key]
+            return self.config.values[key]
         definition = server.KEYS.get(key)
         assert definition is not None, key
         try:
@@ -37,7 +37,7 @@ class ListenerValues:
 
     def shown(self, key: str) -> str:
         """The key under which the value stands."""
-        return self.prefix + key if self.prefix + key in self._config.originals else key
+        return self.prefix + key if self.prefix + key in self.config.originals else key
 
     def text(self, key: str) -> str | None:
         value = self.value(key)
@@ -56,4 +56,4 @@ class ListenerValues:
 
     def of_mechanism(self, mechanism: str, key: str) -> str | None:
         """The text of a key that stands for one SASL mechanism only, None where it is not given."""
-        return self._config.originals.get(f"{self.prefix}{mechanism.lower()}.{key}")
+        return self.config.originals.get(f"{self.prefix}{mechanism.lower()}.{key}")

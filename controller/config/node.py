@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+from controller.config import providers
 from controller.config.group_checks import check_node
 from controller.config.keys import own, server
 from controller.config.node_checks import check_addresses, check_values
 from controller.config.node_values import NodeValues
+from controller.config.system_properties import system_properties
 from controller.config.unknown_keys import unknown_keys
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import (
@@ -30,10 +34,19 @@ class NodeConfig(NodeValues):
 
     __slots__ = ()
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        """Raises ConfigError for the first error, in stock's order and with stock's text."""
-        self.originals = with_synonyms(given)
+    def __init__(self, given: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> None:
+        """environment: variables that config providers look up, and `KAFKA_OPTS`.
+
+        Raises ConfigError for the first error, in stock's order and with stock's text.
+        """
         self.warnings = []
+        self.system_properties = system_properties(environment)
+        found = given
+        if given.get(providers.KEY):
+            allowed = self.system_properties.get(providers.ALLOWED_CLASSES)
+            found = providers.resolved(given, environment, allowed, self.warnings)
+        self.looked_up = frozenset(key for key, value in found.items() if value != given[key])
+        self.originals = with_synonyms(found)
         self.values = server.KEYS.parse(self.originals, self.warnings)
         self.values.update(own.KEYS.parse(self.originals, self.warnings))
         check_node(self.values)

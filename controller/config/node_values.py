@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 class NodeValues:
     """The parsed values of one node; `controller.config.node.NodeConfig` fills and checks them.
 
-    originals: key -> text, as given, with `node.id` and `broker.id` filled in from each other.
+    originals: key -> text, as given, with `node.id` and `broker.id` filled in from each other, and with what config
+    providers have in the place of variables. looked_up: the keys with such a variable.
+    system_properties: those of `KAFKA_OPTS`.
     values: each of stock's keys of a node, and each of ours, with its parsed value.
     warnings: lines, among them one for each unknown key.
     listeners: all, as bound. advertised_listeners: of the controller, in the order of `controller.listener.names`,
@@ -21,9 +23,9 @@ class NodeValues:
     """
 
     __slots__ = (
-        "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs",
-        "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "values", "voters",
-        "warnings",
+        "advertised_listeners", "bootstrap_servers", "controller_listener_names", "listeners", "log_dirs", "looked_up",
+        "metadata_log_dir", "node_id", "originals", "process_roles", "security_protocols", "system_properties",
+        "values", "voters", "warnings",
     )  # fmt: skip
 
     advertised_listeners: tuple[Endpoint, ...]
@@ -31,11 +33,13 @@ class NodeValues:
     controller_listener_names: tuple[str, ...]
     listeners: tuple[Endpoint, ...]
     log_dirs: tuple[str, ...]
+    looked_up: frozenset[str]
     metadata_log_dir: str
     node_id: int
     originals: dict[str, str]
     process_roles: tuple[str, ...]
     security_protocols: dict[str, str]
+    system_properties: dict[str, str]
     values: dict[str, Value]
     voters: dict[int, tuple[str, int]]
     warnings: list[str]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from controller.config.jaas import Module, parse_jaas
+from controller.config.jaas_file import KEY as JAAS_FILE_KEY
+from controller.config.jaas_file import jaas_file, jaas_sections
 from controller.config.listener_values import ListenerValues
 from controller.config.principal_rules import PrincipalRules
 from controller.config.values.definition import ConfigError
@@ -148,11 +150,39 @@ def login_module(values: ListenerValues, mechanism: str, key: str) -> Module:
     jaas_key = f"{values.prefix}{mechanism.lower()}.sasl.jaas.config"
     text = values.of_mechanism(mechanism, "sasl.jaas.config")
     if text is None:
-        raise ConfigError(f"listener {values.name} has SASL mechanism {mechanism} without credentials: set {jaas_key}")
+        return _module_of_file(values, mechanism, jaas_key)
     modules = parse_jaas(text, jaas_key)
     if len(modules) != 1 or modules[0].name != MODULES[mechanism]:
         raise ConfigError(f"{jaas_key} must have one login module, {MODULES[mechanism]}")
     return modules[0]
+
+
+def _module_of_file(values: ListenerValues, mechanism: str, jaas_key: str) -> Module:
+    """The login module in the JAAS file: of the listener's own section, or of that for all. Raises ConfigError."""
+    path = jaas_file(values.config)
+    if path is None:
+        raise ConfigError(
+            f"listener {values.name} has SASL mechanism {mechanism} without credentials: set {jaas_key}, or "
+            f"{JAAS_FILE_KEY} to the path of a JAAS file"
+        )
+    sections = jaas_sections(path, values.config.system_properties)
+    names = (f"{values.name.lower()}.KafkaServer", "KafkaServer")
+    name = next((name for name in names if name in sections), None)
+    if name is None:
+        raise ConfigError(
+            f"listener {values.name} has SASL mechanism {mechanism} without credentials: set {jaas_key}; the JAAS file "
+            f"{path} has no section {' or '.join(names)} either"
+        )
+    options: dict[str, str] = {}
+    found = [module for module in sections[name] if module.name == MODULES[mechanism]]
+    if not found:
+        raise ConfigError(
+            f"section {name} of the JAAS file {path} has no login module {MODULES[mechanism]}, which SASL mechanism "
+            f"{mechanism} of listener {values.name} needs"
+        )
+    for module in reversed(found):  # of an option that stands in several, the first counts
+        options.update(module.options)
+    return Module(MODULES[mechanism], options)
 
 
 def client_login(config: NodeValues) -> tuple[str, Module]:
@@ -167,8 +197,8 @@ def client_login(config: NodeValues) -> tuple[str, Module]:
     for option in ("username", "password"):
         if option not in module.options:
             raise ConfigError(
-                f"{values.prefix}{mechanism.lower()}.sasl.jaas.config has no {option}, which this node needs for its "
-                "connections to the other controllers"
+                f"the login module of {mechanism} for listener {values.name} ({values.prefix}{mechanism.lower()}."
+                f"sasl.jaas.config) has no {option}, which this node needs for its connections to the other controllers"
             )
     return mechanism, module
 

@@ -47,11 +47,6 @@ def check_served(config: NodeConfig) -> None:
             f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node "
             f"cannot run; only {PRINCIPAL_BUILDER} is served"
         )
-    if config.list("config.providers"):
-        raise ConfigError(
-            f"config.providers={','.join(config.list('config.providers'))}: values are not looked up elsewhere here; "
-            "write them into the file"
-        )
     check_watch_service(config)
 
 

@@ -21,6 +21,8 @@ KEYS = Definition(
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
     # The most connections at a time, those of open pages included; one more closes the one that is idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
+    # The JAAS file, as `-Djava.security.auth.login.config=` in KAFKA_OPTS; it is used where no key has a login module.
+    Key("kraft.jaas.config.path", Type.STRING, None, None, Importance.MEDIUM),
     # A file of SCRAM credentials, for controllers that authenticate to each other before they have the log.
     Key("kraft.scram.credentials.path", Type.STRING, None, None, Importance.MEDIUM),
     # Where the watch service (gRPC) is served, as host:port; off if not set.

@@ -82,11 +82,14 @@ def cluster_view(reading: Reading) -> dict[str, Any]:
 
 
 def config_view(config: NodeConfig) -> dict[str, str]:
-    """The keys that the configuration file sets. Secret values, and unknown keys, which may be secret, are hidden."""
+    """The keys that the configuration file sets. Secret values, those from config providers, and those of unknown keys,
+    which may be secret, are hidden.
+    """
     shown = {}
     for name in sorted(config.originals):
         key = server.KEYS.get(name) or own.KEYS.get(name)
-        shown[name] = HIDDEN if key is None or key.sensitive else config.originals[name]
+        is_secret = key is None or key.sensitive or name in config.looked_up
+        shown[name] = HIDDEN if is_secret else config.originals[name]
     return shown
 
 

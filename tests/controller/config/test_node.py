@@ -147,7 +147,6 @@ def test_a_plaintext_controller_configuration_is_accepted() -> None:
         ({"authorizer.class.name": "a.B"}, "authorizer.class.name=a.B"),
         ({"create.topic.policy.class.name": "a.B"}, "create.topic.policy.class.name=a.B names a Java class"),
         ({"principal.builder.class": "a.B"}, "principal.builder.class=a.B names a Java class"),
-        ({"config.providers": "file"}, "config.providers=file"),
     ],
 )
 def test_an_unsupported_configuration_is_refused_in_one_line(changes: dict[str, str], said: str) -> None:

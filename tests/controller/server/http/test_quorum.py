@@ -93,7 +93,11 @@ def test_secrets_and_unknown_keys_are_not_shown() -> None:
             "ssl.keystore.password": "s3cret",
             "listener.name.controller.plain.sasl.jaas.config": "s3cret",
             "my.plugin.token": "s3cret",
-        }
+            "config.providers": "env",
+            "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+            "ssl.cipher.suites": "${env:SUITES}",
+        },
+        {"SUITES": "s3cret"},
     )
 
     shown = config_view(config)
