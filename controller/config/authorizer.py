@@ -1,4 +1,4 @@
-"""What the configuration says of the authorizer: its class, super users, and what it does without ACLs."""
+"""The configuration of the authorizer: its class, super users, and its decision where there is no ACL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 KEY = "authorizer.class.name"
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-# `python:module:attribute` names a function of one's own that makes an authorizer.
+# `python:module:attribute` names a function of the operator that makes an authorizer.
 OWN = "python:"
 
 
@@ -40,7 +40,7 @@ def super_users(config: NodeValues) -> frozenset[str]:
 
 
 def allows_without_acls(config: NodeValues) -> bool:
-    """`allow.everyone.if.no.acl.found`: whatever is not `true` is false, as in stock."""
+    """`allow.everyone.if.no.acl.found`: any value but `true` is false, as in stock."""
     return config.originals.get("allow.everyone.if.no.acl.found", "").strip().lower() == "true"
 
 

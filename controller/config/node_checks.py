@@ -1,4 +1,4 @@
-"""What the keys of a node must be to each other, in stock's order and with its texts (4.3's checks at start)."""
+"""Checks between the keys of a node, in stock's order and with its texts (the checks of 4.3 at start)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOST_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 
 
 def check_values(config: NodeValues) -> None:
-    """Hold what needs no advertised listeners together. Raises ConfigError for the first that does not fit."""
+    """Check the keys that do not depend on advertised listeners. Raises ConfigError for the first violation."""
     _check_early_start(config)
     _check_rebalance_protocols(config)
     if config.node_id != config.number("broker.id"):
@@ -34,7 +34,7 @@ def check_values(config: NodeValues) -> None:
 
 
 def check_addresses(config: NodeValues) -> None:
-    """Hold roles, listeners and connections together. Raises ConfigError for the first that does not fit."""
+    """Check roles, listeners and connections against each other. Raises ConfigError for the first violation."""
     advertised = _advertised_broker_listeners(config)
     _check_roles(config)
     if "broker" in config.process_roles:

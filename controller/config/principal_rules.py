@@ -49,7 +49,7 @@ class PrincipalRules:
 
 
 def template(replacement: str, groups: int) -> str:
-    """Java's replacement text as Python writes it; a reference to a group that is not there is text."""
+    """Java's replacement text in Python's syntax; a reference to a missing group is literal text."""
 
     def reference(match: re.Match[str]) -> str:
         digits = match[1]

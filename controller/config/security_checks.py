@@ -1,4 +1,6 @@
-"""Which security settings this node serves, checked when it starts: what it would have to leave undone is refused."""
+"""Checks at start that this node serves all security settings of its configuration; a setting that it would ignore is
+refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What of a valid configuration this node can do: it is a controller alone, and some of stock's keys come later."""
+"""Checks that this node can serve a valid configuration: it is a controller only, and does not implement some of
+stock's keys.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ if TYPE_CHECKING:
 
 PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 
-# Classes that a stock controller would run: to leave one out without a word would let through what it refuses.
+# Plug-in classes that a stock controller runs: without them this node would accept requests that stock refuses.
 _CLASSES = ("create.topic.policy.class.name", "alter.config.policy.class.name", "client.quota.callback.class")
 
 
 def served_config(given: Mapping[str, str]) -> NodeConfig:
-    """The configuration of a node of ours. Raises ConfigError.
+    """The configuration of one of our nodes. Raises ConfigError.
 
-    The roles come first: what stock would find wrong with a broker's keys is of no help to who must not have them here.
+    The roles are checked first: a node with the broker role is refused for that, not for an error in its broker keys.
     """
     roles = [role.strip() for role in given.get("process.roles", "").split(",")]
     if "broker" in roles:
@@ -32,7 +34,7 @@ def served_config(given: Mapping[str, str]) -> NodeConfig:
 
 
 def check_served(config: NodeConfig) -> None:
-    """Raises ConfigError, with one line that says what to do, for what this node would have to leave undone."""
+    """Raises ConfigError, with one line that says what to do, for a setting that this node would have to ignore."""
     _check_roles(config.process_roles)
     check_security(config)
     authorizer_name(config)

@@ -94,7 +94,7 @@ def renounce(controller: Controller, reason: str) -> None:
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:
-    """Records that are in the state did not get into the log, so this node cannot lead."""
+    """Resign: records that are already in the state were not appended to the log, so this node cannot stay leader."""
     if controller.env.epoch == event.epoch:
         controller.effects.append(Resign(event.epoch, "the quorum refused an append"))
         renounce(controller, "the quorum refused an append")
@@ -113,7 +113,7 @@ def on_high_watermark(controller: Controller, event: HighWatermark) -> None:
 
 
 def commit(controller: Controller, end_offset: int) -> None:
-    """All records below `end_offset` are committed: answers that rest on them may leave.
+    """Mark all records below `end_offset` as committed, and send the responses that waited for them.
 
     Records of a metadata transaction count only when its end is committed: until then another leader may abort it.
     """

@@ -1,7 +1,7 @@
-"""Which function serves which API, in which versions, and who may call it: one row an API.
+"""The table of the served APIs, one row an API: its versions, its handler, and the operation that a caller needs.
 
-What all rows share (who is active, waiting for the commit, deadlines, Envelope) is done around the row, in
-`controller.core.serving`. A row stands here when its API is announced in ApiVersions, and only then.
+What all rows share (the check of the role, waiting for the commit, deadlines, Envelope) is done around the handler, in
+`controller.core.serving`. ApiVersions announces exactly the APIs of this table.
 """
 
 from __future__ import annotations
@@ -78,10 +78,11 @@ if TYPE_CHECKING:
 class Kind(Enum):
     """How an API is served.
 
-    WRITE: by the active controller alone, which sees what is not yet committed. READ: by any controller; a standby
-    answers from what is committed, the active one confirms first that it is. LOCAL: by any controller, at once, of
-    itself and of what is stable. RAFT: by the quorum (`raft`). ENVELOPE: not itself; what is in it is
-    (`controller.node.envelope`).
+    WRITE: by the active controller alone, which sees what is not yet committed.
+    READ: by any controller. A standby answers from committed state; the active one confirms first that it still leads.
+    LOCAL: by any controller at once, from its own configuration and stable state.
+    RAFT: by the quorum (`raft`).
+    ENVELOPE: the node unwraps it and serves the request inside (`controller.node.envelope`).
     """
 
     WRITE = "write"
@@ -95,13 +96,18 @@ class Kind(Enum):
 class Api:
     """One row. versions: announced, inclusive, those of Kafka 4.3.
 
-    handler: None for the quorum's. needs: the operation on the cluster that a caller must be allowed; None where it
-    depends on what is named in the request, or nothing is needed. forwardable: whether a broker may send it in an
-    Envelope. deadline: how many ms a request may wait before it is begun; None where it may wait for ever.
-    allowed: raises ApiError where the configuration does not allow the API; called first, on any controller. idle: the
-    answer to a request that leaves nothing to do, None for other requests: asked where the request cannot be served, on
-    a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby serves it.
-    arrived: called before all further checks on the active controller; late: called for a request that waited too long.
+    handler: None for the APIs of the quorum. needs: the operation on the cluster that a caller must be allowed; None
+    where
+    the handler checks the resources that the request names, or nothing is needed. forwardable: whether a broker may
+    send it
+    in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no limit.
+    allowed: raises ApiError where the configuration does not allow the API; called first, on any controller.
+    idle: the response to a request that leaves nothing to do, None for other requests; asked where the request cannot
+    be
+    served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby
+    serves it. arrived: called before all further checks on the active controller. late: called for a request that
+    waited
+    too long.
     """
 
     request: type[Any]
@@ -130,13 +136,13 @@ def table(*rows: Api) -> dict[int, Api]:
 
 
 def request_timeout(request: Any, _env: Env) -> int:
-    """As long as the client says that it will wait."""
+    """The timeout that the client gives in the request."""
     timeout_ms: int = request.timeout_ms
     return timeout_ms
 
 
 def half_heartbeat(_request: Any, env: Env) -> int:
-    """A heartbeat that waited longer is about to be followed by the next."""
+    """Half the heartbeat interval: after that time the broker is about to send the next heartbeat."""
     return env.settings.broker_heartbeat_interval_ms // 2
 
 
@@ -153,7 +159,7 @@ WRITE, READ, LOCAL, RAFT, ENVELOPE = Kind.WRITE, Kind.READ, Kind.LOCAL, Kind.RAF
 # fmt: off
 APIS = table(
     # request, versions, kind, handler, needs
-    # The quorum's, and what is opened before it is served.
+    # The APIs of the quorum, and Envelope.
     Api(FetchRequest, (4, 18), RAFT, None, CLUSTER_ACTION),
     Api(FetchSnapshotRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(VoteRequest, (0, 2), RAFT, None, CLUSTER_ACTION),
@@ -161,7 +167,7 @@ APIS = table(
     Api(EndQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
-    # What this node speaks, and who there is.
+    # Versions and controllers.
     Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
     Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
     # Brokers and controllers.

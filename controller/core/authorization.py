@@ -1,7 +1,7 @@
-"""Whether a request is served at all: the operation on the cluster that its API needs (`Api.needs`).
+"""The check that the sender of a request is allowed the operation on the cluster that its API needs (`Api.needs`).
 
-One check for every API: the controller calls it for its own requests, the node for envelopes and for those of the
-quorum. What depends on the resources that a request names, handlers ask `controller.rules.permissions.allows` for.
+The check is the same for every API. The controller makes it for its own requests, the node for envelopes and for the
+requests of the quorum. For the resources that a request names, handlers call `controller.rules.permissions.allows`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def refusal(controller: Controller, api: Api, context: RequestContext, request: Any) -> Any:
-    """The answer to a request whose sender is not allowed to make it; None where it is."""
+    """The response to a request that its sender is not allowed to make; None if it is allowed."""
     needs = api.needs
     if needs is None or controller.env.access is None:
         return None
@@ -46,6 +46,6 @@ def denied_text(context: RequestContext, needs: AclOperation) -> str:
 
 
 def on_loaded(controller: Controller) -> None:
-    """The ACLs are as new as what was committed when this process started: decisions can rest on them."""
+    """The ACLs are as new as what was committed when this process started, so decisions may rest on them."""
     if controller.env.access is not None:
         controller.env.access.is_ready = True

@@ -1,6 +1,6 @@
-"""One controller as data: its state, its environment and what it waits for (KIP-631).
+"""One controller as data: its state, its environment, and the requests that wait in it (KIP-631).
 
-`controller.core.steps` takes an input to the function that changes this.
+`controller.core.steps` calls the function that handles an input.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a handler's records to record batches: one for an operation, or several as a metadata transaction (KIP-868).
 
-The active controller replays what it writes at once; the quorum may yet lose it, and then it is taken back.
+The active controller replays records when it appends them. If the quorum loses them, their changes are undone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
 
     @property
     def record_bytes_max(self) -> int:
-        """What one of the records takes in a batch, at most."""
+        """The greatest number of bytes that one of the records takes in a batch."""
         value = self.encoded
         return FRAMING_BYTES_MAX + (len(value) if isinstance(value, bytes) else value.value_size)
 

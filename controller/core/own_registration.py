@@ -81,11 +81,11 @@ class OwnRegistration:
         return [SendToActive(self.number, self.request())]
 
     def on_leader_changed(self, now_ms: int) -> None:
-        """Another controller may do better: what waits after a failure need not wait longer."""
+        """Another controller may accept the registration, so a pending retry is due at once."""
         self.retry_ms = min(self.retry_ms, now_ms)
 
     def answered(self, number: int, response: Any, now_ms: int) -> list[Effect]:
-        """The active controller answered; None: it did not. What it wrote is seen when it is committed."""
+        """Take the response of the active controller; None: it gave none. Its record is seen when committed."""
         if number != self.number or self.answer_due_ms is None:
             return []
         if response is None:

@@ -1,4 +1,4 @@
-"""What an active controller does from time to time, and when the next of it is due (`PeriodicTaskControlManager`)."""
+"""The periodic tasks of an active controller, and when the next one is due (`PeriodicTaskControlManager`)."""
 
 from __future__ import annotations
 
@@ -62,5 +62,7 @@ class Tasks:
 
 
 def write_no_op(_state: State, _env: Env) -> Result:
-    """A record without content shows that the quorum commits, and gives snapshots their moment (KIP-835)."""
+    """Write a NoOpRecord: it shows that the quorum commits, and allows a snapshot to be taken on an idle cluster
+    (KIP-835).
+    """
     return Result(None, [(NoOpRecord(), 0)])

@@ -1,4 +1,6 @@
-"""What a controller does without being asked: fencing, periodic tasks, its registration, confirming its leadership."""
+"""The work of a controller that no request starts: fencing, periodic tasks, its registration, confirming its
+leadership.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def on_ticked(controller: Controller, _event: Ticked) -> None:
-    """Fence at most one broker and run at most one task, so that a step stays short: the rest is due at once again.
+    """Fence at most one broker and run at most one task, so that a step stays short; the rest is due again at once.
 
-    Fencing happens here alone, not after other inputs: a node that was held up first takes in the heartbeats that came
-    meanwhile, and then looks which sessions have expired.
+    Brokers are fenced after no other input: after a pause, a node first takes the heartbeats that arrived meanwhile,
+    and
+    then checks which sessions have expired.
     """
     if controller.tasks is None:
         return

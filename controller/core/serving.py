@@ -1,4 +1,4 @@
-"""A request from its arrival to its answer: what all APIs share, around the handler of each."""
+"""A request from its arrival to its response: what all APIs share, around the handler of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def on_requested(controller: Controller, event: Requested) -> None:
-    """A request of one of the controller's own APIs; who may send it was checked before."""
+    """A request for one of the controller's own APIs."""
     metrics = controller.metrics
     metrics.operations_started += 1
     metrics.queue_ms.add(controller.env.now_ms - event.context.arrived_ms)
@@ -29,7 +29,7 @@ def on_requested(controller: Controller, event: Requested) -> None:
 
 
 def serve(controller: Controller, context: RequestContext, request: Any) -> None:
-    """Let the handler of the API decide, and do what it decided."""
+    """Call the handler of the API, and write what it returns."""
     api = APIS[context.api_key]
     assert api.handler is not None, f"{type(request).__name__} is not for the controller"
     if must_park(controller, api):
@@ -116,12 +116,14 @@ def check_deadline(controller: Controller, api: Api, context: RequestContext, re
 
 
 def refusal(context: RequestContext, request: Any, error: ApiError) -> Result:
-    """The answer to a request that failed as a whole. An error rests on the state, as any answer does."""
+    """The response to a request that failed as a whole. It waits for the commit of what the error rests on, as any
+    response.
+    """
     return Result(refused(request, error, context.version), rests_on=ALL_PENDING)
 
 
 def carry_out(controller: Controller, api: Api, context: RequestContext, request: Any, result: Result) -> None:
-    """Do what a handler decided, and answer when the answer may leave."""
+    """Write the records of a result, and send its response as soon as it may leave."""
     try:
         last_offset = write_result(controller, result)
     except ApiError as error:
@@ -137,7 +139,7 @@ def carry_out(controller: Controller, api: Api, context: RequestContext, request
 
 
 def write_result(controller: Controller, result: Result) -> int:
-    """Replay and append the records of a result, and do what goes with it; returns the last offset of the log.
+    """Replay and append the records of a result, and apply its effects; returns the last offset of the log.
 
     Raises ApiError(POLICY_VIOLATION), with nothing done, where the records are too many.
     """

@@ -51,17 +51,19 @@ class SnapshotSchedule:
         self.last = batch
 
     def lost(self) -> None:
-        """What is not committed may never be."""
+        """Leadership is lost: batches that are not committed count no more."""
         self._pending.clear()
 
     def restart(self, id_: SnapshotId, timestamp_ms: int, now_ms: int) -> None:
-        """The state is that of this snapshot."""
+        """The state was replaced by this snapshot."""
         self.last = Appended(id_.end_offset, id_.epoch, timestamp_ms, 0)
         self.begin(now_ms)
         self.writing = None
 
     def done(self, id_: SnapshotId) -> None:
-        """A snapshot was written or given up. It may be one of before `restart`, and not the one being written now."""
+        """A snapshot was written or given up. It may have been begun before `restart`, and not be the one being written
+        now.
+        """
         if self.writing == id_:
             self.writing = None
 

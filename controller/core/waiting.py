@@ -1,8 +1,8 @@
-"""Answers that wait: for the commit of what they rest on, and for proof that this node still leads.
+"""Responses that wait: for the commit of what they rest on, and for proof that this node still leads.
 
-An answer may leave when every record up to its offset is committed and, where it needs that, when leadership was
-confirmed by a question that was asked after its request arrived. One question is under way at a time; answers that come
-meanwhile wait for the next one.
+A response may leave when every record up to its offset is committed and, where it needs that, when leadership was
+confirmed after its request arrived. One confirmation is requested at a time; responses that come meanwhile wait for the
+next one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Waiter:
-    """One answer. offset: of the last record that it rests on. confirmation: the number of the question it waits for,
-    0 for none.
+    """One response. offset: of the last record that it rests on. confirmation: the number of the confirmation that it
+    waits
+    for, 0 for none.
     """
 
     context: RequestContext
@@ -32,10 +33,11 @@ class Waiter:
 
 
 class Waiting:
-    """All answers that wait on an active controller.
+    """All responses that wait on an active controller.
 
-    committed_end_offset: below it all is committed. asked, confirmed: numbers of the last question, and of the last
-    that was answered.
+    committed_end_offset: all records below it are committed. asked, confirmed: the number of the last confirmation that
+    was
+    requested, and of the last that was received.
     """
 
     __slots__ = ("_by_offset", "_order", "_unconfirmed", "asked", "committed_end_offset", "confirmed", "reply")
@@ -60,34 +62,34 @@ class Waiting:
         """Send the response when it may leave: at once, or later."""
         waiter = Waiter(context, request, response, offset)
         if confirm:
-            # A question that is under way may have been answered before this request came.
+            # A confirmation that is under way may rest on a moment before this request came.
             waiter.confirmation = self.asked + 1
             self._unconfirmed.append(waiter)
         else:
             self._send_or_keep(waiter)
 
     def question(self) -> int:
-        """The number of the question to ask now; 0 where none is needed, or one is under way."""
+        """The number of the confirmation to request now; 0 where none is needed, or one is under way."""
         if not self._unconfirmed or self.asked > self.confirmed:
             return 0
         self.asked += 1
         return self.asked
 
     def on_confirmed(self, number: int) -> None:
-        """The question of this number was answered: at some moment after it was asked, this node led."""
+        """The confirmation of this number came: this node led at some moment after it was requested."""
         self.confirmed = max(self.confirmed, number)
         while self._unconfirmed and self._unconfirmed[0].confirmation <= number:
             self._send_or_keep(self._unconfirmed.popleft())
 
     def on_committed(self, end_offset: int) -> None:
-        """All below `end_offset` is committed: answers leave in the order of their offsets."""
+        """All records below `end_offset` are committed: send responses in the order of their offsets."""
         self.committed_end_offset = end_offset
         while self._by_offset and self._by_offset[0][0] < end_offset:
             waiter = heappop(self._by_offset)[2]
             self.reply(waiter.context, waiter.response)
 
     def drop(self, connection: int) -> None:
-        """Drop the answers to a connection that is closed."""
+        """Drop the responses to a connection that is closed."""
         kept = [entry for entry in self._by_offset if entry[2].context.source.connection != connection]
         if len(kept) < len(self._by_offset):
             self._by_offset = sorted(kept)
@@ -96,7 +98,7 @@ class Waiting:
             self._unconfirmed = deque(left)
 
     def clear(self) -> list[tuple[RequestContext, Any]]:
-        """Drop all answers; returns their requests, by offset."""
+        """Drop all responses; returns their requests, by offset."""
         waiters = [*(entry[2] for entry in sorted(self._by_offset)), *self._unconfirmed]
         self._by_offset = []
         self._unconfirmed.clear()

@@ -75,7 +75,7 @@ def new_id(state: State, env: Env) -> bytes:
 
 
 def is_for_filters(creation: Any) -> bool:
-    """Whether a code of it stands in filters only."""
+    """Whether one of its codes is allowed in filters only."""
     return (
         creation.resource_type == AclResourceType.ANY
         or creation.resource_pattern_type in (PatternType.ANY, PatternType.MATCH)
@@ -85,7 +85,7 @@ def is_for_filters(creation: Any) -> bool:
 
 
 def checked(creation: Any) -> Acl:
-    """The ACL that is asked for. Raises ApiError(INVALID_REQUEST) where it cannot be."""
+    """The ACL in a request to create one. Raises ApiError(INVALID_REQUEST) where it is not valid."""
     resource_type = of_code(AclResourceType, creation.resource_type)
     pattern_type = of_code(PatternType, creation.resource_pattern_type)
     operation = of_code(AclOperation, creation.operation)

@@ -129,7 +129,7 @@ def entity_data(parts: Parts) -> tuple[ClientQuotaRecord.EntityData, ...]:
 
 
 def check_entity(parts: Parts) -> None:
-    """Raises ApiError(INVALID_REQUEST) for a type or a name that cannot be."""
+    """Raises ApiError(INVALID_REQUEST) for an invalid entity type or name."""
     if not parts:
         raise invalid("Invalid empty client quota entity")
     for type_ in hash_order(parts, len(parts)):
@@ -151,8 +151,8 @@ def keys_of(parts: Parts) -> Mapping[str, tuple[str, int] | None]:
 
 
 def is_ip(text: str | None) -> bool:
-    """Whether this is an address, or None for the default. Stock also takes names that it can resolve; a controller
-    waits for no name server.
+    """Whether this is an IP address, or None for the default. Stock also accepts host names that it can resolve; this
+    controller does not query name servers.
     """
     if text is None or text == "localhost":
         return True

@@ -38,7 +38,7 @@ _NEEDS = {
     ResourceType.BROKER: (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED),
     ResourceType.CLIENT_METRICS: (AclResourceType.CLUSTER, Error.CLUSTER_AUTHORIZATION_FAILED),
 }
-# Kafka makes these errors of their code alone, and so tells its text.
+# Kafka builds these errors from the code alone, so their message is the text of the code.
 _TEXT_OF_CODE = {Error.TOPIC_AUTHORIZATION_FAILED, Error.GROUP_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED}
 
 

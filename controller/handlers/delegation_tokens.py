@@ -85,7 +85,7 @@ def secrets_of(env: Env) -> Secrets:
 
 
 def may_use_tokens(context: RequestContext) -> bool:
-    """Whether the sender proved who it is, and by other means than a token: else a token could be had for nothing."""
+    """Whether the sender is authenticated, and not by a token: otherwise one token would suffice to get the next."""
     if context.principal.token:
         return False
     if context.forwarded:

@@ -283,7 +283,7 @@ def _this_node(describer: Describer) -> Iterable[Entry]:
     shown: dict[str, str | None] = dict(config.originals)
     shown.update({key.name: value_text(config.values[key.name]) for key in server.KEYS if not key.internal})
     for key, text in sorted(shown.items()):
-        # A key of ours that stands in the file is told as stock tells any key that it does not know.
+        # A `kraft.*` key in the file is described as stock describes any key that it does not know.
         kind = None if key in own.KEYS else node_type(key)
         layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
         yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)

@@ -117,7 +117,7 @@ def _check_upsertion(_state: State, entry: Any) -> None:
 
 
 def credential_record(entry: Any) -> UserScramCredentialRecord:
-    """What is kept of a salted password (RFC 5802)."""
+    """The record of a salted password (RFC 5802)."""
     hash_name = _HASHES[entry.mechanism]
     client_key = hmac.digest(entry.salted_password, b"Client Key", hash_name)
     return UserScramCredentialRecord(

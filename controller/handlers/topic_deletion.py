@@ -73,7 +73,7 @@ def unknown(name: str | None, topic_id: bytes, error: Error) -> TopicResult:
 
 
 class Rights:
-    """What the sender of one request may do to topics. Who may delete anything on the cluster may delete all."""
+    """What the sender of one request may do to topics. With DELETE on the cluster it may delete every topic."""
 
     def __init__(self, state: State, context: RequestContext, env: Env) -> None:
         self._asked = state, context, env
@@ -104,13 +104,13 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
         if rights.may_delete(name):
             found[topic_id] = name
         else:
-            # The name is told only to those who may describe the topic.
+            # Only senders that may describe the topic get its name.
             shown = name if rights.may_describe(name) else None
             results.append(unknown(shown, topic_id, Error.TOPIC_AUTHORIZATION_FAILED))
     for name in names:
         topic_id = state.topic_ids.get(name, ZERO_UUID)
         if not rights.may_describe(name):
-            # Whether there is such a topic is not told.
+            # The response does not show whether there is such a topic.
             results.append(unknown(name, ZERO_UUID, Error.TOPIC_AUTHORIZATION_FAILED))
         elif topic_id == ZERO_UUID:
             results.append(unknown(name, ZERO_UUID, Error.UNKNOWN_TOPIC_OR_PARTITION))
@@ -128,7 +128,7 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
     check_record_count(len(records))
     results += [TopicResult(name=name, topic_id=id_, error_code=Error.NONE) for id_, name in found.items()]
     if env.access is not None:
-        # So that no place in the answer tells a topic that is absent from one that is hidden.
+        # So that the order of the response does not show whether a topic is absent or hidden.
         env.random.shuffle(results)
     response = DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results))
     return Result(response, records, max(changes, default=-1))

@@ -55,7 +55,7 @@ def sifted(
 ) -> tuple[list[Any], list[TopicResult]]:
     """The topics that may be created and that the request alone does not show to be wrong; results for the others.
 
-    Who may create anything on the cluster may create every topic.
+    A sender that may CREATE on the cluster may create every topic.
     """
     counts: dict[str, int] = {}
     for topic in request.topics:

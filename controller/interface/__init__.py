@@ -1,1 +1,1 @@
-"""What the state machine and its handlers are given, and what they give back: inputs, environment, results, effects."""
+"""The types that the state machine and its handlers take and return: inputs, environment, results, effects."""

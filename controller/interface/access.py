@@ -1,4 +1,4 @@
-"""The authorizer of a node, and what it is asked (KIP-504): `controller.rules.permissions.allows` asks it."""
+"""The interface of authorizers (KIP-504): `controller.rules.permissions.allows` calls it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Decision(NamedTuple):
 
 
 class Authorizer(Protocol):
-    """What decides: `controller.rules.authorizer.StandardAuthorizer`, or a class of one's own."""
+    """An authorizer: `controller.rules.authorizer.StandardAuthorizer`, or a class of the operator."""
 
     def decide(self, action: Action, acls: AclIndex | None) -> Decision:
         """Decide on one action; acls: those that are committed, None where they are not loaded yet.
@@ -44,9 +44,9 @@ class Authorizer(Protocol):
 
 
 class Access:
-    """The authorizer of this node, and what it has decided since the audit log was last written.
+    """The authorizer of this node, and its decisions since the audit log was last written.
 
-    is_ready: whether the ACLs are as new as what was committed when this process started; it stays so.
+    is_ready: whether the ACLs are as new as what was committed when this process started; once true it stays true.
     early_start_listeners: those that serve requests before that; None for all.
     """
 

@@ -30,14 +30,14 @@ class Append:
 
 @dataclass(slots=True)
 class ConfirmLeadership:
-    """Ask the quorum whether this node still leads; `LeadershipConfirmed` or a `LeaderChanged` comes."""
+    """Ask the quorum whether this node still leads. `LeadershipConfirmed` or a `LeaderChanged` follows."""
 
     number: int
 
 
 @dataclass(slots=True)
 class Resign:
-    """Give leadership of this epoch up: the controller cannot go on. reason: for the log."""
+    """Resign as the leader of this epoch: the controller cannot go on. reason: for the log."""
 
     epoch: int
     reason: str
@@ -45,7 +45,7 @@ class Resign:
 
 @dataclass(slots=True)
 class TakeSnapshot:
-    """Write the state as of `id` to a snapshot, in steps, beside other work.
+    """Write the state as of `id` to a snapshot, in steps that alternate with other work.
 
     view: the committed state at `id.end_offset`, which does not change any more; `controller.state.snapshots` makes its
     batches. timestamp_ms: of the last record in it.
@@ -66,7 +66,7 @@ class SendToActive:
 
 @dataclass(slots=True)
 class Noted:
-    """Something worth a line in the log. name: stable; fields: of plain values."""
+    """An event for the node's log. name: one of `controller.node.log_events`; fields: plain values."""
 
     name: str
     fields: dict[str, Any]
@@ -74,7 +74,7 @@ class Noted:
 
 @dataclass(slots=True)
 class SetLogLevel:
-    """Give one of this node's loggers a level, or with None that of its parent, here and in `Env.loggers`."""
+    """Set the level of one of this node's loggers; None: it inherits that of its parent, here and in `Env.loggers`."""
 
     name: str
     level: str | None

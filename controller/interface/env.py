@@ -1,4 +1,4 @@
-"""What a handler may know besides the state and the request: the node it runs on, and the moment."""
+"""The environment of a handler: the node it runs on, and the present time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Env:
-    """The node, and the moment. Handlers read it; the controller keeps it up to date.
+    """The node, and the present time. Handlers read it; the controller keeps it up to date.
 
     config: the node's own configuration (`controller.config.node.NodeConfig`): its topic defaults count where the
     cluster has none. settings: what the rules of brokers and topics take from it. random: for topic ids and placement.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Principal(NamedTuple):
-    """Who asks (KIP-48, KIP-590). token: authenticated by a delegation token."""
+    """The authenticated sender of a request (KIP-48, KIP-590). token: whether a delegation token authenticated it."""
 
     type: str = "User"
     name: str = "ANONYMOUS"
@@ -26,12 +26,14 @@ ANONYMOUS = Principal()
 
 @dataclass(slots=True)
 class RequestContext:
-    """All that a handler may know of a request besides its body.
+    """What a handler may know of a request besides its body.
 
     principal, client_address, client_id: of the original client when a broker forwarded the request in an Envelope.
     listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of
-    that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: what the
-    authorizer decided for this request, kept by `controller.rules.permissions`.
+    that
+    listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
+    authorizer's
+    decisions for this request, kept by `controller.rules.permissions`.
     """
 
     source: Source
@@ -50,12 +52,14 @@ class RequestContext:
 
 @dataclass(slots=True)
 class Ticked:
-    """Nothing but time has passed."""
+    """No event but the passing of time."""
 
 
 @dataclass(slots=True)
 class WallClock:
-    """The wall clock is this far ahead of the monotonic one, in ms: for timestamps in the log, never for rules."""
+    """The wall clock is this far ahead of the monotonic one, in ms. It serves for timestamps in the log, never for
+    rules.
+    """
 
     offset_ms: int
 
@@ -70,17 +74,17 @@ class Requested:
 
 @dataclass(slots=True)
 class Disconnected:
-    """A connection is gone: nobody waits for its answers any more; what was appended stays."""
+    """A connection is closed: responses to its requests are dropped; records that were appended stay."""
 
     connection: int
 
 
 @dataclass(slots=True)
 class LeaderChanged:
-    """Who leads the quorum. leader_id: None where unknown.
+    """The quorum has another leader, or none. leader_id: None where unknown.
 
-    For this node itself it comes when all before `end_offset` is committed and was given here by `Committed`:
-    the controller claims leadership, and its next record has offset `end_offset`.
+    For this node itself it comes when all records before `end_offset` are committed and were given by `Committed`: the
+    controller becomes active, and its next record has offset `end_offset`.
     """
 
     epoch: int
@@ -90,21 +94,21 @@ class LeaderChanged:
 
 @dataclass(slots=True)
 class Committed:
-    """To a standby: whole committed record batches, bytes as in the log, contiguous with what was given before."""
+    """For a standby: whole committed record batches, bytes as in the log, contiguous with those given before."""
 
     data: bytes
 
 
 @dataclass(slots=True)
 class HighWatermark:
-    """To the active controller: all records below this offset are committed."""
+    """For the active controller: all records below this offset are committed."""
 
     offset: int
 
 
 @dataclass(slots=True)
 class AppendRefused:
-    """An `Append` was not taken: this node leads no more, or not in that epoch."""
+    """The quorum refused an `Append`: this node no longer leads, or not in that epoch."""
 
     epoch: int
 
@@ -125,12 +129,12 @@ class SnapshotPart:
 
 @dataclass(slots=True)
 class SnapshotClosed:
-    """The opened snapshot was given whole."""
+    """All parts of the opened snapshot were given."""
 
 
 @dataclass(slots=True)
 class SnapshotWritten:
-    """The snapshot asked for by `TakeSnapshot` is on disk. size: bytes."""
+    """The snapshot that `TakeSnapshot` requested is on disk. size: bytes."""
 
     id: SnapshotId
     size: int
@@ -138,7 +142,7 @@ class SnapshotWritten:
 
 @dataclass(slots=True)
 class SnapshotGivenUp:
-    """Nothing came of the snapshot asked for by `TakeSnapshot`. reason: a text."""
+    """The snapshot that `TakeSnapshot` requested was not written. reason: a text."""
 
     id: SnapshotId
     reason: str
@@ -146,12 +150,12 @@ class SnapshotGivenUp:
 
 @dataclass(slots=True)
 class CaughtUp:
-    """The state of this standby has all that was known to be committed when that was first known, since the start."""
+    """The state of this standby has reached the first high watermark that it learned after its start."""
 
 
 @dataclass(slots=True)
 class LeadershipConfirmed:
-    """The answer that this node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
+    """The quorum confirmed that this node led `epoch` at some moment after the `ConfirmLeadership` of this number."""
 
     number: int
     epoch: int
@@ -159,7 +163,7 @@ class LeadershipConfirmed:
 
 @dataclass(slots=True)
 class SendAnswered:
-    """The active controller answered a `SendToActive`; response None: it came to nothing."""
+    """The active controller answered a `SendToActive`; response None: it did not answer."""
 
     number: int
     response: Any
@@ -167,7 +171,7 @@ class SendAnswered:
 
 @dataclass(slots=True)
 class KraftVersion:
-    """kraft.version as the log's control records have it; `offset` of the record, -1 where there is none."""
+    """kraft.version of the log's control records; `offset` of the record, -1 where there is none."""
 
     level: int
     offset: int
@@ -175,7 +179,7 @@ class KraftVersion:
 
 @dataclass(slots=True)
 class ShutDown:
-    """Leave: answer what waits, write nothing more."""
+    """Shut down: answer the waiting requests, write nothing more."""
 
 
 Input = (

@@ -12,10 +12,11 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 class Loggers:
-    """Names and levels. The log creates it from its loggers, and changes it on `SetLogLevel`.
+    """Names and levels. The log makes this object from its loggers, and changes it on `SetLogLevel`.
 
     own: name -> its own level, None if it inherits that of its parent: the logger with the longest prefix of the name
-    that ends before a dot, else the root, which always has a level.
+    that
+    ends before a dot, else the root, which always has a level.
     """
 
     __slots__ = ("own",)
@@ -28,7 +29,7 @@ class Loggers:
         return name in self.own
 
     def level(self, name: str) -> str:
-        """The level that counts for a logger, one of these or one below it."""
+        """The effective level of a logger, one of these or one below it."""
         while name:
             own = self.own.get(name)
             if own is not None:
@@ -39,11 +40,11 @@ class Loggers:
         return root
 
     def levels(self) -> dict[str, str]:
-        """Name -> level that counts, by name."""
+        """Name -> effective level, sorted by name."""
         return {name: self.level(name) for name in sorted(self.own)}
 
     def put(self, name: str, level: str | None) -> None:
-        """Give a logger a level, or with None that of its parent."""
+        """Set the level of a logger; None: it inherits that of its parent."""
         assert level in (*LEVELS, None), level
         assert name in self.own, name
         assert name != ROOT or level is not None, "the root has a level"

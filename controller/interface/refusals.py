@@ -1,6 +1,6 @@
-"""How each API says that a request failed as a whole (`getErrorResponse` in Kafka): one form for each shape of answer.
+"""The response of each API to a request that failed as a whole (`getErrorResponse` in Kafka): one form for each shape.
 
-A message beside the code is Kafka's `ApiError.fromThrowable`: absent where it is no more than the text of the code.
+A message beside the code is that of Kafka's `ApiError.fromThrowable`: null where it equals the text of the code.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     Refuse = Callable[[Any, Any, ApiError], Any]
 
 FETCH, CREATE_DELEGATION_TOKEN, ELECT_LEADERS = 1, 38, 43
-# The first version of Fetch whose refusals name no partitions, and of CreateDelegationToken that tells the requester.
+# The first version of Fetch whose error responses name no partitions, and of CreateDelegationToken with the requester.
 FETCH_WITHOUT_PARTITIONS, TOKEN_WITH_REQUESTER = 13, 3
 
 
 def refused(request: Any, error: ApiError, version: int) -> Any:
-    """The answer to a request, decoded at `version`, that failed as a whole: in the form that its API has for that."""
+    """The response to a request, decoded at `version`, that failed as a whole."""
     api_key = schema_of(type(request)).api_key
     assert api_key is not None
     response = _FORMS.get(api_key, _code_and_text)(request, response_class(api_key), error)

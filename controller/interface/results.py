@@ -1,4 +1,6 @@
-"""What a handler decides: the records that will change the state, the answer, and what the answer rests on."""
+"""What a handler returns: the records that will change the state, the response, and the offset that the response rests
+on.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,29 @@ if TYPE_CHECKING:
 NOTHING_PENDING = -1
 ALL_PENDING = 9223372036854775807
 
-# Kafka's bound on what one request of a user may write.
+# Kafka's limit on the records of one request of a user.
 USER_RECORDS_MAX = 10_000
 
 
 @dataclass(slots=True)
 class Result:
-    """What one request or periodic task decided; nothing of it is done yet.
+    """The outcome of one request or periodic task; nothing of it is done yet.
 
     response: sent when the last record is committed, or, without records, when all below `rests_on` is.
     records: (record, version), or many changes of partitions at once, in the order of the log; all of them are
-    committed, or none. atomic: False where they may be cut, if they are too many for one batch and metadata.version
-    knows no transactions.
-    rests_on: where nothing is written, the offset of the last uncommitted record that the answer tells of:
-    `State.changed_at` gives it. NOTHING_PENDING: it tells of nothing uncommitted. ALL_PENDING, which is always right:
-    whatever is uncommitted now.
-    confirm: whether an answer without records needs proof that this node still leads. False for what promises nothing
-    to anyone but the asker.
-    applied: called with the offset of the last record, or of the last record before it where nothing is written, when
-    the records are part of the state: what is not in the log, as the sessions of brokers, is changed there.
-    effects: done at once, whatever becomes of the records: lines for the log, levels of this node's loggers.
+    committed,
+    or none. atomic: False where they may be split, if they are too many for one batch and metadata.version knows no
+    transactions.
+    rests_on: if there are no records, the offset of the last uncommitted record that the response shows:
+    `State.changed_at` gives it. NOTHING_PENDING: it shows nothing uncommitted. ALL_PENDING, which is always correct: it
+    may
+    show anything that is uncommitted now.
+    confirm: whether a response without records needs proof that this node still leads. False for a response on which
+    nobody but the sender relies.
+    applied: called when the records are part of the state, with the offset of the last one, or without records of the
+    last
+    record before: it changes what is not in the log, such as sessions of brokers.
+    effects: done at once, even if the records are lost: events for the log, levels of this node's loggers.
     again: for a periodic task: there is more to do, run soon again.
     """
 
@@ -53,14 +58,14 @@ class Result:
 
 
 def at_once(response: Any) -> Result:
-    """A response that does not depend on the state, and so waits for no commit."""
+    """A response that does not depend on the state, and therefore waits for no commit."""
     return Result(response, rests_on=NOTHING_PENDING, confirm=False)
 
 
 def raised_text(error: ApiError) -> str | None:
-    """The message that Kafka puts beside the code of an error that was raised: None where it adds nothing to it.
+    """The message that Kafka sends with the code of an error that was raised: None if it equals the text of the code.
 
-    An error that Kafka builds from the code alone has the stock text in this place: `error_text`.
+    For an error that Kafka builds from the code alone, use the text of the code: `error_text`.
     """
     if error.code == Error.UNKNOWN_SERVER_ERROR or error.text == error_text(error.code):
         return None
@@ -68,7 +73,7 @@ def raised_text(error: ApiError) -> str | None:
 
 
 def check_record_count(count: int) -> None:
-    """Refuse what would write more than one request may.
+    """Check that a request writes no more records than one request may.
 
     Raises ApiError(POLICY_VIOLATION) for the whole request.
     """

@@ -21,7 +21,7 @@ LARGEST_OFFSET = 9223372036854775807
 class Session:
     """One registered broker, as of its last heartbeat.
 
-    metadata_offset: how far it has published the metadata log. shutdown_offset: end of the batch that started its
+    metadata_offset: up to where it has applied the metadata log. shutdown_offset: end of the batch that started its
     controlled shutdown, NO_OFFSET where none is under way.
     """
 
@@ -47,8 +47,8 @@ class Sessions:
     def __init__(self, timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
         self._brokers: dict[int, Session] = {}
-        # (broker id, broker epoch) -> last contact, the oldest first. A fenced broker that goes on heartbeating has a
-        # contact too, and so keeps its id from being taken; that of a former incarnation just expires.
+        # (broker id, broker epoch) -> last contact, the oldest first. A fenced broker that still sends heartbeats has a
+        # contact too, so no other process can register with its id; that of a former incarnation expires.
         self._contacts: OrderedDict[tuple[int, int], int] = OrderedDict()
 
     def __iter__(self) -> Iterator[Session]:
@@ -64,7 +64,7 @@ class Sessions:
         self._contacts.move_to_end((broker_id, broker_epoch))
 
     def contact_ms(self, broker_id: int, broker_epoch: int) -> int | None:
-        """When the last heartbeat of the broker of this epoch arrived; None for none, or where its contact expired."""
+        """The time of the last heartbeat of the broker of this epoch; None without one, or if the session expired."""
         return self._contacts.get((broker_id, broker_epoch))
 
     def is_valid(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
@@ -82,7 +82,7 @@ class Sessions:
         self._contacts.pop((broker_id, broker_epoch), None)
 
     def next_expiry_ms(self) -> int | None:
-        """When the first session expires unless heartbeats arrive, in ms; None where there is no session."""
+        """The time, in ms, when the first session expires unless heartbeats arrive; None where there is no session."""
         for contact_ms in self._contacts.values():
             return contact_ms + self.timeout_ms + 1
         return None
@@ -101,7 +101,7 @@ class Sessions:
             self.touch(broker_id, fenced=fenced, metadata_offset=offset)
 
     def touch(self, broker_id: int, *, fenced: bool, metadata_offset: int) -> None:
-        """A heartbeat was served: set the broker's metadata offset, and whether it is fenced."""
+        """A heartbeat was handled: set the broker's metadata offset, and whether it is fenced."""
         session = self._brokers[broker_id]
         session.fenced = fenced
         session.metadata_offset = metadata_offset
@@ -109,7 +109,7 @@ class Sessions:
             session.shutdown_offset = NO_OFFSET
 
     def start_shutdown(self, broker_id: int, offset: int) -> None:
-        """The broker shuts down in a controlled way since this offset. Later calls do not move it (KIP-841)."""
+        """The controlled shutdown of the broker started at this offset. Later calls do not change it (KIP-841)."""
         session = self._brokers[broker_id]
         assert not session.fenced, f"fenced broker {broker_id} cannot enter controlled shutdown"
         if session.shutdown_offset < 0:

@@ -1,4 +1,4 @@
-"""What the controller's own rules take from the node's configuration (`KafkaConfig`), under Kafka's names."""
+"""The settings that the controller's rules use from the node's configuration (`KafkaConfig`), under Kafka's names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Settings:
-    """Times in milliseconds but where the name says otherwise. Defaults are those of Kafka 4.3.
+    """Times in milliseconds unless the name says otherwise. Defaults are those of Kafka 4.3.
 
     metadata_max_idle_interval_ms: 0 for no NoOp records. metadata_log_max_snapshot_interval_ms: 0 for none by time.
     metadata_max_batch_size_in_bytes: of one record batch. min_insync_replicas, unclean_leader_election_enable: from the
-    static file, for topics of which nothing else is known. delegation_token_secret_key: None where there are no
-    delegation tokens.
+    static file, for topics that no dynamic config sets. delegation_token_secret_key: None where there are no delegation
+    tokens.
     """
 
     broker_session_timeout_ms: int = 9000
@@ -40,7 +40,7 @@ class Settings:
 
 
 def settings_of(config: NodeConfig) -> Settings:
-    """What the configuration of a node says."""
+    """The settings in a node's configuration."""
     return Settings(
         broker_session_timeout_ms=config.number("broker.session.timeout.ms"),
         broker_heartbeat_interval_ms=config.number("broker.heartbeat.interval.ms"),

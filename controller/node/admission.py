@@ -1,7 +1,7 @@
-"""What the authorizer decides before a request reaches a core: envelopes, and the requests of the quorum.
+"""The authorizer's checks before a request reaches a core: envelopes, and the requests of the quorum.
 
-The controller asks it about its own requests (`controller.core.serving`). Here is also where requests wait that came
-on a listener which does not start early, before the ACLs are loaded (`early.start.listeners`).
+The controller checks its own requests (`controller.core.serving`). This module also holds back requests on listeners
+that serve none before the ACLs are loaded (`early.start.listeners`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Admission:
-    """Asks before a request is served. log: takes lines of the audit log; reply: an answer to a request."""
+    """Checks requests before they are served. log: takes lines of the audit log; reply: sends a response."""
 
     def __init__(self, log: Callable[..., None], reply: Callable[[Source, Any], None]) -> None:
         self.access: Access | None = None
@@ -34,13 +34,13 @@ class Admission:
         self._reply = reply
 
     def begin(self, controller: Controller) -> None:
-        """The node is whole."""
+        """Start with the node's parts, once all are made."""
         self._controller, self.access = controller, controller.env.access
         config = controller.env.config
         self._protocols = {} if config is None else {each.name: each.protocol for each in config.listeners}
 
     def must_wait(self, incoming: Incoming) -> bool:
-        """Whether a request waits for the ACLs; then it is kept until `take_ready`."""
+        """Whether a request waits for the ACLs; if so it is kept until `take_ready`."""
         if self.access is None or not self.access.must_wait(incoming.listener):
             return False
         self.waiting.append(incoming)
@@ -54,11 +54,11 @@ class Admission:
         return waiting
 
     def drop(self, connection: int) -> None:
-        """The connection is gone."""
+        """Drop the waiting requests of a closed connection."""
         self.waiting = [each for each in self.waiting if each.source.connection != connection]
 
     def is_denied(self, api: Api, context: RequestContext, request: Any) -> bool:
-        """Whether the sender may not make this request: then it is answered."""
+        """Whether the sender may not make this request; if so it was answered."""
         if self.access is None:
             return False
         denied = refusal(self._controller, api, context, request)
@@ -70,7 +70,7 @@ class Admission:
         return True
 
     def context_of(self, incoming: Incoming, now_ms: int) -> RequestContext:
-        """What handlers may know of a request besides its body."""
+        """The context of a request for its handler."""
         return RequestContext(
             incoming.source,
             incoming.api_key,

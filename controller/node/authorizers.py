@@ -1,4 +1,4 @@
-"""The authorizer that a configuration names: stock's, or a class of one's own."""
+"""The authorizer that a configuration names: stock's, or a class of the operator."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def access_of(config: NodeConfig) -> Access | None:
 
 
 class OwnAuthorizer:
-    """An authorizer of the operator's own. A failure of its code refuses the request and does not stop the node."""
+    """An authorizer of the operator. If its code fails, the request is refused, and the node goes on."""
 
     def __init__(self, name: str, own: Any) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class OwnAuthorizer:
         """Raises ApiError(UNKNOWN_SERVER_ERROR) where the operator's code fails, or returns no decision."""
         try:
             allowed, rule = self._own.decide(action, acls)
-        except Exception as error:  # the operator's code may raise anything; nobody is allowed anything by that
+        except Exception as error:  # the operator's code may raise anything; the request is then refused
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
         return Decision(allowed is True, str(rule))
 

@@ -1,7 +1,7 @@
-"""Envelope: a broker sends a client's request on, and gets the answer that the client would have got (KIP-590).
+"""Envelope: a broker forwards a client's request, and gets the response that the client would have got (KIP-590).
 
-The driver opens an envelope when it comes, hands what is in it to the controller or to raft, as if the client had sent
-it here, and seals their answer.
+The node unwraps an envelope on arrival, passes the request inside to the controller or to raft as if the client had
+sent it to this node, and wraps the response.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PRINCIPAL_VERSION = 0
 
 
 class Opened(NamedTuple):
-    """What was in an envelope. header, api: of the client's request."""
+    """The content of an envelope. header, api: of the client's request."""
 
     context: RequestContext
     header: RequestHeader
@@ -77,9 +77,11 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
 
 
 def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:
-    """The answer to the envelope around a request with this header.
+    """The response to the envelope around a request with this header.
 
-    An answer that anywhere says that this is not the active controller is not passed on: the broker asks another.
+    A response that contains NOT_CONTROLLER anywhere is not passed on: the envelope itself gets that error, and the
+    broker
+    asks another controller.
     """
     wrong = Error.NOT_LEADER_OR_FOLLOWER if isinstance(response, DescribeQuorumResponse) else Error.NOT_CONTROLLER
     if has_error(response, wrong):
@@ -119,7 +121,7 @@ def address_text(data: bytes) -> str:
 
 
 def host_text(peer: str) -> str:
-    """The host of a `host:port`, an IPv6 address as Java prints it: ACLs name hosts so."""
+    """The host of a `host:port`; an IPv6 address as Java prints it, which is how ACLs name hosts."""
     host = peer.rpartition(":")[0]
     if ":" not in host:
         return host

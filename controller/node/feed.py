@@ -1,4 +1,4 @@
-"""Feeds the controller's state with what the quorum has committed: in order, and in pieces of at most 128 KiB."""
+"""Passes committed records from the quorum to the controller: in order, and in pieces of at most 128 KiB."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from raft.storage.storage import Storage
     from records.batch import Batch
 
-# What is read and replayed in one turn of the loop, in bytes.
+# The bytes that are read and replayed in one iteration of the loop.
 TURN_BYTES = 128 << 10
 
 
@@ -46,11 +46,11 @@ class StateFeed:
 
     @property
     def is_level(self) -> bool:
-        """Whether the state has every record that is known to be committed."""
+        """Whether the state has all records that are known to be committed."""
         return self._batches is None and self._controller.state.end_offset >= self._high_watermark
 
     def high_watermark(self, offset: int) -> None:
-        """All below `offset` is committed."""
+        """All records below `offset` are committed."""
         self._has_high_watermark = True
         self._high_watermark = max(self._high_watermark, offset)
         if self._controller.is_active:
@@ -82,7 +82,7 @@ class StateFeed:
             self._later(self._turn)
 
     def _turn(self) -> None:
-        """Feed one piece, and the next one in a later turn as long as there is more."""
+        """Feed one piece; if there is more, schedule the next one for a later iteration of the loop."""
         self._is_going = False
         if self._controller.is_active and self._claim is None:
             return

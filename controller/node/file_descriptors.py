@@ -1,10 +1,10 @@
-"""How many files this process may have open, and how many of them may be connections: the log needs the rest."""
+"""The limit on open files of this process, and how many of them may be connections: the log needs the rest."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# What Kafka's acceptor lets wait, too; connections that wait to be accepted become files all at once.
+# Kafka's backlog, too. All waiting connections may become files at once.
 BACKLOG_MAX = 1024
 # More than a quorum of any size has of brokers and tools.
 CONNECTIONS_MAX = 10_000
@@ -20,13 +20,13 @@ class Shares(NamedTuple):
 
 
 def shares(files: int) -> Shares:
-    """How a limit of so many files is shared out; of a small one, connections still have half."""
+    """How a limit of this many files is divided; of a small one, connections still get half."""
     backlog = min(BACKLOG_MAX, max(files // 8, 1))
     return Shares(min(max(files // 2, files - backlog - OTHERS), CONNECTIONS_MAX), backlog)
 
 
 def raise_file_limit() -> int:
-    """Take all the files that the system allows this process; how many these are."""
+    """Raise the limit on open files to the maximum that the system allows; returns it."""
     try:
         import resource
     except ImportError:  # not a POSIX system

@@ -1,4 +1,4 @@
-"""Each event that a node writes to its log: its name, logger and level, and what it means to an operator."""
+"""The events that a node writes to its log: name, logger and level of each, and its meaning for an operator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """name: stable from release to release. logger: whose level decides whether it is written."""
+    """name: stable across releases. logger: the one whose level decides whether the event is written."""
 
     name: str
     logger: str

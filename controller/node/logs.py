@@ -1,4 +1,4 @@
-"""One line for each event that matters, by structlog: JSON, or text for people (log4j in stock Kafka)."""
+"""The log of a node, by structlog: one line for each event, as JSON or as text (log4j in stock Kafka)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
 LEVELS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
 
-# Events of one name within so many seconds, by level: a peer that sends garbage, or asks for votes without end, must
-# not fill the disk with lines about it.
+# The seconds of the window in which lines about one event are limited, by level: a peer that sends garbage, or requests
+# votes without end, must not fill the disk with log lines.
 WINDOW_S = 10
 LINES_MAX = {"INFO": 1000, "WARN": 100, "ERROR": 100}
 
 HIDDEN = "[hidden]"
 _SECRET = re.compile(r"password|secret|credential|jaas|token|salt|stored_key|server_key", re.IGNORECASE)
-# What could begin a new line, or move the cursor of a terminal: fields hold texts of peers.
+# Characters that begin a new line, or move the cursor of a terminal: fields may hold texts from peers.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Log:
     """Writes events, each at the level of its logger (`events.ROWS`).
 
-    loggers: their levels, the very ones that DescribeConfigs tells. shown: the names of the events that are written. A
-    line that cannot be written is left out: a full disk behind stderr is no reason for a quorum to lose a node.
-    seen_by: who else gets each event that is written, its fields as they are.
+    loggers: their levels, the same object that DescribeConfigs reads. shown: the names of the events that are written.
+    A
+    line that cannot be written is dropped: a node must not stop because the disk behind stderr is full.
+    seen_by: called with each event that is written, its fields unchanged.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Log:
         self._choose()
 
     def set_level(self, logger: str, level: str | None) -> None:
-        """Give a logger a level, or with None that of its parent."""
+        """Set the level of a logger; None: it inherits that of its parent."""
         self.loggers.put(logger, level)
         self._choose()
         self("log_level_changed", of=logger, to=level)
@@ -87,14 +88,14 @@ class Log:
             return
 
     def _choose(self) -> None:
-        """A comparison of levels for each event, now and not at each line."""
+        """Decide for each event whether it is written: once here, not at each line."""
         self.shown = frozenset(
             row.name for row in EVENTS.values() if LEVELS[row.level] >= LEVELS[self.loggers.level(row.logger)]
         )
 
 
 class _Window:
-    """How many events of a name came in the window under way."""
+    """The number of events of one name in the current window."""
 
     __slots__ = ("begin_s", "count", "lines_max")
 
@@ -104,7 +105,7 @@ class _Window:
         self.count = 0
 
     def left_out(self, now_s: float) -> int | None:
-        """How many were left out before this one, in the window that ended; None where this one is left out."""
+        """How many events were left out before this one, in the window that ended; None if this one is left out."""
         if now_s - self.begin_s < WINDOW_S:
             self.count += 1
             return 0 if self.count <= self.lines_max else None
@@ -114,7 +115,7 @@ class _Window:
 
 
 def without_secrets(fields: dict[str, Any]) -> dict[str, Any]:
-    """No event has a field for a secret; should one ever get it, its value is not written. Changes what it is given."""
+    """Hide the values of fields that may be secrets; no event should have one. Changes its argument."""
     for key in fields:
         if _SECRET.search(key):
             fields[key] = HIDDEN
@@ -126,7 +127,7 @@ def _without_secrets(_logger: Any, _method: str, event: dict[str, Any]) -> dict[
 
 
 def _exception_in_a_line(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
-    """Where it was raised, innermost first: people get one line an event too. JSON has the whole trace."""
+    """Where an exception was raised, innermost first, in one line for the text format. JSON has the whole traceback."""
     error = event.pop("exc_info", None)
     if isinstance(error, BaseException):
         frames = reversed(traceback.extract_tb(error.__traceback__))
@@ -144,7 +145,7 @@ def _printable(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, A
 
 
 def _structlog() -> Any:
-    """Structlog without rich, which its console renderer brings in where it is installed: 5 MiB of no use to a node."""
+    """Structlog without rich, which it would import where that is installed: 5 MiB that a node does not use."""
     kept = sys.modules.get("rich")
     sys.modules["rich"] = None  # type: ignore[assignment]
     try:

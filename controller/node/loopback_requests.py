@@ -23,9 +23,9 @@ LOOPBACK_CONNECTION = 0
 
 
 class LoopbackRequests:
-    """Sends them, over separate channels, since those of the quorum are busy with Fetches.
+    """Sends them, over channels of their own, since those of the quorum are busy with Fetches.
 
-    to_controller: takes the answer of each request as an input.
+    to_controller: takes the response to each request as an input.
     """
 
     def __init__(

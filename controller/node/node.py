@@ -1,7 +1,7 @@
-"""One node: the two cores on a loop, a disk and a network, and which function performs which effect.
+"""One node: drives the two cores on an event loop, a disk and a network, with one function for each effect.
 
-Nothing here decides what a node should do: `raft` and `controller` decide. Loop, files, executor, server and channels
-are parameters, so a simulation runs this code on its own.
+Decisions are made in `raft` and `controller`, none here. Loop, files, executor, server and channels are parameters, so
+a simulation runs this code with its own.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ REQUEST_RECEIVED = "request_received"
 
 
 class Node:
-    """Both cores, driven. All of it runs on the loop's thread.
+    """Both cores, driven on the loop's thread.
 
-    failure: why the node cannot go on; None while it can. on_end: called once, when the node is done: after `shut_down`
+    failure: why the node cannot go on; None while it can. on_end: called once, when the node has ended: after
+    `shut_down`
     or a failure. wall_ms: the wall clock.
     """
 
@@ -140,15 +141,17 @@ class Node:
         }
 
     def wrap_effects(self, wrap: Callable[[type, Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Replace what performs each class of effects: `wrap` gets the class and the function, and returns another."""
+        """Replace the function for each class of effects: `wrap` gets the class and the function, and returns the new
+        function.
+        """
         self._do_raft.setdefault(raft_effects.Append, self.storage.perform)
         for actions in (self._do_raft, self._do_controller):
             actions.update([(kind, wrap(kind, act)) for kind, act in actions.items()])
 
-    # What the edges call.
+    # Called by the listeners, the channels and the storage.
 
     def start(self) -> None:
-        """The first step; requests may come from now on."""
+        """Make the first step; requests are accepted from now on."""
         self.log("node_starting", node_id=self.replica.key.id, log_end=self.replica.log.end)
         for name, fields in self.storage.notes:
             self.log(name, **fields)
@@ -172,7 +175,7 @@ class Node:
             context = self._admission.context_of(incoming, self.now_ms())
         if api.kind is Kind.ENVELOPE:
             assert context is not None
-            # First whoever sends the envelope, then, as for any request, whoever sent what is in it.
+            # First the sender of the envelope is checked, then, as for any request, the sender of the request inside.
             if self._admission.is_denied(api, context, request):
                 return
             try:
@@ -216,7 +219,7 @@ class Node:
         self.loopback_requests.on_input(event)
 
     def on_disk(self, event: raft_inputs.Input) -> None:
-        """The disk did what an effect asked for; called on the executor's thread."""
+        """The disk completed an effect; called on the executor's thread."""
         self.loop.call_soon_threadsafe(self._on_disk_done, event)
 
     def on_disk_failure(self, error: DiskFailed) -> None:
@@ -224,11 +227,11 @@ class Node:
         self.loop.call_soon_threadsafe(self.fail, error)
 
     def on_disk_note(self, name: str, fields: dict[str, Any]) -> None:
-        """The storage has an event for the log; called on any thread."""
+        """The storage reports an event for the log; called on any thread."""
         self.loop.call_soon_threadsafe(lambda: self.log(name, **fields))
 
     def note(self, name: str, fields: dict[str, Any]) -> None:
-        """A part of the node has an event for the log."""
+        """A part of the node reports an event for the log."""
         self.log(name, **fields)
 
     def shut_down(self) -> None:
@@ -240,7 +243,7 @@ class Node:
         self.to_raft(raft_inputs.ShutDown())
 
     def fail(self, error: BaseException) -> None:
-        """Log why this node cannot go on, send the other voters that it leads no more, and end."""
+        """Log why this node cannot go on, send the other voters that it no longer leads, and end."""
         if self.is_ending:
             return
         self._stop_inputs()
@@ -326,7 +329,7 @@ class Node:
             self.to_controller(inputs.SnapshotWritten(event.id, event.size))
 
     def _later(self, action: Callable[[], None]) -> None:
-        """Go on with long work in a later turn of the loop, so that other inputs are taken in between."""
+        """Continue long work in a later iteration of the loop, so that other inputs are handled in between."""
         self.loop.call_soon(self._go_on, action)
 
     def _go_on(self, action: Callable[[], None]) -> None:
@@ -380,7 +383,7 @@ class Node:
             self.feed.high_watermark(effect.offset)
 
     def _keep_channels(self, effect: raft_effects.VotersChanged) -> None:
-        """Close the connections to nodes that are no voters any more; bootstrap servers have negative ids."""
+        """Close the connections to nodes that are no longer voters; bootstrap servers have negative ids."""
         self.channels.retain({voter.key.id for voter in effect.voters})
 
     def _on_refused(self, effect: raft_effects.ProposalRefused) -> None:
@@ -412,7 +415,7 @@ class Node:
     # The end.
 
     def _end(self) -> None:
-        """Raft has handed its leadership over, or had none."""
+        """Raft has handed over its leadership, or had none."""
         if not self.is_ending:
             self._stop_inputs()
             # In the next turn of the loop, so that the last answers leave.
@@ -425,7 +428,7 @@ class Node:
             self._finish()
 
     def _stop_inputs(self) -> None:
-        """No input is taken any more."""
+        """Accept no more inputs."""
         self.is_ending = True
         self._timers.close()
 

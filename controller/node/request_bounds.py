@@ -1,6 +1,6 @@
-"""How much one request may ask: one thread serves all, and the quorum's own Fetches must not wait for seconds.
+"""Limits on the size of one request: all requests share one thread, and the quorum's Fetches must not wait for seconds.
 
-Kafka decides as slowly about as much, but on a thread of its own, so that only other operations wait.
+Kafka takes as long for large requests, but on a thread of its own, so only other operations wait.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ REQUEST_BYTES_MAX = 4 << 20
 COUNTED_BYTES_MIN = 64 << 10
 # Entries of a user's request. Kafka refuses an operation of more than 10,000 records: whatever it accepts has fewer.
 USER_ENTRIES_MAX = 30_000
-# Above this not even a refusal is written, which in most APIs names every entry; a broker's request may have twice as
-# many.
+# Above this the request gets no error response either, since most APIs repeat every entry in it; a broker's request may
+# have twice as many.
 ANSWERED_ENTRIES_MAX = 100_000
-# So many numbers cost as much as one entry.
+# This many numbers cost as much time as one entry.
 NUMBERS_OF_ENTRY = 8
 
 
 class TooLarge(Exception):
-    """A request that is not even answered: its connection is closed."""
+    """A request that gets no response: its connection is closed."""
 
 
 def refusal_of_size(api: Api, request: Any, version: int, size: int) -> Any:
-    """The answer to a request that asks too much, None where it does not. size: bytes of its frame.
+    """The response to a request with too many entries, None for other requests. size: bytes of its frame.
 
     Raises TooLarge.
     """
@@ -51,7 +51,7 @@ def refusal_of_size(api: Api, request: Any, version: int, size: int) -> Any:
 
 
 def entries(message: Any, limit: int) -> int:
-    """Elements of all arrays in a message, however deep, numbers by their cost. Counts no further than past `limit`."""
+    """The elements of all arrays in a message, nested ones too, numbers by their cost. Stops counting above `limit`."""
     count = 0
     left = [message]
     while left and count <= limit:

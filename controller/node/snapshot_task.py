@@ -1,4 +1,4 @@
-"""Writing a snapshot of the controller's state in steps, beside everything else (KIP-630)."""
+"""Writing a snapshot of the controller's state, in steps that alternate with other work (KIP-630)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from raft.storage.storage import Storage
     from raft.voters import VoterSet
 
-# Batches of one turn of the loop: about half a millisecond of work each.
+# Batches per iteration of the loop: about half a millisecond of work each.
 TURN_BATCHES = 4
 
 
 class SnapshotTask:
-    """One snapshot at a time.
+    """Writes one snapshot at a time.
 
-    later: runs an action in a later turn of the loop; wall_ms: the wall clock; give_up: called for a state that its
-    metadata.version cannot express, of which no snapshot can be written (Kafka's controller goes on without one, too).
+    later: runs an action in a later iteration of the loop; wall_ms: the wall clock; give_up: called for a state that
+    its
+    metadata.version cannot express: no snapshot of it can be written, and the node goes on, as Kafka's controller does.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""When the cores are stepped without an input of their own: their deadlines, and the work of every second."""
+"""The timers of a node: steps of the cores at their deadlines, and the work of every second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class Timers:
     """The timers of a node, on its loop.
 
     now_ms: the monotonic clock; wall_ms: the wall clock. queue: queues an input for each core, None for none; drain:
-    steps the cores with what is queued.
+    steps
+    the cores with the queued inputs.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Timers:
         self._drain()
 
     def start_upkeep(self) -> None:
-        """Once a second: the cores get the offset of the wall clock, and the storage does what time alone asks for."""
+        """Every second, give the cores the offset of the wall clock, and the storage the time for its own work."""
         self.queue_wall_clock()
         self._storage.tick(self._now_ms())
         self._upkeep = self._loop.call_later(UPKEEP_S, self.start_upkeep)
@@ -85,7 +86,7 @@ class Timers:
         self._queue(raft_inputs.WallClock(offset_ms), inputs.WallClock(offset_ms))
 
     def close(self) -> None:
-        """No timer fires any more."""
+        """Cancel all timers."""
         for timer in (self._timer, self._upkeep):
             if timer is not None:
                 timer.cancel()

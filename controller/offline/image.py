@@ -65,7 +65,7 @@ class Topic:
 
 
 class Image:
-    """The state after some records. All tables are by the keys of `controller.state.state.State`.
+    """The state after some records. All tables have the keys of those in `controller.state.state.State`.
 
     last_offset, last_epoch: of the last applied batch, -1 before the first. last_time_ms: when it was written.
     problems: a sentence for each record that could not be applied.

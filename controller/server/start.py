@@ -127,7 +127,7 @@ def static_voters(config: NodeConfig) -> VoterSet:
 
 
 def bootstrap_records(files: Files, directory: str) -> list[tuple[Any, int]]:
-    """The first records of an empty log: those of the formatter, else those of the newest release."""
+    """The first records of an empty log: those that the formatter wrote, else those of the latest release."""
     values = read_bootstrap(files, directory)
     if values is None:
         return []

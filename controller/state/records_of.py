@@ -1,4 +1,4 @@
-"""The records that say all of a view: what a snapshot holds, section by section in Kafka's order (KIP-630)."""
+"""The records that describe a view: the contents of a snapshot, section by section in Kafka's order (KIP-630)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DELEGATION_TOKENS = 14  # 3.6-IV2
 
 
 class UnwritableMetadataError(Exception):
-    """Metadata that records at the metadata.version of now cannot express: a snapshot would lose it."""
+    """Metadata that records of the present metadata.version cannot express: a snapshot would lose it."""
 
     def __init__(self, metadata_version: int, what: str) -> None:
         self.what = what
@@ -52,8 +52,7 @@ class UnwritableMetadataError(Exception):
 def records_of(view: View) -> Iterator[Found]:
     """Each record with its version. Raises UnwritableMetadataError.
 
-    Replayed in this order into an empty state they give the state again. A topic stands before its partitions, but all
-    topics stand before all partitions.
+    Replayed in this order into an empty state, they give an equal state. All topics are before all partitions.
     """
     for section in SECTIONS:
         yield from section(view)
@@ -74,7 +73,7 @@ def brokers(view: View) -> Iterator[Found]:
 
 
 def register_broker_record(broker: Broker, metadata_version: int) -> RegisterBrokerRecord:
-    """The record that states a broker whole. Raises UnwritableMetadataError."""
+    """The RegisterBrokerRecord with the present state of a broker. Raises UnwritableMetadataError."""
     lost = [
         what
         for level, is_set, what in (
@@ -156,7 +155,7 @@ def client_quotas(view: View) -> Iterator[Found]:
 
 
 def producer_ids(view: View) -> Iterator[Found]:
-    """Who got the last block is not kept."""
+    """The next producer id. The broker that got the last block is not written."""
     current = view.tables["producer_ids"].get(NEXT)
     if current is not None and current.next_id >= 0:
         yield ProducerIdsRecord(broker_id=-1, broker_epoch=-1, next_producer_id=current.next_id), 0

@@ -1,4 +1,4 @@
-"""A view as the record batches of a snapshot, in steps short enough to be taken beside other work (KIP-630)."""
+"""A view as the record batches of a snapshot, in steps short enough to alternate with other work (KIP-630)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def batches(
     """The data batches of a snapshot; each is one step of the iterator.
 
     base_offset: of the first record, behind the header. leader_epoch, timestamp_ms: of every batch. Raises
-    UnwritableMetadataError where metadata.version cannot express what is there.
+    UnwritableMetadataError where metadata.version cannot express the metadata.
     """
     for body, count in bodies(view, records_max):
         yield seal(body, count, base_offset, leader_epoch, timestamp_ms)
@@ -50,7 +50,7 @@ def batches(
 def bodies(view: View, records_max: int = BATCH_RECORDS_MAX) -> Iterator[tuple[bytes, int]]:
     """The encoded records of each data batch and their count, offset deltas from 0; each is one step of the iterator.
 
-    Raises UnwritableMetadataError where metadata.version cannot express what is there.
+    Raises UnwritableMetadataError where metadata.version cannot express the metadata.
     """
     for parts in _chunks(view, records_max):
         yield batch_body(parts)
@@ -73,7 +73,7 @@ def _one_by_one(view: View, sections: Iterable[Section], records_max: int) -> It
 
 
 def _by_columns(view: View, rows: Rows) -> list[Encoded | bytes]:
-    """The PartitionRecords of some rows: those of one shape together, the rare ones by themselves."""
+    """The PartitionRecords of some rows: by columns those of one shape, one by one those with uncommon fields."""
     columns = view.columns
     version = partition_version(view.metadata_version)
     replica_count = _lengths(columns.replicas, rows)

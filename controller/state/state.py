@@ -1,6 +1,6 @@
-"""The state of the controller: all tables, replay of records, and taking back what was not committed.
+"""The state of the controller: all tables, replay of records, and undo of uncommitted changes.
 
-For handlers, who read and never write:
+For handlers, which read and never write:
 
     state.features            name -> level                    state.metadata_version, state.elr_enabled
     state.brokers             id -> Broker                     .is_active, .has_online(dir), .default_directory, …
@@ -28,7 +28,7 @@ For the controller:
     state.replay(record, offset)        on the active node when it appends
     state.replay_changes(changes, base_offset)   many PartitionChangeRecords at once: see `partitions.bulk_changes`
     state.commit(end_offset)            all below is committed
-    state.revert()                      leadership is lost: back to what is committed
+    state.revert()                      leadership is lost: undo uncommitted changes
     state.end_offset, state.committed_end_offset, state.stable_end_offset, state.transaction_start
     state.begin_load(end_offset), state.end_load()   around the replay of a snapshot
 
@@ -36,7 +36,7 @@ Beside it, `controller.state.partitions.bulk_batches` replays committed batches 
 `controller.state.view` gives the stable state as of now, and `controller.state.snapshots` makes the batches of a
 snapshot from that view.
 
-Offsets: `end_offset`s are exclusive. What is committed within an open metadata transaction is not stable yet.
+Offsets: `end_offset`s are exclusive. Committed records within an open metadata transaction are not stable yet.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class ReplayError(Exception):
-    """A record that contradicts the state: the log is wrong, or we are. Nobody may go on with such a state."""
+    """A record contradicts the state: the log or this code is wrong. The state must not be used afterwards."""
 
     def __init__(self, offset: int, record: type[Any], reason: str) -> None:
         self.offset = offset
@@ -80,7 +80,8 @@ class ReplayError(Exception):
 class State:
     """All metadata as of `end_offset`.
 
-    supported_features: the levels (min, max) that this software supports, by name, others supporting 0 alone; None
+    supported_features: name -> the levels (min, max) that this software supports, other features supporting 0 alone;
+    None
     accepts all. knows_config: whether this software knows a config key, by resource type and name.
     """
 
@@ -110,7 +111,7 @@ class State:
         self.tokens: Table[str, DelegationToken] = Table(undo, "tokens")
         self.transaction: Table[str, int] = Table(undo, "transaction")
         self.elections: Table[str, int] = Table(undo, "elections")
-        # Transactions that may yet be taken back or reopened; the last may be open.
+        # Transactions whose changes may yet be undone, or which may be reopened; the last may be open.
         self.spans: list[Span] = []
         self.loading = False
         self.end_offset = 0
@@ -118,12 +119,12 @@ class State:
         self.stable_end_offset = 0
 
     def tables(self) -> dict[str, Table[Any, Any]]:
-        """The tables by name, partitions not among them."""
+        """The tables by name, without partitions."""
         return {value.log.name: value for value in vars(self).values() if isinstance(value, Table)}
 
     @property
     def metadata_version(self) -> int:
-        """The level of metadata.version; 0 as long as there is none."""
+        """The level of metadata.version; 0 if there is none."""
         return self.features.get(METADATA_VERSION, 0)
 
     @property
@@ -133,7 +134,7 @@ class State:
 
     @property
     def transaction_start(self) -> int:
-        """The offset at which the open metadata transaction began; -1 where none is open."""
+        """The offset at which the open metadata transaction began; -1 if none is open."""
         return self.transaction.get(OPEN, -1)
 
     def topic(self, name: str) -> Topic | None:
@@ -142,10 +143,11 @@ class State:
         return None if topic_id is None else self.topics[topic_id]
 
     def contents(self) -> dict[str, Any]:
-        """All that the records made of the state, as plain values: equal for equal states, however they came about.
+        """All metadata as plain values: equal for equal states, whether they come from the log or from a snapshot.
 
-        What is left out is kept by this node alone, or lost in a snapshot: where brokers registered in the log, which
-        broker got the last producer ids, and how many elections there were.
+        Left out is what this node alone keeps, or what a snapshot loses: the offsets of registrations, the broker that
+        got the
+        last producer ids, and the counts of elections.
         """
         found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
         found["topics"] = {
@@ -156,11 +158,11 @@ class State:
         return found
 
     def digest(self) -> str:
-        """A hash of `contents`, the same on every node and in every run."""
+        """A hash of `contents`, equal on every node and in every run."""
         return blake2b(repr(_ordered(self.contents())).encode(), digest_size=16).hexdigest()
 
     def replay(self, record: Any, offset: int) -> None:
-        """Take a record in. Raises ReplayError where it contradicts the state, which must not be used after that."""
+        """Replay one record. Raises ReplayError if it contradicts the state, which must not be used afterwards."""
         self.begin_record(offset)
         try:
             REPLAY[type(record)](self, record, offset)
@@ -169,17 +171,19 @@ class State:
         self.end_offset = offset + 1
 
     def replay_changes(self, changes: PartitionChanges, base_offset: int) -> None:
-        """Take many changes of partitions in; the first record has `base_offset`."""
+        """Replay changes of many partitions; the first record has `base_offset`."""
         replay_changes(self, changes, base_offset)
 
     def begin_record(self, offset: int) -> None:
-        """What follows is done by the record of this offset."""
+        """Changes from now on are made by the record of this offset."""
         undo = self.undo
         undo.offset = offset
         undo.recording = offset >= self.committed_end_offset or bool(self.transaction)
 
     def commit(self, end_offset: int) -> None:
-        """All records below `end_offset` are committed; those not replayed yet are to be replayed as such."""
+        """All records below `end_offset` are committed. Records that are not replayed yet count as committed when they
+        are.
+        """
         end_offset = self.committed_end_offset = max(self.committed_end_offset, end_offset)
         self.spans = [span for span in self.spans if span.close == -1 or span.close >= end_offset]
         if self.spans:
@@ -191,7 +195,7 @@ class State:
         self.partitions.sweep(end_offset)
 
     def revert(self) -> None:
-        """Take back all that is not committed."""
+        """Undo all changes that are not committed."""
         start = self.committed_end_offset
         if self.end_offset <= start:
             return
@@ -203,7 +207,7 @@ class State:
         self.end_offset = start
 
     def begin_load(self, end_offset: int) -> None:
-        """Forget all; the records of a snapshot follow, which holds the state as of `end_offset`.
+        """Remove everything; the records of a snapshot of the state as of `end_offset` follow.
 
         They are replayed with the last offset that the snapshot contains.
         """
@@ -217,7 +221,7 @@ class State:
         self.loading = True
 
     def end_load(self) -> None:
-        """The snapshot was replayed whole."""
+        """All records of the snapshot were replayed."""
         self.loading = False
         self.partitions.sort_loaded_rows()
         self.acls.settle()
@@ -226,8 +230,9 @@ class State:
 
 
 def _ordered(value: Any) -> Any:
-    """The value with the entries of its dicts in an order of their own, and with plain numbers: a record that was made
-    here may have an IntEnum where one that was read has its number.
+    """The value with the entries of its dicts sorted, and with plain numbers: a record made here may have an IntEnum
+    where a
+    decoded one has its number.
     """
     if type(value) in _PLAIN:
         return value

@@ -24,7 +24,7 @@ TOPICS = "topics"
 
 
 class View:
-    """All stable metadata as of `end_offset`, to be read only.
+    """All stable metadata as of `end_offset`, read-only.
 
     tables: by the names they have in `State`. topics, topic_ids: by their index in the column of topics.
     """
@@ -48,7 +48,7 @@ class View:
         return level
 
     def take_back(self, entry: Entry) -> None:
-        """Undo one change, here alone."""
+        """Undo one change, in this view only."""
         part = entry.part
         if isinstance(part, TableLog):
             table = self.tables[part.name]
@@ -67,7 +67,7 @@ class View:
         if topic is not None:
             rows = rows_of(topic)
             if there:
-                # A topic knows its rows of now: among them may be some that it did not have then.
+                # A topic has its present rows: some of them may be newer than the view.
                 rows = rows[[row not in self._absent for row in rows.tolist()]]
             self.columns.topic[rows] = topic.index if there else NO_TOPIC
 

@@ -19,9 +19,9 @@ def hash_code(text: str) -> int:
 
 
 def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
-    """The distinct names in the order of a map that was made for `capacity` entries and has grown to hold these.
+    """The distinct names in the order of a HashMap made with this capacity, which grew as they were added.
 
-    Names of one bucket are in the order in which they were put in.
+    Names in one bucket are in the order in which they were added.
     """
     distinct = list(dict.fromkeys(names))
     size = 1

@@ -57,7 +57,7 @@ class OneOf(Check):
 
 
 class OneOfIgnoringCase(Check):
-    """One of these texts, in upper or lower case; `texts` stand in the order in which stock prints them."""
+    """One of these texts, in upper or lower case; `texts` are in the order in which stock prints them."""
 
     __slots__ = ("texts",)
 
@@ -73,7 +73,7 @@ class OneOfIgnoringCase(Check):
 
 
 class ListOf(Check):
-    """A list without empty or duplicate parts, where `texts` are given of these alone (KIP-1161)."""
+    """A list without empty or duplicate parts; if `texts` are given, of these only (KIP-1161)."""
 
     __slots__ = ("empty", "null", "texts")
     drops_duplicates = True

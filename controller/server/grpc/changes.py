@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from controller.node.node import Node
-    from controller.server.grpc.time_slices import Turns
+    from controller.server.grpc.time_slices import TimeSlices
     from records.batch import Batch, Record
 
 READ_BYTES = 16 << 10
@@ -180,9 +180,9 @@ def packed(fields: dict[str, Any], tree: dict[str, Any], hidden: list[str]) -> b
 class Changes:
     """Reads the log of a node for all its watchers."""
 
-    def __init__(self, node: Node, turns: Turns) -> None:
+    def __init__(self, node: Node, slices: TimeSlices) -> None:
         self._node = node
-        self._turns = turns
+        self._slices = slices
         self._reading = asyncio.Lock()
         self._chunks: OrderedDict[int, Chunk] = OrderedDict()
         self._bytes = 0
@@ -224,7 +224,7 @@ class Changes:
         while not cursor.is_done and len(found) < CHUNK_RECORDS_MAX and size < CHUNK_BYTES_MAX:
             if cursor.position >= self.end_offset:  # the bytes read go beyond it
                 break
-            async with self._turns.slice():
+            async with self._slices.slice():
                 changes = cursor.step(min(SLICE_RECORDS, CHUNK_RECORDS_MAX - len(found)))
             found += changes
             size += sum(len(change.packed) for change in changes)
@@ -280,7 +280,7 @@ class Changes:
             if not data:
                 return None
             for batch in batches(data, check=False):
-                async with self._turns.slice():
+                async with self._slices.slice():
                     close = None if batch.is_control else _close_in(data, batch, offset)
                 if close is not None:
                     self._closes[offset] = close

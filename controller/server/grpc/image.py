@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from controller.node.node import Node
-    from controller.server.grpc.time_slices import Turns
+    from controller.server.grpc.time_slices import TimeSlices
     from controller.state.view import View
 
 # Concurrent images: each has a copy of the columns, some 60 bytes a partition.
@@ -31,9 +31,9 @@ KEPT_S = 1.0
 class Images:
     """Makes images of a node's state, a limited number at a time; further requests wait."""
 
-    def __init__(self, node: Node, turns: Turns) -> None:
+    def __init__(self, node: Node, slices: TimeSlices) -> None:
         self._node = node
-        self._turns = turns
+        self._slices = slices
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._view: View | None = None
         self._next_s = 0.0
@@ -52,7 +52,7 @@ class Images:
             return kept
         if loop.time() < self._next_s:
             return None
-        async with self._turns.slice():
+        async with self._slices.slice():
             if not state.stable_end_offset or state.loading:
                 return None
             begin_s = loop.time()
@@ -74,7 +74,7 @@ class Images:
         piece: list[Change] = []
         size = 0
         while True:
-            async with self._turns.slice():
+            async with self._slices.slice():
                 found = [_change(record, version) for record, version in islice(records, SLICE_RECORDS)]
             piece += found
             size += sum(len(change.packed) for change in found)

@@ -18,7 +18,7 @@ from controller.server.http.probes import ready
 
 if TYPE_CHECKING:
     from controller.node.node import Node
-    from controller.server.grpc.time_slices import Turns
+    from controller.server.grpc.time_slices import TimeSlices
 
 NAME = "kraft.v1.Metadata"
 # Trailer: the offset from which to continue an ended watch.
@@ -59,12 +59,12 @@ class Stalled(Exception):
 class Metadata:
     """Serves one node's metadata. closing: done when the port closes."""
 
-    def __init__(self, node: Node, limits: Limits, turns: Turns, closing: asyncio.Future[None]) -> None:
+    def __init__(self, node: Node, limits: Limits, slices: TimeSlices, closing: asyncio.Future[None]) -> None:
         self._node = node
         self._limits = limits
         self._closing = closing
-        self._changes = Changes(node, turns)
-        self._images = Images(node, turns)
+        self._changes = Changes(node, slices)
+        self._images = Images(node, slices)
         self._grown = asyncio.Event()
         self._poll: asyncio.TimerHandle | None = None
         self._end_offset = 0

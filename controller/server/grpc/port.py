@@ -12,7 +12,7 @@ import grpc.aio
 from controller.server.grpc import health, metadata
 from controller.server.grpc.certificates import CertificateError, Certificates, Paths
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
-from controller.server.grpc.time_slices import Turns
+from controller.server.grpc.time_slices import TimeSlices
 from controller.server.http.probes import ready, started
 from controller.server.http.watchdog import Watchdog
 from raft.network.connection import address_text
@@ -60,7 +60,7 @@ class GrpcPort:
         self._watchdog = Watchdog(self._loop)
         self._node: Node | None = None
         self._metadata: metadata.Metadata | None = None
-        self._turns = Turns()
+        self._slices = TimeSlices()
         self._calls = 0
         self.port = 0
         try:
@@ -114,7 +114,7 @@ class GrpcPort:
     def serve(self, node: Node) -> None:
         """Serve this node, which has started."""
         self._node = node
-        self._metadata = metadata.Metadata(node, self._limits, self._turns, self._closing)
+        self._metadata = metadata.Metadata(node, self._limits, self._slices, self._closing)
         self._watchdog.watch(node.storage)
 
     async def close(self) -> None:
@@ -133,7 +133,7 @@ class GrpcPort:
             if self._metadata is None or self._closing.done():
                 await context.abort(grpc.StatusCode.UNAVAILABLE, "the node is starting or stopping")
             try:
-                async with self._turns.slice():
+                async with self._slices.slice():
                     pass  # each call waits for a time slice, so calls cannot starve the quorum
                 return await getattr(self._metadata, method)(body, context)
             except grpc.aio.AbortError:
@@ -148,7 +148,7 @@ class GrpcPort:
 
     async def _check(self, body: bytes, context: Any) -> bytes:
         try:
-            async with self._turns.slice():
+            async with self._slices.slice():
                 pass
             return await self._health.check(body, context)
         finally:

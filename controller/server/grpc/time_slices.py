@@ -1,4 +1,4 @@
-"""Time slices: limit the share of the event loop that the watch service takes.
+"""Limits the share of the event loop that the watch service takes.
 
 The service shares the loop with the quorum: a thread would hold the interpreter lock for 5 ms at a time. All its work
 is cut into slices of well under a millisecond, and each slice is followed by a pause of a multiple of its time.
@@ -18,7 +18,7 @@ REST = 3.0
 REST_S_MIN = 0.001
 
 
-class Turns:
+class TimeSlices:
     """Grants slices, one at a time and in the order of the requests."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Turns:
 
     @asynccontextmanager
     async def slice(self) -> AsyncIterator[None]:
-        """Hold a slice for work that does not wait; it begins after the pause behind the slice before."""
+        """Hold a slice for work that does not wait; it begins after the pause that follows the slice before."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             rest_s = self._free_s - loop.time()

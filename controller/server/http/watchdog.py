@@ -40,7 +40,7 @@ class Watchdog:
         self._worked: deque[tuple[float, float]] = deque([(loop.time(), thread_time())], maxlen=KEPT)
 
     def live(self) -> list[Check]:
-        """Whether the process makes progress: its loop turns, and the disk completes what it is asked for."""
+        """Whether the process makes progress: its loop runs, and the disk completes its requests."""
         return [self.loop(), self.disk()]
 
     def watch(self, storage: Storage) -> None:

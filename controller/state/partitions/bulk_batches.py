@@ -29,7 +29,7 @@ def replay_batch(state: State, data: bytes, batch: Batch) -> None:
 
     Raises ReplayError, DecodeError or CorruptBatch; the state must not be used after that.
     """
-    # Nothing of it can be taken back, so nothing is kept for that, unless a transaction is open.
+    # A committed batch cannot be undone, so no undo entries are needed, unless a transaction is open.
     state.commit(batch.last_offset + 1)
     if state.transaction:
         for offset, _, _, value, _ in records_of(data, batch):
@@ -67,7 +67,7 @@ def replay_columns(state: State, found: Columns) -> None:
 
 
 def _by_columns(state: State, found: Columns) -> bool:
-    """Replay the records by columns, where they are of the sort for which that is made."""
+    """Replay the records by columns if their type has a function for that; else one by one."""
     assert found.partition_ids is not None
     runs = TopicRuns(state.topics, found.topic_ids)
     for number in runs.unknown():

@@ -1,7 +1,7 @@
-"""Many changes of partitions as columns: what fencing a broker, or replaying that, is made of.
+"""Changes of many partitions as columns: fencing a broker makes them, and replay applies them.
 
-A group holds PartitionChangeRecords of one shape, those that carry the same fields with lists of the same lengths, and
-so can be encoded, and written to the columns of the state, by a few operations on whole arrays.
+A group holds PartitionChangeRecords of one shape: they carry the same fields, with lists of the same lengths. A few
+operations on whole arrays encode a group, or write it to the columns of the state.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ BROKER_LISTS = (
     "isr", "replicas", "removing_replicas", "adding_replicas", "eligible_leader_replicas", "last_known_elr",
 )  # fmt: skip
 FIELDS = (*SCALARS, *BROKER_LISTS, "directories")
-# What a field says of no change, where that is not None.
+# The value of a field that means "no change", where that is not None.
 NO_CHANGE = {"leader": NO_LEADER_CHANGE, "leader_recovery_state": NO_RECOVERY_CHANGE}
 
 
 class Group:
     """Changes of one shape, in the order of their records. rows: of their partitions, each once.
 
-    fields: by name, those alone that the records carry: `leader` and `leader_recovery_state` of shape (n,), lists of
-    brokers int32 of shape (n, k), `directories` uint8 of shape (n, k, 16).
+    fields: by name, only those that the records carry: `leader` and `leader_recovery_state` of shape (n,), lists of
+    brokers
+    int32 of shape (n, k), `directories` uint8 of shape (n, k, 16).
     """
 
     __slots__ = ("fields", "rows")
@@ -54,7 +55,7 @@ class Group:
 
 
 class PartitionChanges:
-    """Changes in groups, each partition in one of them and there once; the records run group by group."""
+    """Changes in groups. Each partition occurs once; the records are in the order of the groups."""
 
     __slots__ = ("groups",)
 

@@ -61,7 +61,9 @@ class TopicRuns:
 
 
 def place(state: State, runs: TopicRuns, found: Found) -> bool:
-    """Put new partitions, of topics that are there, into rows. False, with nothing done, where these need more care."""
+    """Write new partitions, of topics that exist, to rows. Returns False, with nothing done, where they must go one by
+    one.
+    """
     partitions = state.partitions
     columns = partitions.columns
     replicas, isr, directories, ids = found.replicas, found.isr, found.directories, found.partition_ids
@@ -94,10 +96,10 @@ def place(state: State, runs: TopicRuns, found: Found) -> bool:
 
 
 def _arrange(runs: TopicRuns, ids: Int32s, rows: Rows) -> Rows:
-    """Give each record one of these rows, ascending within its run by partition id, and tell the topics."""
+    """Give each record one of these rows, ascending by partition id within its run, and note them in the topics."""
     least = np.minimum.reduceat(ids, runs.starts)
     greatest = np.maximum.reduceat(ids, runs.starts)
-    # Ids without a gap, each once, may come in any order and still take their places.
+    # Ids without gaps, each once, may come in any order: id minus least id is the position within the run.
     is_dense = greatest - least + 1 == runs.counts
     place_in_run = np.where(
         np.repeat(is_dense, runs.counts),
@@ -121,7 +123,7 @@ def _arrange(runs: TopicRuns, ids: Int32s, rows: Rows) -> Rows:
 
 
 def _write(columns: Columns, rows: Rows, found: Found) -> None:
-    """Write all but where they belong to rows that hold nothing yet."""
+    """Write all fields except topic and partition id, to rows that hold nothing yet."""
     replicas, isr, directories = found.replicas, found.isr, found.directories
     assert replicas is not None
     assert isr is not None
@@ -144,9 +146,9 @@ def _write(columns: Columns, rows: Rows, found: Found) -> None:
 
 
 def sort_loaded_rows(partitions: Partitions) -> None:
-    """Sort the rows of a snapshot that was loaded by topic and partition, and tell the topics.
+    """Sort the rows of a loaded snapshot by topic and partition, and store them in the topics.
 
-    Of records of one partition the last counts.
+    Of several records of one partition the last counts.
     """
     columns = partitions.columns
     end = columns.end

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from controller.state.partitions.columns import Columns
     from controller.state.state import State
 
-# What changes of the common sort say. Others are replayed one by one.
+# The fields of changes that are replayed by columns. Changes with other fields are replayed one by one.
 _BY_COLUMN = {"leader", "isr", *UNCOMMON}
 
 

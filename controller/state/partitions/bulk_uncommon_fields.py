@@ -1,4 +1,4 @@
-"""Writing what few partitions have, for many rows at once."""
+"""Writing the fields that few partitions have, for many rows at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from controller.state.partitions.columns import Columns
     from controller.state.partitions.partitions import Rows
 
-# The fields of records, by their names there, that are kept in `Columns.rare`.
+# The fields of records, by their names there, whose values `Columns.uncommon` numbers.
 UNCOMMON = (
     "eligible_leader_replicas", "last_known_elr", "leader_recovery_state", "removing_replicas", "adding_replicas",
 )  # fmt: skip
 
 
 def write_uncommon(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]) -> None:
-    """Write what few partitions have, as far as `fields` carry it. None of the rows is wide."""
+    """Write the uncommon fields that `fields` has. None of the rows is wide."""
     given = {name: fields[name] for name in UNCOMMON if name in fields}
     former = columns.uncommon[rows]
     sorts, first = distinct([former, *(position for column in given.values() for position in _positions(column))])
@@ -33,7 +33,7 @@ def write_uncommon(columns: Columns, rows: Rows, fields: dict[str, NDArray[Any]]
 
 
 def distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each row the number of its sort, rows with equal values being of one; and a row of each sort."""
+    """For each row the number of its group, a group being the rows with equal values; and one row of each group."""
     sorts = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         if (column == column[:1]).all():
@@ -49,7 +49,7 @@ def _positions(column: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def _changed(former: UncommonFields, said: dict[str, Any]) -> UncommonFields:
-    """What a row has after a record that says this."""
+    """The values of a row after a record with these fields."""
 
     def lists(name: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(said[name]) if name in said else otherwise

@@ -1,4 +1,4 @@
-"""Undoing changes of many partitions at once: one undo entry keeps what was in the columns that were written."""
+"""Undoing changes of many partitions: one undo entry keeps the former values of the columns that were written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RowSet:
-    """The rows that were written, each once. Equal to itself alone, as a key of the undo log."""
+    """The rows that were written, each once. It is equal to itself alone: a key of the undo log."""
 
     __slots__ = ("_sorted", "rows")
 
@@ -33,14 +33,14 @@ class RowSet:
 
 
 class Former(NamedTuple):
-    """What was in the rows: columns by name, and the ISR by position where it was written."""
+    """The former values of the rows: columns by name, and the ISR by position where it was written."""
 
     columns: dict[str, Int32s]
     isr: list[Int32s] | None
 
 
 def former_of(columns: Columns, rows: Rows, names: Iterable[str], *, isr: bool) -> Former:
-    """What is in the rows now."""
+    """The present values of the rows."""
     return Former(
         {name: getattr(columns, name)[rows] for name in names},
         [column[rows] for column in columns.isr] if isr else None,
@@ -48,7 +48,7 @@ def former_of(columns: Columns, rows: Rows, names: Iterable[str], *, isr: bool) 
 
 
 def put_back(columns: Columns, rows: Rows, value: Former) -> None:
-    """Write to the rows what was in them."""
+    """Write the former values to the rows."""
     for name, values in value.columns.items():
         getattr(columns, name)[rows] = values
     if value.isr is not None:
@@ -58,7 +58,7 @@ def put_back(columns: Columns, rows: Rows, value: Former) -> None:
 
 
 class BulkLog(Undoable):
-    """What the undo log knows of such changes; its keys are RowSets."""
+    """The part of the undo log for such changes; its keys are RowSets."""
 
     __slots__ = ("partitions",)
 

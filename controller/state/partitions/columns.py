@@ -1,7 +1,8 @@
 """Partitions as columns: one numpy array for each field, one row for each partition.
 
-At replication factor 3 a partition takes 60 bytes. What few partitions have is shared by those who have the same, and
-stands in one column as a number: `controller.state.partitions.uncommon_fields`.
+At replication factor 3 a partition takes 60 bytes. Fields that few partitions have (an ELR, a reassignment) are kept
+once for all partitions with equal values; one column has the number of these values
+(`controller.state.partitions.uncommon_fields`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CAPACITY_MIN = 1024
 
 
 class DirectoryIds:
-    """The number of each directory id in the columns. Numbers are given once and stay."""
+    """The number of each directory id in the columns. A number is never given to another id."""
 
     __slots__ = ("_keys", "_order", "_table", "ids", "numbers")
 
@@ -71,8 +72,9 @@ class Columns:
     """The columns, and scalar access to them.
 
     end: the rows that were ever used, exclusive; `topic` is NO_TOPIC in those that hold no partition. replicas, isr and
-    directories: one column a position in the list. rare: numbers in `rares`. Arrays have room beyond `end`, and are
-    replaced when they grow, so none is kept across a change of the state.
+    directories: one column a position in the list. uncommon: numbers in `uncommon_values`. Arrays have room beyond
+    `end`,
+    and are replaced when they grow: keep no reference to one across a change of the state.
     """
 
     __slots__ = (
@@ -145,7 +147,7 @@ class Columns:
         uncommon[row] = number
 
     def change(self, row: int, old: Partition, new: Partition) -> None:
-        """Write what of `new` is another thing than in `old`, which is in the row."""
+        """Write the fields in which `new` differs from `old`, which is in the row."""
         leader, leader_epoch, partition_epoch, uncommon = self._cells
         stays_common = uncommon[row] == COMMON and new[6:] == _COMMON
         has_same_replicas = new.replicas is old.replicas and new.directories is old.directories
@@ -160,7 +162,7 @@ class Columns:
             _write(self._isr_cells, row, new.isr)
 
     def clear_out(self) -> None:
-        """Drop rare values that no row has any more, where there are many. No number of theirs is kept elsewhere."""
+        """Drop uncommon values that no row has any more, if there are many. Their numbers are kept nowhere else."""
         if len(self.uncommon_values) >= self.uncommon_values.crowded_at:
             self.uncommon_values, self.uncommon[: self.end] = self.uncommon_values.without_unused(
                 self.uncommon[: self.end]
@@ -175,13 +177,13 @@ class Columns:
         return first
 
     def widen(self, positions: int) -> None:
-        """Have at least so many positions for replicas, ISR and directories."""
+        """Have at least this many positions for replicas, ISR and directories."""
         for columns in (self.replicas, self.isr, self.directories):
             columns.extend(np.full(self.capacity, NOBODY, np.int32) for _ in range(positions - len(columns)))
         self.take_cells()
 
     def arrange(self, order: NDArray[np.intp]) -> None:
-        """Keep these rows alone, in this order, as the first ones."""
+        """Keep only these rows, in this order, as the first ones."""
         self.end = len(order)
         for column in (
             self.topic, self.partition_id, self.leader, self.leader_epoch, self.partition_epoch, self.uncommon,
@@ -228,7 +230,7 @@ _COMMON = UncommonFields()[:5]
 
 
 def _keys(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """A number for each id of shape (n, 16): nearly always another one for another id."""
+    """A number for each id of shape (n, 16); nearly always distinct for distinct ids."""
     halves = ids.view(np.uint64)
     return halves[:, 0] * np.uint64(0x9E3779B97F4A7C15) ^ halves[:, 1]
 

@@ -1,6 +1,6 @@
-"""How often a leader was taken from outside the ISR, since this process began to follow the log (KIP-966, KIP-841).
+"""The number of elections that took a leader from outside the ISR, since this process started (KIP-966, KIP-841).
 
-It is kept as other tables are, so that an election which is taken back is not counted.
+The counts are a table with undo, so an election whose record is lost is not counted.
 """
 
 from __future__ import annotations

@@ -52,12 +52,12 @@ class Partition(NamedTuple):
         return bool(self.removing or self.adding)
 
     def directory_of(self, broker_id: int) -> bytes:
-        """The directory of a replica; raises ValueError where the broker is none."""
+        """The directory of a replica; raises ValueError where the broker has none."""
         return self.directories[self.replicas.index(broker_id)]
 
 
 def partition_of(record: PartitionRecord) -> Partition:
-    """The partition that a record states whole; raises ValueError where its lists contradict each other."""
+    """The partition that a PartitionRecord states; raises ValueError where its lists contradict each other."""
     replicas = record.replicas
     directories = record.directories
     if directories and len(directories) != len(replicas):
@@ -117,9 +117,10 @@ def merged(partition: Partition, change: PartitionChangeRecord) -> Partition:
 
 
 def partition_record(partition: Partition, topic_id: bytes, partition_id: int, *, version: int) -> PartitionRecord:
-    """The record that states a partition whole, for a record version.
+    """The PartitionRecord of a partition, for a record version.
 
-    An empty ELR is left out; one that is there stands also while the feature is off, as it is in effect again with it.
+    An empty ELR is left out. An ELR is written while the feature is off too, since it takes effect again with the
+    feature.
     Raises ValueError where the version has no directories and one was assigned.
     """
     if version < 1 and any(directory != MIGRATING_DIRECTORY for directory in partition.directories):

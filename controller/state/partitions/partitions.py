@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Placed(NamedTuple):
-    """A partition with its place, as the undo log keeps one that was taken away."""
+    """A partition with its row, as the undo log keeps one that was removed."""
 
     topic: Topic
     partition_id: int
@@ -42,10 +42,9 @@ class Counts(NamedTuple):
 
 
 class Partitions(Undoable):
-    """The partitions of all topics. Written by replay functions alone.
+    """The partitions of all topics. Only replay functions write them.
 
-    A row stays with its partition. The rows of a topic that was deleted are used anew when its deletion can no longer
-    be taken back.
+    A partition keeps its row. The rows of a deleted topic are used again when the deletion can no longer be undone.
     """
 
     __slots__ = (
@@ -60,9 +59,9 @@ class Partitions(Undoable):
         self.reset()
 
     def reset(self, *, unsettled: bool = False) -> None:
-        """Forget all partitions, and which of them were uncommitted.
+        """Remove all partitions, and the list of uncommitted ones.
 
-        unsettled: those to come are all new, and are not read until `sort_loaded_rows`.
+        unsettled: only new partitions follow, and they are not read until `sort_loaded_rows`.
         """
         self.is_unsettled = unsettled
         for log in (self, self.bulk):
@@ -76,7 +75,7 @@ class Partitions(Undoable):
         self.version = 0
         self._free_rows = array("i")
         self._free_topics: list[int] = []
-        # What was taken away, by the offset of that: nothing in the undo log can bring it back once that is stable.
+        # What was removed, by the offset of the removal: once that offset is stable, no undo entry can restore it.
         self._graves: dict[Topic | int, int] = {}
         self._counts = Counts(0, 0, 0)
         self._counted = 0
@@ -182,7 +181,7 @@ class Partitions(Undoable):
         return self._rare(self.columns.uncommon_values.of_kind(kind))
 
     def _rare(self, is_wanted: NDArray[np.bool_]) -> Rows:
-        """The partitions with rare values of certain numbers."""
+        """The partitions whose uncommon values have one of these numbers."""
         if not is_wanted.any():
             return _NO_ROWS
         return self._living(np.flatnonzero(is_wanted[self.columns.uncommon[: self.columns.end]]))
@@ -214,7 +213,7 @@ class Partitions(Undoable):
         return rows
 
     def put(self, topic: Topic, partition_id: int, partition: Partition) -> None:
-        """Add or replace a partition of a topic that is there."""
+        """Add or replace a partition of a topic that exists."""
         if self.is_unsettled:
             row = self.columns.append(1)
             self._write(row, Placed(topic, partition_id, partition))
@@ -268,7 +267,7 @@ class Partitions(Undoable):
         self.count += 1
         self.version += 1
 
-    # Topics and their rows, as the table of topics comes and goes.
+    # Topics and their rows, which follow the table of topics.
 
     def number(self, topic: Topic) -> None:
         """Give a new topic its index in the column of topics."""
@@ -283,7 +282,7 @@ class Partitions(Undoable):
         self.topic_id_table[topic.index] = np.frombuffer(topic.topic_id, np.uint8)
 
     def hide(self, topic: Topic) -> None:
-        """Take a topic's partitions away."""
+        """Remove a topic's partitions."""
         rows = rows_of(topic)
         self.columns.topic[rows] = NO_TOPIC
         self.count -= len(rows)
@@ -291,7 +290,7 @@ class Partitions(Undoable):
         self._bury(topic)
 
     def show(self, topic: Topic) -> None:
-        """Bring a hidden topic's partitions back."""
+        """Restore the partitions of a topic that was hidden."""
         del self._graves[topic]
         rows = rows_of(topic)
         self.columns.topic[rows] = topic.index

@@ -1,4 +1,4 @@
-"""Topics, and the replay of what happens to them and to their partitions (KIP-516, KIP-631, KIP-966)."""
+"""Topics, and the replay of records about them and their partitions (KIP-516, KIP-631, KIP-966)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ _GAP_MAX = 1024
 
 
 class Topic:
-    """A topic, and in which rows its partitions are.
+    """A topic, and the rows of its partitions.
 
-    index: its number in the column of topics. rows: by partition id; a range as long as ids and rows run together,
-    else an array with NO_ROW in the gaps, or a dict where the gaps are wide.
+    index: its number in the column of topics. rows: by partition id; a range while ids and rows are both contiguous,
+    else
+    an array with NO_ROW in the gaps, or a dict if the gaps are wide.
     """
 
     __slots__ = ("index", "name", "rows", "topic_id")
@@ -70,7 +71,7 @@ class Topic:
         return len(rows) - rows.count(NO_ROW) if isinstance(rows, array) else len(rows)
 
     def add(self, partition_id: int, row: int) -> None:
-        """Note the row of a partition that has none yet."""
+        """Store the row of a partition that has none yet."""
         rows = self.rows
         if isinstance(rows, range):
             if partition_id == len(rows) and (not rows or row == rows.stop):
@@ -88,7 +89,7 @@ class Topic:
         rows[partition_id] = row
 
     def discard(self, partition_id: int) -> None:
-        """Forget the row of a partition that has one."""
+        """Remove the row of a partition."""
         rows = self.rows
         if isinstance(rows, range):
             if partition_id == len(rows) - 1:
@@ -104,7 +105,7 @@ class Topic:
 
 
 class Topics(Table[bytes, Topic]):
-    """Topics by id. With a topic its partitions come and go."""
+    """Topics by id. Adding or removing a topic adds or removes its partitions."""
 
     __slots__ = ("partitions",)
 
@@ -131,12 +132,12 @@ class Topics(Table[bytes, Topic]):
 
 
 def similar_name(name: str) -> str:
-    """What is the same for two names that would share a metric's name: KIP-4 forbids the second of them."""
+    """A form of the name that is equal for two names whose metrics would collide: KIP-4 forbids the second of them."""
     return name.replace(".", "_")
 
 
 def has_similar(name: str) -> bool:
-    """Whether a name can be similar to another at all."""
+    """Whether the name has a character ('.' or '_') that can make it collide with another."""
     return "." in name or "_" in name
 
 
@@ -188,7 +189,9 @@ def replay_remove_topic(state: State, record: RemoveTopicRecord, _offset: int) -
 
 
 def replay_clear_elr(state: State, record: ClearElrRecord, _offset: int) -> None:
-    """The ELR of one topic, or of all where the name is empty, is emptied: each such partition's epoch rises."""
+    """Empty the ELR of one topic, or of all topics if the name is empty; the partition epoch of each such partition
+    rises.
+    """
     partitions = state.partitions
     partitions.sort_loaded_rows()
     rows = partitions.with_elr().tolist()

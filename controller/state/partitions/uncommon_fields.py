@@ -1,4 +1,4 @@
-"""What few partitions have, as values that those who have the same share, by a number in a column."""
+"""Fields that few partitions have. Partitions with equal values share them, by a number in a column."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Kinds of rare things, as bits.
+# Kinds of uncommon fields, as bits.
 HAS_ELR = 1  # eligible leader replicas, or a last known leader
 REASSIGNING = 2
 IS_RECOVERING = 4
 IS_WIDE = 8  # lists that do not fit in the columns; the columns then hold what fits
 
-# The number of what is common: nothing rare.
+# The number of a partition without uncommon fields.
 COMMON = 0
 
-# As many distinct values are kept before those out of use are looked for.
+# With this many distinct values, the table looks for those that no row uses.
 _CROWD_MIN = 4096
 
 
 class UncommonFields(NamedTuple):
-    """What few partitions have. lists: replicas, ISR and directories in whole, of a partition that is wide."""
+    """The values of one partition, or of several. lists: complete replicas, ISR and directories of a wide partition."""
 
     removing: tuple[int, ...] = ()
     adding: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class UncommonFields(NamedTuple):
 
 
 class UncommonFieldsTable:
-    """The distinct values, numbered. A number stays, so long as the table is not replaced by a smaller one."""
+    """The distinct values, numbered. A number is valid until `without_unused` makes a smaller table."""
 
     __slots__ = ("_kinds", "crowded_at", "numbers", "values")
 
@@ -69,7 +69,7 @@ class UncommonFieldsTable:
         return number
 
     def kinds(self) -> NDArray[np.uint8]:
-        """By number, what kinds of rare things a value has."""
+        """By number, the kinds of uncommon fields that a value has."""
         known = len(self._kinds)
         if known < len(self.values):
             more = np.array([value.kinds for value in self.values[known:]], np.uint8)
@@ -77,16 +77,16 @@ class UncommonFieldsTable:
         return self._kinds
 
     def of_kind(self, kind: int) -> NDArray[np.bool_]:
-        """By number, whether a value has any of these kinds of rare things."""
+        """By number, whether a value has any of these kinds of uncommon fields."""
         found: NDArray[np.bool_] = (self.kinds() & kind) != 0
         return found
 
     def where(self, holds: Callable[[UncommonFields], bool]) -> NDArray[np.bool_]:
-        """By number, whether something holds of a value."""
+        """By number, whether a condition holds for the value."""
         return np.array([holds(value) for value in self.values], np.bool_)
 
     def without_unused(self, column: NDArray[np.int32]) -> tuple[UncommonFieldsTable, NDArray[np.int32]]:
-        """A table of those values alone that a column of numbers has, and that column in its numbers."""
+        """A table of only those values whose numbers are in the column, and the column with the new numbers."""
         used, renumbered = np.unique(np.append(column, COMMON), return_inverse=True)
         table = UncommonFieldsTable()
         for number in used[1:].tolist():

@@ -1,4 +1,4 @@
-"""ACLs by the resources that they are for: what a decision looks up."""
+"""ACLs by resource pattern, for decisions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AclIndex:
         return len(self._by_id)
 
     def put(self, id_: bytes, acl: Acl | None) -> None:
-        """The ACL with this id is `acl`; None where there is none any more."""
+        """Set the ACL of this id; None removes it."""
         old = self._by_id.pop(id_, None)
         if old is not None:
             self._drop(old)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Acls(Table[bytes, Acl]):
-    """The ACLs by id, those that are not committed yet among them; `index` has the committed ones alone.
+    """The ACLs by id, uncommitted ones included; `index` has only the committed ones.
 
-    A decision must rest on nothing that may be taken back, so the index takes a change over when it is stable.
+    A decision must not rest on a change that may be undone, so the index takes a change when it is stable.
     """
 
     __slots__ = ("_counts", "_index", "_is_loading", "_is_touched", "_pending", "_unstable")

@@ -48,7 +48,7 @@ class Broker(NamedTuple):
 
     epoch: changes with each incarnation. listeners: by name. directories: ids of its log directories that are online,
     ascending; empty where it registered before metadata.version 3.7-IV2. cordoned: directories that take no new
-    replicas; None as long as the broker has not told.
+    replicas; None as long as the broker has not reported them.
     """
 
     broker_id: int
@@ -119,19 +119,19 @@ def replay_unregister_broker(state: State, record: UnregisterBrokerRecord, _offs
 
 
 def replay_fence_broker(state: State, record: FenceBrokerRecord, _offset: int) -> None:
-    """Written by releases before 3.3 alone."""
+    """Fence a broker; only releases before 3.3 wrote this record."""
     broker = _registered(state, record.id, record.epoch)
     state.brokers.put(broker.broker_id, broker._replace(fenced=True))
 
 
 def replay_unfence_broker(state: State, record: UnfenceBrokerRecord, _offset: int) -> None:
-    """Written by releases before 3.3 alone."""
+    """Unfence a broker; only releases before 3.3 wrote this record."""
     broker = _registered(state, record.id, record.epoch)
     state.brokers.put(broker.broker_id, broker._replace(fenced=False))
 
 
 def replay_broker_registration_change(state: State, record: BrokerRegistrationChangeRecord, _offset: int) -> None:
-    """What the record names is changed; no directories, or null ones, are no change."""
+    """Change the fields that the record names; null directories, or none, mean no change."""
     broker = _registered(state, record.broker_id, record.broker_epoch)
     if record.fenced not in (UNFENCE, NO_CHANGE, FENCE):
         raise ValueError(f"broker {broker.broker_id}: the change of fencing is {record.fenced}")
@@ -180,7 +180,7 @@ def _registered(state: State, broker_id: int, epoch: int) -> Broker:
 
 
 def _own(state: State, broker_id: int, directories: tuple[bytes, ...]) -> None:
-    """Have the broker own these directories and no others; raises ValueError where another broker owns one."""
+    """Set the directories that the broker owns; raises ValueError where another broker owns one."""
     owners = state.directory_owners
     registered = state.brokers.get(broker_id)
     former = () if registered is None else registered.directories

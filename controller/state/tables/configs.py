@@ -17,7 +17,7 @@ GROUP = 32
 
 
 def replay_config(state: State, record: ConfigRecord, _offset: int) -> None:
-    """Set a key, or take it away where the value is null. A key that this software does not know is passed over."""
+    """Set a key, or remove it if the value is null. A key that this software does not know is ignored."""
     if not state.knows_config(record.resource_type, record.name):
         return
     resource = (record.resource_type, record.resource_name)

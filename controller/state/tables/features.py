@@ -14,9 +14,9 @@ ELR_VERSION = "eligible.leader.replicas.version"
 
 
 def replay_feature_level(state: State, record: FeatureLevelRecord, _offset: int) -> None:
-    """Set a level; 0 takes the feature away. Raises ValueError for a level that this software does not support."""
+    """Set a level; 0 removes the feature. Raises ValueError for a level that this software does not support."""
     name, level = record.name, record.feature_level
-    # kraft.version has its own control record. Early releases put it here by mistake, and a snapshot is to lose it.
+    # kraft.version has its own control record. Early releases wrote it here by mistake; the next snapshot drops it.
     if name == KRAFT_VERSION:
         return
     if state.supported_features is not None:

@@ -13,7 +13,9 @@ NEXT = "next"
 
 
 class ProducerIds(NamedTuple):
-    """next_id: the first that was not handed out. broker_id, broker_epoch: who got the last block, -1 unknown."""
+    """next_id: the first that is not allocated. broker_id, broker_epoch: of the broker that got the last block, -1
+    unknown.
+    """
 
     next_id: int
     broker_id: int

@@ -13,7 +13,7 @@ Entity = tuple[tuple[str, str | None], ...]
 
 
 def replay_client_quota(state: State, record: ClientQuotaRecord, _offset: int) -> None:
-    """Set or take away one quota of an entity."""
+    """Set or remove one quota of an entity."""
     entity = entity_of({part.entity_type: part.entity_name for part in record.entity})
     quotas = dict(state.quotas.get(entity, ()))
     if record.remove:

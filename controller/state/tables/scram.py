@@ -14,7 +14,7 @@ MECHANISMS = {SCRAM_SHA_256: "SCRAM-SHA-256", SCRAM_SHA_512: "SCRAM-SHA-512"}
 
 
 class ScramCredential(NamedTuple):
-    """What is kept of a user's password. Never printed whole."""
+    """The salted password of a user; its text hides the secrets."""
 
     salt: bytes
     stored_key: bytes

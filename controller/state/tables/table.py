@@ -11,9 +11,9 @@ V = TypeVar("V")
 
 
 class Table(dict[K, V], Generic[K, V]):
-    """Read as the dict it is; written by `put` and `remove` alone, and by those only in replay functions.
+    """Read like a dict; written by `put` and `remove` alone, which only replay functions call.
 
-    Values are not None and are taken as immutable.
+    Values are not None, and are taken as immutable.
     """
 
     __slots__ = ("log",)
@@ -30,7 +30,7 @@ class Table(dict[K, V], Generic[K, V]):
         super().__setitem__(key, value)
 
     def remove(self, key: K) -> V:
-        """Take a value out and return it; raises KeyError where there is none."""
+        """Remove a value and return it; raises KeyError where there is none."""
         value = super().__getitem__(key)
         log = self.log
         if log.undo.recording:
@@ -39,7 +39,7 @@ class Table(dict[K, V], Generic[K, V]):
         return value
 
     def swap(self, key: K, value: V | None) -> V | None:
-        """Put `value`, or nothing where it is None, in the place of what is returned. Leaves no undo entry."""
+        """Set `value`, or remove the key where it is None, and return the former value. Leaves no undo entry."""
         old = self.get(key)
         if value is not None:
             super().__setitem__(key, value)
@@ -48,7 +48,7 @@ class Table(dict[K, V], Generic[K, V]):
         return old
 
     def reset(self) -> None:
-        """Forget all values, and which of them were uncommitted."""
+        """Remove all values, and the list of uncommitted ones."""
         self.clear()
         self.log.uncommitted.clear()
         self.log.latest = -1
@@ -76,7 +76,7 @@ class Table(dict[K, V], Generic[K, V]):
 
 
 class TableLog(Undoable):
-    """What the undo log knows of a table. name: that of the table in the state."""
+    """The part of the undo log for one table. name: of the table in the state."""
 
     __slots__ = ("name", "table")
 

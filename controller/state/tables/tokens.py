@@ -38,6 +38,6 @@ def replay_delegation_token(state: State, record: DelegationTokenRecord, _offset
 
 
 def replay_remove_delegation_token(state: State, record: RemoveDelegationTokenRecord, _offset: int) -> None:
-    """A token that is not there is passed over, as Kafka's own nodes do."""
+    """Remove a token. A missing token is ignored, as Kafka's own nodes do."""
     if record.token_id in state.tokens:
         state.tokens.remove(record.token_id)

@@ -43,10 +43,10 @@ def replay_end_transaction(state: State, _record: EndTransactionRecord, offset: 
 
 
 def replay_abort_transaction(state: State, _record: AbortTransactionRecord, offset: int) -> None:
-    """All that was done since the transaction began is taken back, its beginning included."""
+    """Undo all changes since the transaction began, its beginning included."""
     start = state.transaction_start
     _close(state, offset)
-    # Committed, this record cannot be lost, so there is no need to keep what it takes back.
+    # If this record is committed it cannot be lost, so the changes that it undoes need not be kept.
     state.undo.recording = offset >= state.committed_end_offset
     state.undo.abort(start)
 

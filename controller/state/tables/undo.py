@@ -1,9 +1,9 @@
-"""The undo log: how uncommitted changes of the state are taken back, and which there are.
+"""The undo log: the uncommitted changes of the state, and how to undo them.
 
-The active controller replays its records when it appends them, so they may be lost with its leadership; the records of
-an open metadata transaction (KIP-868) may be aborted on every node. Each change therefore leaves an entry with the
-offset of its record and what was there before. Entries are dropped from the old end when their change is stable, and
-run backwards from the new end when it is lost.
+The active controller replays records when it appends them, so they may be lost with its leadership; the records of an
+open metadata transaction (KIP-868) may be aborted on every node. Each change therefore leaves an entry with the offset
+of its record and the former value. Entries are dropped from the oldest on when their change is stable, and undone from
+the newest on when it is lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Undoable:
         self.latest = -1
 
     def swap(self, key: Any, value: Any) -> Any:
-        """Put `value`, which may be what an earlier swap returned, and return what it takes to undo that."""
+        """Set `value`, which may come from an earlier swap, and return the value that undoes that."""
         raise NotImplementedError
 
     def changed_at(self, key: Any) -> int:
@@ -53,7 +53,7 @@ class Entry:
 
 
 class Undo:
-    """The log. offset: of the record that makes the changes of now; recording: whether they may yet be taken back."""
+    """The log. offset: of the record that makes the present changes; recording: whether they may yet be undone."""
 
     __slots__ = ("_entries", "_stable", "offset", "recording")
 
@@ -67,7 +67,7 @@ class Undo:
         return len(self._entries)
 
     def note(self, part: Undoable, key: Any, old: Any) -> None:
-        """Log a change made by the current record; `part.swap(key, old)` is to undo it. Only while recording."""
+        """Log a change made by the current record; `part.swap(key, old)` undoes it. Called only while recording."""
         offset = self.offset
         before = part.uncommitted.get(key, -1)
         part.uncommitted[key] = offset
@@ -85,12 +85,12 @@ class Undo:
                 del uncommitted[entry.key]
 
     def revert(self, start: int) -> None:
-        """Take back all changes of offsets from `start` on: as if their records had never been."""
+        """Undo all changes of offsets from `start` on."""
         entries = self._entries
         while entries and entries[-1].offset >= start:
             entry = entries.pop()
             part = entry.part
-            # What the key is now, it became by the change before; that one may be taken back in its turn.
+            # The restored value was set by the change before, which may have to be undone too.
             self.offset = entry.before
             self.recording = entry.before >= self._stable
             part.swap(entry.key, entry.old)
@@ -102,9 +102,9 @@ class Undo:
         self.recording = False
 
     def abort(self, start: int) -> None:
-        """Take back all changes of offsets from `start` on, as changes that the current record makes.
+        """Undo all changes of offsets from `start` on, as changes that the current record makes.
 
-        While recording they can so be taken back themselves: the record that aborts a transaction may be lost too.
+        While recording, they can be undone themselves: the record that aborts a transaction may be lost too.
         """
         if not self.recording:
             self.revert(start)
@@ -113,7 +113,7 @@ class Undo:
             self.note(entry.part, entry.key, entry.part.swap(entry.key, entry.old))
 
     def since(self, start: int) -> list[Entry]:
-        """The entries of offsets from `start` on, the last first: what leads a copy of the state back to `start`."""
+        """The entries of offsets from `start` on, the newest first; they lead a copy of the state back to `start`."""
         found = []
         for entry in reversed(self._entries):
             if entry.offset < start:
@@ -126,7 +126,7 @@ class Undo:
         return next((entry.old for entry in self._entries if entry.part is part and entry.key == key), None)
 
     def clear(self) -> None:
-        """Forget all, without taking anything back: the whole state is replaced."""
+        """Drop all entries without undoing anything: the whole state is replaced."""
         self._entries.clear()
         self._stable = 0
         self.recording = False

@@ -39,7 +39,7 @@ class Standby:
 
 
 class Turns:
-    """The later turns of a loop."""
+    """The later iterations of a loop."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []

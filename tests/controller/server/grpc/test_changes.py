@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from controller.server.grpc import changes as changes_module
 from controller.server.grpc.changes import CHUNK_RECORDS_MAX, Changes, Chunk, Compacted, InAborted
-from controller.server.grpc.time_slices import Turns
+from controller.server.grpc.time_slices import TimeSlices
 from raft.storage.log import LogLimits, MetadataLog, create_segment
 from records.batch import build_batch
 from records.frame import encode_record
@@ -43,7 +43,7 @@ class Written:
         storage = SimpleNamespace(log=self.log, read=self.log.read)
         env = SimpleNamespace(cluster_id="cluster")
         self.node: Any = SimpleNamespace(storage=storage, controller=SimpleNamespace(state=self.state, env=env))
-        self.changes = Changes(self.node, Turns())
+        self.changes = Changes(self.node, TimeSlices())
         self.write(*given_batches)
 
     def write(self, *given_batches: list[str] | str, is_stable: bool = True) -> None:
@@ -247,7 +247,7 @@ def test_reading_from_each_delivered_offset_gives_the_rest(steps: list[Any], dat
     places = [0, *(chunk.end for chunk in chunks if not chunk.more)]
     position = data.draw(st.sampled_from(places))
     # Another reader, which has not seen the transaction.
-    again = Changes(written.node, Turns())
+    again = Changes(written.node, TimeSlices())
 
     rest = told(asyncio.run(_chunks(again, position)))
 

@@ -13,7 +13,7 @@ import pytest
 from controller.server.grpc import metadata
 from controller.server.grpc.changes import CHUNK_RECORDS_MAX
 from controller.server.grpc.metadata import Limits, Metadata
-from controller.server.grpc.time_slices import Turns
+from controller.server.grpc.time_slices import TimeSlices
 from controller.server.http.probes import Check
 from tests.controller.server.grpc.test_changes import Written
 
@@ -56,7 +56,7 @@ async def _watched(written: Written, request: dict[str, Any], until: Any) -> Str
     closing = asyncio.get_running_loop().create_future()
     written.node.now_ms = lambda: 0
     written.node.note = lambda _name, _fields: None
-    service = Metadata(written.node, Limits((), 4, 1.0), Turns(), closing)
+    service = Metadata(written.node, Limits((), 4, 1.0), TimeSlices(), closing)
     stream = Stream()
     call = asyncio.ensure_future(service.watch(msgpack.packb(request), stream))
     end = asyncio.get_running_loop().time() + 5
