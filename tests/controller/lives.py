@@ -1,4 +1,4 @@
-"""Random lives of a cluster: metadata records that may follow each other."""
+"""Random histories of a cluster: metadata records that may follow each other."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def next_record(random: Random, state: State, transactions: bool = True) -> Any:
 
 
 def live(random: Random, count: int, state: State, metadata_version: int = 30) -> list[Any]:
-    """Replay `count` records as committed ones, from nothing on; returns them."""
+    """Replay `count` records as committed ones, starting from an empty state; returns them."""
     lived = []
     records = first_records(metadata_version)
     for _ in range(count):
@@ -99,7 +99,7 @@ def live(random: Random, count: int, state: State, metadata_version: int = 30) -
 
 
 def fresh(records: Iterable[Any]) -> State:
-    """The state that these records, committed, make from nothing."""
+    """The state after these records, all committed."""
     state = State()
     for offset, record in enumerate(records):
         state.commit(offset + 1)
@@ -109,7 +109,7 @@ def fresh(records: Iterable[Any]) -> State:
 
 
 def bursts(random: Random, count: int, state: State) -> list[Any]:
-    """Replay, as committed, `count` bursts of records that are much alike, as bulk work is; returns them."""
+    """Replay, as committed, `count` bursts of similar records, as bulk operations write them; returns them."""
     lived: list[Any] = []
 
     def replay(records: Iterable[Any]) -> None:
@@ -241,7 +241,7 @@ def partition(random: Random, state: State) -> Any:
 
 
 def since(state: State, metadata_version: int) -> bool:
-    """Whether what came with a metadata.version may be there."""
+    """Whether a feature of a metadata.version may be used."""
     return state.metadata_version == 0 or state.metadata_version >= metadata_version
 
 

@@ -1,4 +1,4 @@
-"""Leaders and in-sync replicas of many partitions, one after the other: what the bulk path must agree with."""
+"""Leaders and in-sync replicas of many partitions, changed one after the other: the bulk path must give the same."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def leader_and_isr_changes(
     lost_data: int | None = None,
     election: Election | None = None,
 ) -> Records:
-    """What becomes of the partitions in these rows.
+    """The changes of the partitions in these rows.
 
     removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
-    one that was shut down uncleanly, and so leaves ISRs and ELRs.
+    one
+    that was shut down uncleanly, and therefore leaves ISRs and ELRs.
     """
     gone = tuple(broker_id for broker_id in (removed, lost_data) if broker_id is not None)
     leadership = PartitionElections(state, env, also=added, without=gone)

@@ -1,4 +1,4 @@
-"""A controller with a quorum that does as it is told, for tests: what is appended is committed when a test says so."""
+"""A controller for tests, with a quorum that the test controls: appended records are committed when it says so."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def levels(metadata_version: int = LATEST, *, elr: bool = False) -> list[tuple[A
 
 
 class Rig:
-    """One controller, and the log of its quorum. auto: what is appended is committed at once."""
+    """One controller, and the log of its quorum. auto: appended records are committed at once."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class Rig:
         self.step(HighWatermark(self.end_offset if end_offset is None else end_offset))
 
     def tick(self, ms: int = 0) -> list[Any]:
-        """Time passes; the controller is called whenever it wants to be."""
+        """Let time pass; the controller is stepped at each of its deadlines."""
         until = self.now_ms + ms
         effects = []
         while True:
@@ -249,7 +249,7 @@ class Rig:
         return topic_id
 
     def alter(self, topic: str, isr: Any, *, partition_id: int = 0, version: int = 3, **fields: Any) -> Any:
-        """The leader of a partition tells who is in sync, `isr` being broker ids; returns the partition's result."""
+        """AlterPartition by the leader of a partition, `isr` being broker ids; returns the partition's result."""
         partition = self.partition(topic, partition_id)
         given = {
             "partition_index": partition_id,
@@ -328,7 +328,7 @@ def new_topic(name: str, *assignments: tuple[int, ...], **configs: str) -> Creat
 
 
 def set_config(rig: Rig, kind: int, name: str, key: str, value: str) -> None:
-    """Set a dynamic config, as if a request had asked for it."""
+    """Set a dynamic config, as a request would."""
     record = ConfigRecord(resource_type=kind, resource_name=name, name=key, value=value)
     write_result(rig.controller, Result(None, [(record, 0)]))
     rig.step(Ticked())

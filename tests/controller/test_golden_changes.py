@@ -1,7 +1,8 @@
-"""What stock Kafka wrote when brokers came and went, and what this controller would have written: the same.
+"""The records that stock Kafka wrote when brokers registered, were fenced or shut down; this controller writes the
+same.
 
 The golden logs are replayed record by record. Wherever stock fenced or unfenced a broker, started its controlled
-shutdown, or registered it anew, our handlers are asked on the state as it was, and must give stock's records.
+shutdown, or registered it again, our handlers are called on the state before, and must return stock's records.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def in_order(records: list[PartitionChangeRecord]) -> list[PartitionChangeRecord
 
 
 class Replay:
-    """A log, replayed to just before what is looked at. checked: how many changes were compared, by what happened."""
+    """A log, replayed up to the next operation to compare. checked: how many changes were compared, by operation."""
 
     def __init__(self, path: Path, **settings: Any) -> None:
         self.batches = read(path)
@@ -76,7 +77,7 @@ class Replay:
             self.state.replay(record, offset)
 
     def one(self, records: list[tuple[int, Any]], at: int) -> int:
-        """Replay what belongs together from here on; returns where the next begins."""
+        """Replay one operation; returns the position of the next."""
         end = at
         while end < len(records) and isinstance(records[end][1], PartitionChangeRecord):
             end += 1
@@ -92,7 +93,7 @@ class Replay:
         return end + 1
 
     def cleaned_up(self, records: list[tuple[int, Any]], at: int, end: int) -> None:
-        """The changes that a fence or a registration ends; some of other operations may be before them in the batch."""
+        """The changes that a fencing or a registration ends; other operations may be before them in the batch."""
         record = records[end][1]
         for start in range(at, end + 1):
             ours = self.ours(record)
@@ -107,7 +108,7 @@ class Replay:
         raise AssertionError(f"{record} comes after {end - at} changes, which are not ours")
 
     def ours(self, record: Any) -> list[PartitionChangeRecord]:
-        """What this controller would write before this record."""
+        """The records that this controller would write here."""
         state, env = self.state, self.env
         if isinstance(record, BrokerRegistrationChangeRecord):
             return changes(state, heartbeats.fenced(state, env, state.brokers[record.broker_id]))
@@ -117,7 +118,7 @@ class Replay:
         return changes(state, brokers.shut_down(state, env, record.broker_id, is_clean=True))
 
     def followed(self, records: list[tuple[int, Any]], at: int) -> int:
-        """What an unfencing or a controlled shutdown begins."""
+        """The changes that an unfencing or a controlled shutdown begins."""
         record = records[at][1]
         broker = self.state.brokers[record.broker_id]
         if record.fenced == UNFENCE:
@@ -144,7 +145,7 @@ def comes_last(record: Any) -> bool:
     )
 
 
-# The life that both quorums lived: four registrations, one broker that shut down in good order and came back.
+# What happened in both quorums: four registrations, and one broker that shut down cleanly and restarted.
 CHANGES = {
     "4.0-static": {"registered": [0] * 4, "unfenced": [0, 0, 0, 17], "shut down": [28], "fenced": [0]},
     "4.1-static": {"registered": [0], "unfenced": [0]},
@@ -160,7 +161,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: "-".join(path.parts[-4:-2]))
-def test_brokers_come_and_go_as_in_stock_kafka(path):
+def test_broker_changes_write_the_records_of_stock_kafka(path):
     replay = Replay(path)
 
     replay.run()
@@ -169,7 +170,7 @@ def test_brokers_come_and_go_as_in_stock_kafka(path):
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: "-".join(path.parts[-4:-2]))
-def test_an_empty_log_is_begun_as_stock_kafka_began_it(path):
+def test_an_empty_log_gets_the_first_records_of_stock_kafka(path):
     first = read(path)[0]
     stock = [value for _, value in first]
     bootstrap = [decode_record(value) for value in stock[1:-1]]

@@ -1,4 +1,4 @@
-"""Where implementations of this controller usually go wrong: a test for each, in one place."""
+"""Rules that are easily broken in an implementation of this controller: one test for each."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def configure(rig, kind, name, key, value, operation=SET):
     return response.responses[0].error_code
 
 
-def test_a_change_that_names_the_leader_of_now_raises_the_leader_epoch():
+def test_a_change_that_names_the_current_leader_raises_the_leader_epoch():
     rig = Rig().lead().brokers(0)
     topic_id = rig.create("foo", (0,))
     before = rig.partition("foo")
@@ -41,7 +41,7 @@ def test_a_change_that_names_the_leader_of_now_raises_the_leader_epoch():
     assert (after.leader, after.leader_epoch) == (before.leader, before.leader_epoch + 1)
 
 
-def test_a_broker_epoch_is_the_next_offset_and_catching_up_means_the_record_itself():
+def test_a_broker_epoch_is_the_next_offset_and_unfencing_needs_the_registration_record():
     rig = Rig().lead().brokers(0, 1)
     rig.create("foo", (0, 1))
     rig.now_ms += 9001
@@ -55,7 +55,7 @@ def test_a_broker_epoch_is_the_next_offset_and_catching_up_means_the_record_itse
     assert (behind.is_caught_up, there.is_caught_up) == (False, True)
 
 
-def test_nothing_is_answered_before_it_is_committed_nor_what_rests_on_it():
+def test_no_response_precedes_the_commit_of_what_it_depends_on():
     rig = Rig().lead().brokers(0)
     rig.auto = False
 
@@ -64,7 +64,7 @@ def test_nothing_is_answered_before_it_is_committed_nor_what_rests_on_it():
     assert (first in rig.replies, second in rig.replies) == (False, False)
 
 
-def test_of_two_creations_in_flight_one_succeeds():
+def test_of_two_concurrent_creations_of_a_topic_one_succeeds():
     rig = Rig().lead().brokers(0)
     rig.auto = False
     sent = [rig.send(create("foo")) for _ in range(2)]
@@ -76,11 +76,11 @@ def test_of_two_creations_in_flight_one_succeeds():
 # A NOT_CONTROLLER within an envelope: test_envelope.
 
 
-def test_a_request_for_nothing_succeeds_on_a_standby():
+def test_a_standby_answers_an_empty_request():
     assert Rig().ask(CreateTopicsRequest(topics=())).topics == ()
 
 
-def test_defaults_of_tagged_fields_are_not_written_and_directories_are_no_tag():
+def test_default_values_of_tagged_fields_are_not_written_and_directories_are_untagged():
     rig = Rig().lead().brokers(0)
     rig.create("foo", (0,))
     record, version = rig.records()[-1]
@@ -94,7 +94,7 @@ def test_defaults_of_tagged_fields_are_not_written_and_directories_are_no_tag():
 @pytest.mark.parametrize(
     ("metadata_version", "version", "has_directories"), [(16, 0, 0), (17, 1, 1), (22, 1, 1), (23, 2, 1)]
 )
-def test_no_version_is_written_before_its_time(metadata_version, version, has_directories):
+def test_no_record_version_is_written_below_its_metadata_version(metadata_version, version, has_directories):
     rig = Rig(metadata_version=metadata_version).lead().brokers(0, 1)
     rig.create("foo", (0, 1))
     assert (rig.records()[-1][1], len(rig.records()[-1][0].directories)) == (version, 2 * has_directories)
@@ -142,7 +142,7 @@ def test_unchanged_configs_are_written_for_brokers_and_not_for_topics():
     assert rig.end_offset == before + 1
 
 
-def test_appending_to_what_is_not_set_begins_with_the_default():
+def test_append_to_an_unset_key_starts_from_the_default():
     rig = Rig().lead().brokers(0)
     rig.create("foo", (0,))
 
@@ -151,7 +151,7 @@ def test_appending_to_what_is_not_set_begins_with_the_default():
     assert rig.records()[-1][0].value == "delete,compact"
 
 
-def test_a_fenced_broker_stays_a_replica_and_eligible_and_comes_back_into_no_isr_by_itself():
+def test_a_fenced_broker_stays_eligible_and_unfencing_adds_it_to_no_isr():
     rig = Rig(elr=True).lead().brokers(0, 1, 2)
     rig.create("foo", (0, 1, 2), min_insync_replicas="3")
 
@@ -190,7 +190,7 @@ def test_stale_brokers_are_fenced_one_at_a_time():
 # Wildcards of ACLs come with ACLs.
 
 
-def test_a_snapshot_ends_behind_its_last_record_and_at_the_end_of_a_batch():
+def test_the_end_offset_of_a_snapshot_is_exclusive_and_ends_a_batch():
     rig = Rig(metadata_log_max_record_bytes_between_snapshots=1, auto=False).lead()
     rig.commit()
     rig.send(registration(0))
@@ -202,7 +202,7 @@ def test_a_snapshot_ends_behind_its_last_record_and_at_the_end_of_a_batch():
     assert rig.snapshots()[0].view.end_offset == 4
 
 
-def test_partition_0_decides_over_the_min_isr_of_its_topic():
+def test_partition_0_bounds_the_min_isr_of_its_topic():
     rig = Rig(elr=True).lead().brokers(0, 1, 2)
     rig.create("foo", (0, 1), (0, 1), min_insync_replicas="3")
     from tests.controller.handlers.test_reassignments import reassign
@@ -217,7 +217,7 @@ def test_partition_0_decides_over_the_min_isr_of_its_topic():
 
 
 @pytest.mark.parametrize("mine", [True, False])
-def test_the_file_of_the_active_controller_counts_and_not_what_brokers_have(mine):
+def test_static_defaults_are_those_of_the_active_controller_not_of_brokers(mine):
     rig = Rig(elr=False, unclean_leader_election_enable=mine).lead().brokers(0, 1)
     rig.create("foo", (0, 1))
     set_config(rig, 4, "0", "unclean.leader.election.enable", "false" if mine else "true")
@@ -228,7 +228,7 @@ def test_the_file_of_the_active_controller_counts_and_not_what_brokers_have(mine
     assert rig.partition("foo").leader == (1 if mine else -1)
 
 
-def test_the_oldest_description_of_the_cluster_never_succeeds_here():
+def test_describe_cluster_version_0_is_refused_by_a_controller():
     rig = Rig().lead()
 
     assert (
@@ -239,7 +239,7 @@ def test_the_oldest_description_of_the_cluster_never_succeeds_here():
     assert rig.ask(newer, 1).error_code == 0
 
 
-def test_a_standby_knows_which_record_registered_a_broker():
+def test_a_standby_knows_the_offset_of_a_brokers_registration_record():
     active = Rig().lead().brokers(0)
     standby = Rig(node_id=7)
     for data in active.log:

@@ -1,7 +1,7 @@
-"""Random requests to a controller that now and then loses what it wrote: whatever comes, the state stays sound.
+"""Random requests to a controller that sometimes loses its uncommitted records: the state stays consistent.
 
-After each step the state of the active controller is that of a fresh replay of its log, and when leadership is lost
-that of what is committed; no partition is led by a broker that must not lead, no request goes without its answer.
+After each step the state of the active controller equals a fresh replay of its log, and when leadership is lost a
+replay of the committed log; no partition is led by a broker that must not lead; every request gets a response.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ Reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
 
 
 class Life:
-    """A rig, and the luck by which it is driven."""
+    """A rig, and the rng that drives it."""
 
     def __init__(self, seed):
         self.random = Random(seed)
@@ -56,7 +56,7 @@ class Life:
         return self.random.sample(BROKERS, self.random.randint(1, 4))
 
     def partition(self):
-        """A topic and a partition that may be there."""
+        """A topic and a partition, which may exist."""
         name = self.pick(self.rig.state.topic_ids or NAMES)
         return name, self.random.randint(0, 2)
 
@@ -161,7 +161,7 @@ class Life:
             self.rig.commit(self.pick(later))
 
     def lose(self):
-        """Another leads for a while: it has all that is committed, and maybe more of what was written here."""
+        """Another controller leads for a while: it has all committed records, and maybe more of those written here."""
         rig = self.rig
         log = [(next(batches(data)), data) for data in rig.log]
         committed = rig.state.committed_end_offset
@@ -185,7 +185,7 @@ WEIGHTS = {
 
 
 def replayed(log, end_offset):
-    """The state that a fresh node has of a log up to an offset."""
+    """The state of a fresh node that has replayed a log up to an offset."""
     state = State()
     for data in log:
         for batch in batches(data):
@@ -200,7 +200,7 @@ def replayed(log, end_offset):
 
 
 def check(rig):
-    """What must always hold of an active controller's state."""
+    """The invariants of an active controller's state."""
     state = rig.state
     for topic, index, partition in state.partitions:
         where = (topic.name, index, partition)
@@ -222,7 +222,7 @@ def check(rig):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_whatever_is_asked_the_state_stays_sound_and_everyone_is_answered(seed):
+def test_random_requests_keep_the_state_consistent_and_all_are_answered(seed):
     life = Life(seed)
     rig = life.rig
     kinds = [kind for kind, weight in WEIGHTS.items() for _ in range(weight)]

@@ -39,7 +39,7 @@ def test_the_options_of_a_module_are_read(text, options):
         (f"{PLAIN} required password s3cret;", "Value not specified for option 1"),
     ],
 )
-def test_what_is_wrong_is_said_without_a_secret(text, said):
+def test_an_error_in_jaas_text_shows_no_secret(text, said):
     with pytest.raises(ConfigError) as error:
         parse_jaas(text, "key")
 

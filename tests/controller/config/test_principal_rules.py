@@ -27,21 +27,21 @@ def test_the_first_rule_that_matches_counts(name, principal):
     assert PrincipalRules(RULES).name_of(name) == principal
 
 
-def test_by_default_the_name_stays():
+def test_by_default_the_name_is_unchanged():
     assert PrincipalRules("DEFAULT").name_of("CN=a,O=b") == "CN=a,O=b"
 
 
-def test_a_name_that_no_rule_takes_is_refused():
+def test_a_name_that_matches_no_rule_is_refused():
     with pytest.raises(ValueError, match="no rule"):
         PrincipalRules("RULE:^CN=x$/y/").name_of("CN=a")
 
 
-def test_a_reference_to_a_group_that_is_not_there_is_text():
+def test_a_reference_to_a_missing_group_is_literal_text():
     assert PrincipalRules("RULE:^CN=(.*)$/$1@$2/").name_of("CN=a") == "a@$2"
     assert PrincipalRules("RULE:^CN=(.*)$/$12/").name_of("CN=a") == "a2"
 
 
 @pytest.mark.parametrize("text", ["RULE:^CN=(/$1/", "rule", "RULE:x"])
-def test_a_rule_that_is_none_is_refused(text):
+def test_a_malformed_rule_is_refused(text):
     with pytest.raises(ConfigError, match="Invalid rule"):
         PrincipalRules(text)

@@ -1,4 +1,4 @@
-"""What a node refuses of its security settings when it starts, in one line each."""
+"""Which security settings a node refuses when it starts, in one line each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def given(protocol: str, **changes: str):
         given("PLAINTEXT", **{"ssl.keystore.type": "BKS"}),
     ],
 )
-def test_what_is_served_is_taken(settings):
+def test_supported_settings_are_accepted(settings):
     assert served_config(settings).node_id == 1
 
 
@@ -67,7 +67,7 @@ def test_what_is_served_is_taken(settings):
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_served_is_refused_in_one_line(settings, said):
+def test_unsupported_settings_are_refused_in_one_line(settings, said):
     with pytest.raises(ConfigError) as error:
         served_config(settings)
 

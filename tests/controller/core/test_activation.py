@@ -34,7 +34,7 @@ def level(metadata_version):
 
 
 @pytest.mark.parametrize("metadata_version", [7, 12])
-def test_an_empty_log_without_transactions_gets_the_bootstrap_records_alone(metadata_version):
+def test_without_transactions_an_empty_log_gets_only_the_bootstrap_records(metadata_version):
     assert records(state(), levels(metadata_version)) == levels(metadata_version)
 
 
@@ -49,23 +49,23 @@ def test_with_elr_the_min_isr_of_this_node_becomes_that_of_the_cluster():
     assert records(state(), levels(elr=True)) == [BEGIN, *levels(elr=True), (config, 0), END]
 
 
-def test_a_bootstrap_that_broke_off_is_aborted_and_begun_again():
+def test_an_interrupted_bootstrap_is_aborted_and_repeated():
     broken = state(BeginTransactionRecord(name="Bootstrap records"))
 
     assert records(broken, levels()) == [ABORT, BEGIN, *levels(), END]
 
 
-def test_a_bootstrap_that_broke_off_behind_the_metadata_version_is_aborted():
+def test_a_bootstrap_interrupted_after_the_metadata_version_is_aborted():
     broken = state(BeginTransactionRecord(name="Bootstrap records"), level(30))
 
     assert records(broken, levels()) == [ABORT]
 
 
-def test_a_log_that_is_not_empty_gets_nothing():
+def test_a_non_empty_log_gets_no_activation_records():
     assert records(state(level(30)), levels(7)) == []
 
 
-def test_a_transaction_that_is_open_is_aborted():
+def test_an_open_transaction_is_aborted_on_activation():
     assert records(state(level(13), BeginTransactionRecord()), levels()) == [ABORT]
 
 
@@ -77,6 +77,6 @@ def test_a_transaction_that_is_open_is_aborted():
         ((), []),
     ],
 )
-def test_a_log_that_contradicts_its_metadata_version_is_not_led(replayed, bootstrap):
+def test_a_log_that_contradicts_its_metadata_version_is_an_activation_error(replayed, bootstrap):
     with pytest.raises(ActivationError):
         records(state(*replayed), bootstrap)

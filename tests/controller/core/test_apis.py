@@ -1,4 +1,4 @@
-"""The table of APIs, and how each of them says that it failed."""
+"""The table of APIs, and the error response of each."""
 
 import pytest
 
@@ -10,35 +10,35 @@ from records.errors import ApiError, Error, error_text
 from records.registry import response_class
 from records.schema import default_of, schema_of
 
-# KIP-590 and later: what brokers may send on.
+# KIP-590 and later: the APIs that brokers may forward.
 FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67}
 WITHOUT_PERMISSION_OF_THE_WHOLE = {18, 19, 20, 32, 33, 37, 38, 39, 40, 41, 44, 50}
 
 
-def test_these_are_announced_and_no_others():
+def test_exactly_these_apis_are_announced():
     assert sorted(APIS) == [
         1, 18, 19, 20, 29, 30, 31, 32, 33, 37, 38, 39, 40, 41, 43, 44, 45, 46, 49, 50, 51, 52, 53, 54, 55, 56, 57,
         58, 59, 60, 62, 63, 64, 67, 70, 73,
     ]  # fmt: skip
 
 
-def test_each_version_announced_is_one_that_is_read_and_written():
+def test_each_announced_version_can_be_decoded_and_encoded():
     for api in APIS.values():
         for cls in (api.request, response_class(api.api_key)):
             low, high = schema_of(cls).versions
             assert low <= api.versions[0] <= api.versions[1] <= high, api
 
 
-def test_the_quorum_serves_its_own_and_the_controller_the_rest():
+def test_apis_of_the_quorum_have_no_handler_and_all_others_have_one():
     assert {key for key, api in APIS.items() if api.kind == Kind.RAFT} == {1, 52, 53, 54, 55, 59}
     assert {key for key, api in APIS.items() if api.handler is None} == {1, 52, 53, 54, 55, 58, 59}
 
 
-def test_brokers_may_send_on_what_kafka_lets_them():
+def test_brokers_may_forward_the_same_apis_as_in_kafka():
     assert {key for key, api in APIS.items() if api.forwardable} == FORWARDABLE
 
 
-def test_what_a_caller_must_be_allowed_is_what_kafka_asks_for():
+def test_each_api_needs_the_same_operation_as_in_kafka():
     assert {key for key, api in APIS.items() if api.needs is None} == WITHOUT_PERMISSION_OF_THE_WHOLE
     assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {30, 31, 43, 45, 51, 57, 60, 64}
     assert {key for key, api in APIS.items() if api.needs == AclOperation.DESCRIBE} == {29, 46, 55}
@@ -54,7 +54,7 @@ SERVED = [
 
 
 @pytest.mark.parametrize(("key", "version"), SERVED)
-def test_a_refusal_can_be_written_in_every_version(key, version):
+def test_an_error_response_can_be_encoded_in_every_version(key, version):
     request = default_of(APIS[key].request)
 
     response = refused(request, ApiError(Error.UNSUPPORTED_VERSION, "because"), version)
@@ -75,7 +75,7 @@ def test_a_refusal_can_be_written_in_every_version(key, version):
         (70, Error.UNSUPPORTED_VERSION, "why", error_text(35)),
     ],
 )
-def test_a_refusal_says_what_kafka_says(key, code, text, said):
+def test_an_error_response_has_kafkas_code_and_message(key, code, text, said):
     response = refused(default_of(APIS[key].request), ApiError(code, text), 0)
 
     assert (response.error_code, response.error_message) == (code, said)

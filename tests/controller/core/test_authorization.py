@@ -1,4 +1,4 @@
-"""Every API is asked as nobody, as a user with the one right that it needs, and as a super user."""
+"""Each API is called by a sender without permissions, by one with the permission that it needs, and by a super user."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def grant(
 
 
 def asked(rig: Rig, api_key: int, principal: Principal, version: int | None = None) -> Any:
-    """What stands in the way of a request of this API; None where nothing does."""
+    """The error that refuses a request of this API; None if it is allowed."""
     api = APIS[api_key]
     context = RequestContext(Source(1, 1), api_key, version or api.versions[1], "CONTROLLER", principal=principal)
     return refusal(rig.controller, api, context, default_of(api.request))
 
 
 @pytest.mark.parametrize("api_key", WITH_NEEDS)
-def test_nobody_is_refused_and_who_has_the_right_is_not(api_key: int) -> None:
+def test_a_sender_without_the_permission_is_refused_and_one_with_it_is_not(api_key: int) -> None:
     rig = secured().lead()
     nobody = [
         asked(rig, api_key, ANN, version) for version in range(APIS[api_key].versions[0], APIS[api_key].versions[1] + 1)
@@ -83,7 +83,7 @@ def test_nobody_is_refused_and_who_has_the_right_is_not(api_key: int) -> None:
 
 
 @pytest.mark.parametrize("api_key", WITH_NEEDS)
-def test_a_refusal_has_the_code_and_can_be_written_in_every_version(api_key: int) -> None:
+def test_an_authorization_error_can_be_encoded_in_every_version(api_key: int) -> None:
     rig = secured().lead()
     low, high = APIS[api_key].versions
 
@@ -94,7 +94,7 @@ def test_a_refusal_has_the_code_and_can_be_written_in_every_version(api_key: int
         assert code in (DENIED, 0), answer
 
 
-def test_a_refused_request_of_the_controller_is_answered_and_changes_nothing() -> None:
+def test_a_refused_request_gets_a_response_and_changes_nothing() -> None:
     rig = secured().lead()
     before = rig.end_offset
 
@@ -113,7 +113,7 @@ def test_a_refused_request_of_the_controller_is_answered_and_changes_nothing() -
     assert text.endswith(" needs ALTER permission.")
 
 
-def test_a_refusal_comes_before_everything_else_on_a_standby_too() -> None:
+def test_authorization_is_the_first_check_also_on_a_standby() -> None:
     rig = secured()
 
     assert rig.ask(DESCRIBE_CLUSTER, principal=ANN).error_code == DENIED
@@ -121,7 +121,7 @@ def test_a_refusal_comes_before_everything_else_on_a_standby_too() -> None:
     assert rig.ask(default_of(APIS[62].request), principal=ROOT).error_code == Error.NOT_CONTROLLER
 
 
-def test_without_an_authorizer_everyone_may_do_everything() -> None:
+def test_without_an_authorizer_every_request_is_allowed() -> None:
     rig = Rig().lead()
 
     assert [asked(rig, key, ANN) for key in WITH_NEEDS] == [None] * len(WITH_NEEDS)
@@ -140,7 +140,7 @@ def test_before_the_acls_are_loaded_only_super_users_are_served() -> None:
     assert asked(rig, 52, ANN).error_code == DENIED
 
 
-def test_an_acl_counts_when_it_is_committed() -> None:
+def test_an_acl_takes_effect_when_it_is_committed() -> None:
     rig = secured().lead()
     rig.auto = False
     grant(rig, AclOperation.ALTER)
@@ -154,7 +154,7 @@ def test_an_acl_counts_when_it_is_committed() -> None:
 # Per resource.
 
 
-def test_topics_are_created_by_those_who_may_create_them() -> None:
+def test_creating_a_topic_needs_create_on_the_topic() -> None:
     rig = secured().lead().brokers_as(ROOT, 0)
     grant(rig, AclOperation.CREATE, TOPIC, "mine")
     grant(rig, AclOperation.CREATE, TOPIC, "seen")
@@ -177,7 +177,7 @@ def test_topics_are_created_by_those_who_may_create_them() -> None:
     assert answer["seen"].configs
 
 
-def test_whoever_may_create_on_the_cluster_may_create_every_topic() -> None:
+def test_create_on_the_cluster_allows_creating_every_topic() -> None:
     rig = secured().lead().brokers_as(ROOT, 0)
     grant(rig, AclOperation.CREATE)
 
@@ -186,13 +186,13 @@ def test_whoever_may_create_on_the_cluster_may_create_every_topic() -> None:
     assert [each.error_code for each in answer.topics] == [0]
 
 
-def test_topics_that_may_not_be_created_are_refused_by_a_standby_itself() -> None:
+def test_a_standby_refuses_topics_that_may_not_be_created() -> None:
     answer = secured().ask(CreateTopicsRequest(topics=(new_topic("foo", (0,)),)), principal=ANN)
 
     assert [each.error_code for each in answer.topics] == [Error.TOPIC_AUTHORIZATION_FAILED]
 
 
-def test_a_hidden_topic_and_an_absent_one_are_refused_alike() -> None:
+def test_a_hidden_topic_and_a_missing_one_get_the_same_error() -> None:
     rig = secured().lead().brokers_as(ROOT, 0)
     ids = {name: rig.create_as(ROOT, name, (0,)) for name in ("hidden", "described", "mine")}
     grant(rig, AclOperation.DESCRIBE, TOPIC, "described")
@@ -215,7 +215,7 @@ def test_a_hidden_topic_and_an_absent_one_are_refused_alike() -> None:
     ]
 
 
-def test_partitions_are_added_by_those_who_may_alter_the_topic() -> None:
+def test_adding_partitions_needs_alter_on_the_topic() -> None:
     rig = secured().lead().brokers_as(ROOT, 0)
     for name in ("mine", "other"):
         rig.create_as(ROOT, name, (0,))
@@ -241,7 +241,7 @@ DENIED_TEXTS = {
 
 
 @pytest.mark.parametrize("cls", [IncrementalAlterConfigsRequest, AlterConfigsRequest])
-def test_configs_are_altered_by_those_who_may(cls: Any) -> None:
+def test_altering_configs_needs_alter_configs(cls: Any) -> None:
     rig = secured().lead().brokers_as(ROOT, 0)
     rig.create_as(ROOT, "mine", (0,))
     grant(rig, AclOperation.ALTER_CONFIGS, TOPIC, "mine")
@@ -256,7 +256,7 @@ def test_configs_are_altered_by_those_who_may(cls: Any) -> None:
     assert {e.error_code for e in alone.responses} == {29, 30, 31}
 
 
-def test_levels_of_loggers_need_cluster_action() -> None:
+def test_setting_logger_levels_needs_cluster_action() -> None:
     rig = secured().lead()
     item = IncrementalAlterConfigsRequest.AlterConfigsResource
     resource = item(resource_type=8, resource_name="3000", configs=())
@@ -269,7 +269,7 @@ def test_levels_of_loggers_need_cluster_action() -> None:
     assert [e.error_code for e in allowed.responses] == [0]
 
 
-def test_the_allowed_operations_on_the_cluster_are_told() -> None:
+def test_describe_cluster_returns_the_allowed_operations() -> None:
     rig = secured(metadata_version=30).lead()
     grant(rig, AclOperation.ALTER)
     request = DescribeClusterRequest(endpoint_type=2, include_cluster_authorized_operations=True)

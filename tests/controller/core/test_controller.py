@@ -1,4 +1,4 @@
-"""The controller as a whole: claiming, writing, waiting, losing, following; what any API shares with the others."""
+"""The controller as a whole: activation, writes, waiting, lost leadership, standby; the rules that all APIs share."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def kinds(effects):
     return [type(effect) for effect in effects]
 
 
-def test_the_active_controller_begins_an_empty_log_with_the_bootstrap_records_in_a_transaction():
+def test_an_empty_log_gets_the_bootstrap_records_in_one_transaction():
     rig = Rig(elr=True, min_insync_replicas=3).lead()
 
     assert rig.records() == [
@@ -54,13 +54,13 @@ def test_the_active_controller_begins_an_empty_log_with_the_bootstrap_records_in
     assert len(rig.log) == 2
 
 
-def test_a_log_that_is_not_empty_is_not_begun_again():
+def test_a_non_empty_log_gets_no_bootstrap_records():
     rig = Rig().lead().follow().lead()
 
     assert [type(r) for r, _ in rig.records()] == [BeginTransactionRecord, FeatureLevelRecord, EndTransactionRecord]
 
 
-def test_a_transaction_that_was_left_open_is_aborted():
+def test_a_new_active_controller_aborts_an_open_transaction():
     rig = Rig().lead()
     rig.follow()
     batch = transaction_batch(rig, BeginTransactionRecord(), FeatureLevelRecord(name="group.version", feature_level=1))
@@ -74,7 +74,7 @@ def test_a_transaction_that_was_left_open_is_aborted():
     assert rig.state.transaction_start == -1
 
 
-def test_sessions_are_those_of_the_registrations_behind_an_aborted_transaction():
+def test_a_new_active_controller_has_sessions_of_the_registrations_after_the_abort():
     rig = Rig().lead().brokers(0)
     rig.follow()
     fence = BrokerRegistrationChangeRecord(broker_id=0, broker_epoch=rig.state.brokers[0].epoch, fenced=1)
@@ -102,7 +102,7 @@ def transaction_batch(rig, *records):
     return data
 
 
-def test_a_request_is_appended_at_once_and_answered_when_it_is_committed():
+def test_a_request_is_appended_at_once_and_answered_when_committed():
     rig = Rig(auto=False).lead()
     rig.commit()
 
@@ -116,7 +116,7 @@ def test_a_request_is_appended_at_once_and_answered_when_it_is_committed():
     assert list(rig.replies) == [first, second]
 
 
-def test_one_operation_is_one_batch_with_the_epoch_and_the_wall_clock():
+def test_an_operation_is_one_batch_with_leader_epoch_and_wall_clock_time():
     rig = Rig().lead()
     rig.step(WallClock(1_700_000_000_000))
     rig.brokers(0)
@@ -130,7 +130,7 @@ def test_one_operation_is_one_batch_with_the_epoch_and_the_wall_clock():
     assert batch.max_timestamp == 1_700_000_000_000 + rig.now_ms
 
 
-def test_a_later_request_sees_what_is_not_committed_yet():
+def test_a_later_request_sees_uncommitted_changes():
     rig = Rig().lead().brokers(0)
     rig.auto = False
 
@@ -142,7 +142,7 @@ def test_a_later_request_sees_what_is_not_committed_yet():
     assert [rig.replies[n].topics[0].error_code for n in (first, second)] == [0, Error.TOPIC_ALREADY_EXISTS]
 
 
-def test_on_loss_of_leadership_what_is_not_committed_is_taken_back_and_who_waits_is_told():
+def test_losing_leadership_undoes_uncommitted_changes_and_answers_waiting_requests():
     rig = Rig().lead().brokers(0)
     before = rig.state.contents()
     rig.auto = False
@@ -159,7 +159,7 @@ def test_on_loss_of_leadership_what_is_not_committed_is_taken_back_and_who_waits
     assert text == "The active controller appears to be node 7."
 
 
-def test_what_another_leader_commits_goes_on_where_the_state_was_taken_back_to():
+def test_after_the_undo_the_new_leaders_records_are_replayed():
     rig = Rig().lead().brokers(0)
     rig.auto = False
     rig.send(create_request("lost"))
@@ -172,7 +172,7 @@ def test_what_another_leader_commits_goes_on_where_the_state_was_taken_back_to()
     assert rig.state.end_offset == rig.state.committed_end_offset == rig.end_offset
 
 
-def test_an_append_that_was_refused_ends_the_leadership():
+def test_a_refused_append_makes_the_controller_resign():
     rig = Rig().lead().brokers(0)
     rig.auto = False
     waiting = rig.send(create_request("foo"))
@@ -185,7 +185,7 @@ def test_an_append_that_was_refused_ends_the_leadership():
     assert rig.step(AppendRefused(1)) == []
 
 
-def test_a_leader_that_is_leader_again_goes_on_with_all_that_it_wrote():
+def test_a_controller_that_leads_the_next_epoch_too_keeps_its_records():
     rig = Rig().lead().brokers(0)
     rig.auto = False
     waiting = rig.send(create_request("foo"))
@@ -214,7 +214,7 @@ def test_a_standby_has_the_same_state_as_the_active_controller():
     assert standby.state.registration_offsets == active.state.registration_offsets
 
 
-def test_a_standby_that_becomes_active_gives_unfenced_brokers_a_whole_session():
+def test_a_standby_that_becomes_active_gives_unfenced_brokers_a_full_session_timeout():
     active = Rig().lead().brokers(0, 1).fence(1)
     standby = Rig(node_id=3001, metadata_max_idle_interval_ms=0)
     standby.log, standby.end_offset, standby.epoch = list(active.log), active.end_offset, active.epoch
@@ -230,7 +230,7 @@ def test_a_standby_that_becomes_active_gives_unfenced_brokers_a_whole_session():
 # Reads, and answers without records.
 
 
-def test_an_answer_that_tells_of_the_state_waits_for_proof_of_leadership():
+def test_a_read_waits_for_confirmed_leadership():
     rig = Rig().lead().brokers(0)
     rig.create("foo", (0,))
     rig.confirms = False
@@ -243,7 +243,7 @@ def test_an_answer_that_tells_of_the_state_waits_for_proof_of_leadership():
     assert rig.replies[waiting].topics[0].error_code == Error.TOPIC_ALREADY_EXISTS
 
 
-def test_one_question_is_under_way_at_a_time_and_who_comes_meanwhile_waits_for_the_next():
+def test_one_confirmation_is_pending_at_a_time_and_later_reads_wait_for_the_next():
     rig = Rig().lead().brokers(0)
     rig.create("foo", (0,))
     rig.confirms = False
@@ -260,7 +260,7 @@ def test_one_question_is_under_way_at_a_time_and_who_comes_meanwhile_waits_for_t
     assert list(rig.replies)[-2:] == [second, third]
 
 
-def test_a_confirmation_of_another_epoch_proves_nothing():
+def test_a_confirmation_of_another_epoch_is_ignored():
     rig = Rig().lead().brokers(0)
     rig.confirms = False
     waiting = rig.send(ListPartitionReassignmentsRequest())
@@ -270,7 +270,7 @@ def test_a_confirmation_of_another_epoch_proves_nothing():
     assert waiting not in rig.replies
 
 
-def test_a_deposed_leader_does_not_answer_with_what_it_lost():
+def test_a_deposed_leader_does_not_answer_reads_from_lost_records():
     rig = Rig().lead().brokers(0, 1)
     rig.create("foo", (0,))
     rig.auto = rig.confirms = False
@@ -287,7 +287,7 @@ def test_a_deposed_leader_does_not_answer_with_what_it_lost():
     assert rig.replies[creating].topics[0].error_code == Error.NOT_CONTROLLER
 
 
-def test_a_heartbeat_that_changes_nothing_is_answered_beside_a_busy_writer():
+def test_an_unchanged_heartbeat_is_answered_while_other_records_are_uncommitted():
     rig = Rig().lead().brokers(0, 1)
     rig.auto = rig.confirms = False
     rig.send(create_request("foo"))
@@ -295,7 +295,7 @@ def test_a_heartbeat_that_changes_nothing_is_answered_beside_a_busy_writer():
     assert rig.heartbeat(1, current_metadata_offset=0).is_fenced is False
 
 
-def test_a_heartbeat_waits_for_what_is_uncommitted_of_its_own_broker():
+def test_a_heartbeat_waits_for_uncommitted_changes_of_its_own_broker():
     from records.messages.brokers import BrokerHeartbeatRequest
     from records.schema import default_of, replace
 
@@ -317,7 +317,7 @@ def test_a_heartbeat_waits_for_what_is_uncommitted_of_its_own_broker():
     assert [rig.replies[n].is_fenced for n in (unfencing, again)] == [False, False]
 
 
-def test_an_answer_waits_only_for_what_it_rests_on():
+def test_a_response_waits_only_for_the_records_it_depends_on():
     rig = Rig().lead().brokers(0)
     rig.create("foo", (0,))
     rig.auto = False
@@ -330,7 +330,7 @@ def test_an_answer_waits_only_for_what_it_rests_on():
     assert bar not in rig.replies
 
 
-def test_a_closed_connection_gets_no_answers_and_what_it_wrote_stays():
+def test_responses_to_a_closed_connection_are_dropped_and_its_records_stay():
     rig = Rig().lead().brokers(0)
     rig.auto = rig.confirms = False
     gone = rig.send(create_request("foo"), connection=5)
@@ -345,7 +345,7 @@ def test_a_closed_connection_gets_no_answers_and_what_it_wrote_stays():
     assert sorted(rig.state.topic_ids) == ["bar", "foo"]
 
 
-def test_a_request_that_waited_longer_than_its_client_does_is_not_begun():
+def test_a_request_older_than_its_timeout_is_not_handled():
     rig = Rig().lead().brokers(0)
     late = CreateTopicsRequest(topics=(new_topic("foo", (0,)),), timeout_ms=100)
 
@@ -358,7 +358,7 @@ def test_a_request_that_waited_longer_than_its_client_does_is_not_begun():
 # Time.
 
 
-def test_a_record_without_content_is_written_from_time_to_time():
+def test_an_idle_active_controller_writes_no_op_records():
     rig = Rig(metadata_max_idle_interval_ms=500).lead()
     before = rig.end_offset
 
@@ -367,7 +367,7 @@ def test_a_record_without_content_is_written_from_time_to_time():
     assert rig.records(before) == [(NoOpRecord(), 0)] * 2
 
 
-def test_no_such_record_is_written_where_that_is_turned_off_nor_by_a_standby():
+def test_no_op_records_can_be_disabled_and_a_standby_writes_none():
     off = Rig(metadata_max_idle_interval_ms=0).lead()
     standby = Rig().lead().follow()
     before = off.end_offset, standby.end_offset
@@ -378,7 +378,7 @@ def test_no_such_record_is_written_where_that_is_turned_off_nor_by_a_standby():
     assert (off.end_offset, standby.end_offset) == before
 
 
-def test_a_step_does_one_thing_of_each_sort():
+def test_a_step_fences_one_broker_and_runs_one_task():
     rig = Rig(metadata_max_idle_interval_ms=0).lead().brokers(0, 1)
     rig.now_ms += 60_000
 
@@ -388,7 +388,7 @@ def test_a_step_does_one_thing_of_each_sort():
     assert rig.deadline_ms <= rig.now_ms
 
 
-def test_after_shut_down_nothing_is_written_any_more():
+def test_a_controller_that_shut_down_writes_nothing():
     rig = Rig().lead().brokers(0)
     rig.auto = False
     waiting = rig.send(create_request("foo"))
@@ -404,7 +404,7 @@ def test_after_shut_down_nothing_is_written_any_more():
     assert (rig.end_offset, rig.controller.is_active, rig.deadline_ms) == (end_offset, False, None)
 
 
-def test_the_kraft_version_is_what_the_log_says():
+def test_the_kraft_version_is_that_of_the_log():
     rig = Rig()
 
     rig.step(KraftVersion(1, 17))
@@ -412,14 +412,14 @@ def test_the_kraft_version_is_what_the_log_says():
     assert (rig.controller.env.kraft_version, rig.controller.env.kraft_version_offset) == (1, 17)
 
 
-def test_a_standby_is_not_given_a_high_watermark():
+def test_a_high_watermark_is_no_input_of_a_standby():
     rig = Rig()
 
     with pytest.raises(AssertionError):
         rig.step(HighWatermark(5))
 
 
-def test_the_active_controller_is_not_given_what_it_wrote():
+def test_committed_batches_are_no_input_of_the_active_controller():
     rig = Rig().lead()
 
     with pytest.raises(AssertionError):
@@ -437,7 +437,7 @@ def test_a_log_without_a_metadata_version_needs_bootstrap_records(bootstrap):
 # Metadata transactions, and what may be told of them.
 
 
-def test_an_answer_that_rests_on_a_transaction_waits_for_its_end():
+def test_a_response_that_depends_on_a_transaction_waits_for_its_end():
     rig = Rig(metadata_max_batch_size_in_bytes=300).lead().brokers(0, 1)
     rig.create("foo", (0, 1), (1, 0), (0, 1), (1, 0))
     rig.auto = False
@@ -452,7 +452,7 @@ def test_an_answer_that_rests_on_a_transaction_waits_for_its_end():
 
 
 @pytest.mark.parametrize("record", [EndTransactionRecord(), AbortTransactionRecord(reason="")])
-def test_a_standby_tells_nothing_of_a_transaction_before_its_end(record):
+def test_a_standby_does_not_answer_from_an_open_transaction(record):
     rig = Rig().lead().brokers(0, 1)
     topic_id = rig.create("foo", (0,))
     rig.follow()
@@ -473,7 +473,7 @@ def test_a_standby_tells_nothing_of_a_transaction_before_its_end(record):
     assert [topic.name for topic in topics] == (["foo"] if isinstance(record, EndTransactionRecord) else [])
 
 
-def test_a_standby_that_has_just_started_tells_nothing_before_it_has_caught_up():
+def test_a_standby_answers_no_reads_before_it_has_caught_up_after_its_start():
     rig = Rig().follow()
     rig.controller.is_catching_up = True
 
@@ -485,7 +485,7 @@ def test_a_standby_that_has_just_started_tells_nothing_before_it_has_caught_up()
     assert rig.replies[listing].error_code == 0
 
 
-def test_who_leads_has_caught_up():
+def test_an_active_controller_counts_as_caught_up():
     rig = Rig()
     rig.controller.is_catching_up = True
     listing = rig.send(ListPartitionReassignmentsRequest())
@@ -496,7 +496,7 @@ def test_who_leads_has_caught_up():
     assert not rig.controller.is_catching_up
 
 
-def test_every_input_has_its_function():
+def test_every_input_class_has_a_step_function():
     from typing import get_args
 
     from controller.core.steps import STEPS

@@ -27,7 +27,7 @@ def decoded(data):
     return [decode_record(record.value)[0] for record in records_of(data, batch)]
 
 
-def test_what_fits_is_one_batch():
+def test_records_that_fit_are_one_batch():
     rig = Rig(metadata_max_batch_size_in_bytes=10_000).lead()
     records = [config(number) for number in range(50)]
 
@@ -38,7 +38,7 @@ def test_what_fits_is_one_batch():
     assert (batch.base_offset, batch.last_offset) == (rig.end_offset, rig.end_offset + 49)
 
 
-def test_what_does_not_fit_is_a_transaction_of_batches_none_of_which_is_too_large():
+def test_records_that_do_not_fit_are_a_transaction_of_smaller_batches():
     rig = Rig(metadata_max_batch_size_in_bytes=1000).lead()
     records = [config(number) for number in range(50)]
 
@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_a_transaction_of_batches_none_of_which_is_too_larg
     assert rig.state.end_offset == rig.controller.env.next_offset == written[-1].last_offset + 1
 
 
-def test_without_transactions_what_must_be_atomic_is_refused_with_nothing_done():
+def test_without_transactions_too_many_atomic_records_are_refused():
     rig = Rig(metadata_version=12, metadata_max_batch_size_in_bytes=1000).lead()
     before = rig.state.contents()
 
@@ -64,7 +64,7 @@ def test_without_transactions_what_must_be_atomic_is_refused_with_nothing_done()
     assert (rig.state.contents(), rig.controller.env.next_offset) == (before, rig.end_offset)
 
 
-def test_without_transactions_what_need_not_be_atomic_is_cut():
+def test_without_transactions_records_that_need_not_be_atomic_are_split():
     rig = Rig(metadata_version=12, metadata_max_batch_size_in_bytes=1000).lead()
     records = [config(number) for number in range(50)]
 
@@ -74,7 +74,7 @@ def test_without_transactions_what_need_not_be_atomic_is_cut():
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_a_record_that_fits_nowhere_is_refused(atomic):
+def test_a_record_larger_than_a_batch_is_refused(atomic):
     rig = Rig(metadata_max_batch_size_in_bytes=1000).lead()
 
     with pytest.raises(ApiError):
@@ -89,7 +89,7 @@ def large_cluster(**settings):
     return rig
 
 
-def test_a_large_fence_is_one_transaction_and_all_or_nothing():
+def test_fencing_with_many_changes_is_one_transaction():
     rig = large_cluster(metadata_max_batch_size_in_bytes=20_000)
     before = rig.state.contents()
     base = rig.end_offset
@@ -113,7 +113,7 @@ def test_a_large_fence_is_one_transaction_and_all_or_nothing():
     assert rig.state.contents() == before
 
 
-def test_a_transaction_that_was_half_committed_goes_on_where_another_leader_has_the_rest():
+def test_a_half_committed_transaction_continues_under_another_leader():
     rig = large_cluster(metadata_max_batch_size_in_bytes=20_000)
     base = rig.end_offset
     rig.auto = False
@@ -130,7 +130,7 @@ def test_a_transaction_that_was_half_committed_goes_on_where_another_leader_has_
     assert rig.state.contents() == after
 
 
-def test_a_standby_replays_a_large_fence_to_the_same_state():
+def test_a_standby_that_replays_a_large_fencing_has_the_same_state():
     rig = large_cluster(metadata_max_batch_size_in_bytes=20_000)
     rig.fence(0)
     standby = Rig(node_id=7)
@@ -141,7 +141,7 @@ def test_a_standby_replays_a_large_fence_to_the_same_state():
     assert standby.state.contents() == rig.state.contents()
 
 
-def test_many_sessions_that_end_do_not_hold_the_others_up():
+def test_other_requests_are_served_while_many_sessions_expire():
     rig = large_cluster()
     rig.now_ms += 9001
 

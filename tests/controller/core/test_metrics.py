@@ -1,4 +1,4 @@
-"""Counters of a controller: what requests, snapshots and leaders leave in them."""
+"""Counters of a controller: how requests, snapshots and changes of the leader update them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_quantiles_are_those_of_the_last_durations() -> None:
     assert Durations().quantiles((0.5, 1.0)) == [0.0, 0.0]
 
 
-def test_the_time_of_a_write_has_the_wait_for_its_commit_in_it() -> None:
+def test_the_processing_time_of_a_write_includes_the_wait_for_its_commit() -> None:
     rig = Rig(auto=False).lead()
     rig.commit()
     metrics = rig.controller.metrics

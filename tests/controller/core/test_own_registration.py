@@ -32,7 +32,7 @@ def rig(**fields):
     )
 
 
-def test_a_controller_registers_with_itself_when_it_is_the_active_one():
+def test_the_active_controller_registers_with_itself():
     r = rig().lead()
 
     (sent,) = r.sent()
@@ -59,7 +59,7 @@ def test_a_controller_registers_with_itself_when_it_is_the_active_one():
     assert r.state.controllers[3000].listeners["CONTROLLER"] == ("c0", 9093, 0)
 
 
-def test_nothing_is_sent_while_nobody_leads_nor_before_3_7():
+def test_no_registration_is_sent_without_a_leader_or_below_3_7():
     unled = rig()
     old = rig(metadata_version=14).lead()
 
@@ -69,7 +69,7 @@ def test_nothing_is_sent_while_nobody_leads_nor_before_3_7():
     assert (unled.sent(), old.sent()) == ([], [])
 
 
-def test_another_incarnation_of_this_node_is_replaced():
+def test_the_registration_of_another_incarnation_is_replaced():
     from tests.controller.handlers.test_controllers import request
 
     r = rig().lead()
@@ -82,7 +82,7 @@ def test_another_incarnation_of_this_node_is_replaced():
 
 
 @pytest.mark.parametrize("answer", [None, REFUSED])
-def test_a_failed_attempt_is_repeated_later_and_later(answer):
+def test_a_failed_registration_is_retried_with_growing_delays(answer):
     r = rig().lead()
 
     waits = []
@@ -99,7 +99,7 @@ def test_a_failed_attempt_is_repeated_later_and_later(answer):
     assert len(r.noted("controller_registration_failed")) == 14
 
 
-def test_an_attempt_without_an_answer_fails_after_a_while():
+def test_a_registration_without_a_response_times_out():
     r = rig().lead()
 
     r.tick(4999)
@@ -111,7 +111,7 @@ def test_an_attempt_without_an_answer_fails_after_a_while():
     assert r.noted("controller_registration_failed")[0]["reason"] == "no answer came"
 
 
-def test_another_leader_is_asked_at_once():
+def test_a_registration_is_sent_to_a_new_leader_at_once():
     r = rig().lead()
     for _ in range(6):
         r.step(SendAnswered(r.sent()[-1].number, None))
@@ -124,7 +124,7 @@ def test_another_leader_is_asked_at_once():
     assert len(r.sent()) == before + 1
 
 
-def test_a_success_whose_record_never_comes_is_repeated():
+def test_a_registration_whose_record_is_lost_is_sent_again():
     r = rig().lead()
     r.step(SendAnswered(1, OK))
 

@@ -19,13 +19,13 @@ def due(found, now_ms):
     return None if task is None else task.name
 
 
-def test_tasks_are_due_one_period_after_the_beginning():
+def test_tasks_are_first_due_one_period_after_activation():
     t = tasks()
 
     assert (due(t, 1499), due(t, 1500), t.next_due_ms()) == (None, "writeNoOpRecord", 1500)
 
 
-def test_the_one_that_is_due_longest_comes_first():
+def test_the_task_that_is_overdue_longest_runs_first():
     t = tasks()
 
     order = []
@@ -38,7 +38,7 @@ def test_the_one_that_is_due_longest_comes_first():
     assert due(t, 4000) is None
 
 
-def test_a_task_that_has_more_to_do_is_due_again_in_a_moment():
+def test_a_task_with_more_to_do_is_due_again_soon():
     t = tasks()
     task = t.due(4000)
 
@@ -49,7 +49,7 @@ def test_a_task_that_has_more_to_do_is_due_again_in_a_moment():
     assert task.due_ms == 4510
 
 
-def test_tasks_can_be_turned_off():
+def test_tasks_can_be_disabled():
     t = tasks(
         metadata_max_idle_interval_ms=0, unclean_leader_election_interval_ms=0, auto_leader_rebalance_enable=False
     )

@@ -25,7 +25,7 @@ def schedule(bytes_max=1000, interval_ms=0):
     return SnapshotSchedule(settings, 0)
 
 
-def test_a_snapshot_is_due_after_so_many_bytes():
+def test_a_snapshot_is_due_after_the_configured_number_of_bytes():
     s = schedule()
     s.replayed(Appended(10, 3, 77, 999))
     assert s.due(10, 1) is None
@@ -34,7 +34,7 @@ def test_a_snapshot_is_due_after_so_many_bytes():
     assert s.due(12, 1) == SnapshotId(12, 4)
 
 
-def test_a_snapshot_is_due_after_so_much_time_if_anything_was_written():
+def test_a_snapshot_is_due_after_the_configured_time_if_records_were_written():
     s = schedule(interval_ms=5000)
     assert s.due(0, 9999) is None
     s.replayed(Appended(10, 3, 77, 1))
@@ -42,21 +42,21 @@ def test_a_snapshot_is_due_after_so_much_time_if_anything_was_written():
     assert (s.due(10, 4999), s.due(10, 5000)) == (None, SnapshotId(10, 3))
 
 
-def test_control_batches_alone_ask_for_none():
+def test_control_batches_alone_cause_no_snapshot():
     s = schedule(interval_ms=5000)
     s.replayed(Appended(10, 3, 77, 0))
 
     assert s.due(10, 9999) is None
 
 
-def test_there_is_none_in_a_batch_nor_in_a_transaction():
+def test_no_snapshot_is_due_within_a_batch_or_transaction():
     s = schedule(bytes_max=1)
     s.replayed(Appended(10, 3, 77, 100))
 
     assert (s.due(9, 0), s.due(5, 0)) == (None, None)
 
 
-def test_one_is_written_at_a_time():
+def test_one_snapshot_is_written_at_a_time():
     s = schedule(bytes_max=1)
     s.replayed(Appended(10, 3, 77, 100))
     s.writing = SnapshotId(8, 3)
@@ -67,7 +67,7 @@ def test_one_is_written_at_a_time():
     assert s.due(10, 0) == SnapshotId(10, 3)
 
 
-def test_what_the_active_controller_wrote_counts_when_it_is_committed():
+def test_records_of_the_active_controller_count_when_committed():
     s = schedule(bytes_max=150)
     s.appended(Appended(10, 3, 77, 100))
     s.appended(Appended(20, 3, 78, 100))
@@ -78,7 +78,7 @@ def test_what_the_active_controller_wrote_counts_when_it_is_committed():
     assert s.due(20, 0) == SnapshotId(20, 3)
 
 
-def test_what_was_lost_does_not_count():
+def test_lost_records_do_not_count_towards_a_snapshot():
     s = schedule()
     s.appended(Appended(10, 3, 77, 100))
 
@@ -88,7 +88,7 @@ def test_what_was_lost_does_not_count():
     assert s.bytes == 0
 
 
-def test_the_controller_has_a_snapshot_taken_of_what_is_committed():
+def test_a_snapshot_contains_only_committed_records():
     rig = Rig(metadata_log_max_record_bytes_between_snapshots=500).lead()
     rig.brokers(0)
     rig.create("foo", (0,))
@@ -108,7 +108,7 @@ def test_the_controller_has_a_snapshot_taken_of_what_is_committed():
     assert rig.noted("snapshot_written") == [{"end_offset": first.id.end_offset, "epoch": 1, "size": 321}]
 
 
-def test_a_standby_takes_its_own():
+def test_a_standby_takes_its_own_snapshots():
     active = Rig().lead().brokers(0)
     active.create("foo", *[(0,)] * 30)
     standby = Rig(node_id=7, metadata_log_max_record_bytes_between_snapshots=500)
@@ -121,7 +121,7 @@ def test_a_standby_takes_its_own():
 
 
 @pytest.mark.parametrize("records_max", [1024, 4])
-def test_a_loaded_snapshot_is_the_whole_state_and_counting_begins_anew(records_max):
+def test_loading_a_snapshot_replaces_the_state_and_resets_the_counts(records_max):
     active = Rig(elr=True).lead().brokers(0, 1, 2)
     active.create("foo", (0, 1, 2), (1, 2, 0), min_insync_replicas="2")
     active.fence(1)

@@ -1,4 +1,4 @@
-"""Answers that wait."""
+"""Responses that wait for a commit or for confirmed leadership."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ def add(waiting, name, offset, *, confirm=False, connection=1):
     waiting.add(context(connection), f"request {name}", name, offset, confirm=confirm)
 
 
-def test_answers_leave_when_their_offsets_are_committed():
+def test_responses_are_sent_when_their_offsets_are_committed():
     w, answers = waiting()
     w.on_committed(10)
     for name, offset in (("c", 12), ("a", 9), ("b", 10), ("d", 12), ("e", -1)):
@@ -35,7 +35,7 @@ def test_answers_leave_when_their_offsets_are_committed():
     assert len(w) == 0
 
 
-def test_a_question_is_asked_when_someone_needs_it_and_none_is_under_way():
+def test_a_confirmation_is_requested_if_one_is_needed_and_none_is_pending():
     w, answers = waiting()
 
     assert w.question() == 0
@@ -49,7 +49,7 @@ def test_a_question_is_asked_when_someone_needs_it_and_none_is_under_way():
     assert (answers, w.question()) == (["a", "b"], 0)
 
 
-def test_an_answer_needs_both_its_offset_and_its_proof():
+def test_a_response_needs_both_the_commit_and_the_confirmation():
     w, answers = waiting()
     w.on_committed(5)
     add(w, "a", 7, confirm=True)
@@ -69,7 +69,7 @@ def test_an_answer_needs_both_its_offset_and_its_proof():
     assert answers == ["a", "b", "c"]
 
 
-def test_what_is_forgotten_is_given_back():
+def test_clearing_returns_the_waiting_requests():
     w, answers = waiting()
     add(w, "a", 3)
     add(w, "b", 2)
@@ -82,7 +82,7 @@ def test_what_is_forgotten_is_given_back():
     assert (answers, len(w), w.question()) == ([], 0, 0)
 
 
-def test_a_late_proof_for_a_former_leadership_is_none_for_the_next():
+def test_a_confirmation_of_an_earlier_leadership_does_not_count():
     w, answers = waiting()
     add(w, "a", -1, confirm=True)
     assert w.question() == 1
@@ -94,7 +94,7 @@ def test_a_late_proof_for_a_former_leadership_is_none_for_the_next():
     assert answers == []
 
 
-def test_a_connection_that_is_gone_gets_nothing():
+def test_responses_to_a_closed_connection_are_dropped():
     w, answers = waiting()
     for connection in (1, 2):
         add(w, f"a{connection}", 3, connection=connection)
@@ -117,7 +117,7 @@ def test_a_connection_that_is_gone_gets_nothing():
         )
     )
 )
-def test_each_answer_leaves_once_and_never_too_early(steps):
+def test_each_response_is_sent_once_and_never_too_early(steps):
     committed, asked, confirmed = 0, 0, 0
     needs = {}
     left = []

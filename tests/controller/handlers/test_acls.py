@@ -105,7 +105,7 @@ def test_acls_are_created_in_one_batch_and_each_once() -> None:
         ),
     ],
 )
-def test_an_acl_that_cannot_be_is_refused_by_itself(fields: dict[str, Any], text: str) -> None:
+def test_an_invalid_acl_is_refused_on_its_own(fields: dict[str, Any], text: str) -> None:
     rig = secured().lead()
 
     answer = create(rig, creation(**fields), creation("good"))
@@ -118,7 +118,7 @@ def test_an_acl_that_cannot_be_is_refused_by_itself(fields: dict[str, Any], text
 
 
 @pytest.mark.parametrize("field", ["resource_type", "resource_pattern_type", "operation", "permission_type"])
-def test_a_code_that_stands_in_filters_alone_fails_the_whole_request(field: str) -> None:
+def test_a_code_for_filters_only_fails_the_whole_request(field: str) -> None:
     rig = secured().lead()
 
     answer = create(rig, creation(), creation(**{field: ANY}))
@@ -179,7 +179,7 @@ def test_acls_are_described_by_their_patterns() -> None:
         ({"permission_type": DENY}, ["ord"]),
     ],
 )
-def test_a_filter_chooses(fields: dict[str, Any], names: list[str]) -> None:
+def test_a_filter_selects_acls(fields: dict[str, Any], names: list[str]) -> None:
     rig = secured().lead()
     create(
         rig,
@@ -195,7 +195,7 @@ def test_a_filter_chooses(fields: dict[str, Any], names: list[str]) -> None:
         assert sorted(acl.resource_name for acl in matching) == names
 
 
-def test_what_two_filters_match_is_removed_once_and_told_twice() -> None:
+def test_an_acl_that_two_filters_match_is_removed_once_and_returned_twice() -> None:
     rig = secured().lead()
     create(rig, creation(), creation("payments"))
     start = rig.end_offset
@@ -227,7 +227,7 @@ def test_more_than_10_000_acls_are_not_removed_at_once() -> None:
     assert len(rig.state.acls) == 10_002
 
 
-def test_an_acl_that_is_not_committed_yet_is_there_already() -> None:
+def test_an_uncommitted_acl_counts_as_existing() -> None:
     rig = secured().lead()
     rig.auto = False
     first, second = (

@@ -1,4 +1,4 @@
-"""BrokerRegistration and UnregisterBroker: what ClusterControlManagerTest and QuorumControllerTest of Kafka ask for."""
+"""BrokerRegistration and UnregisterBroker: the cases of Kafka's ClusterControlManagerTest and QuorumControllerTest."""
 
 import pytest
 

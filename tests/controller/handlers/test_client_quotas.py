@@ -80,7 +80,7 @@ def test_quotas_are_set_changed_and_removed() -> None:
         ({"ip": "no such host"}, (CONNECTIONS, 1.0), "no such host is not a valid IP or resolvable host."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_by_itself(parts: Parts, op: tuple[str, float], text: str) -> None:
+def test_an_invalid_quota_is_refused_on_its_own(parts: Parts, op: tuple[str, float], text: str) -> None:
     rig = Rig().lead()
 
     answer = alter(rig, entry(parts, op), entry({"user": "good"}, ("request_percentage", 1.0)))
@@ -89,7 +89,7 @@ def test_what_cannot_be_is_refused_by_itself(parts: Parts, op: tuple[str, float]
     assert list(rig.state.quotas) == [(("user", "good"),)]
 
 
-def test_an_entity_that_comes_twice_is_refused_the_second_time() -> None:
+def test_the_second_entry_for_an_entity_is_refused() -> None:
     rig = Rig().lead()
     user: Parts = {"user": "ann"}
 
@@ -101,7 +101,7 @@ def test_an_entity_that_comes_twice_is_refused_the_second_time() -> None:
     assert [value for _, _, value, _ in written(rig)] == [1.0]
 
 
-def test_a_number_that_is_none_is_taken_and_is_the_same_as_itself() -> None:
+def test_nan_is_accepted_and_equals_itself() -> None:
     rig = Rig().lead()
 
     for _ in range(2):
@@ -126,5 +126,5 @@ def test_more_than_10_000_quotas_are_not_changed_at_once() -> None:
     assert written(rig) == []
 
 
-def test_a_request_for_nothing_succeeds_on_a_standby() -> None:
+def test_a_standby_answers_an_empty_request() -> None:
     assert alter(Rig()) == []

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs and AlterConfigs: what is written, what is refused, and in which words."""
+"""IncrementalAlterConfigs and AlterConfigs: the records they write, the errors, and the texts of the errors."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_an_unknown_operation_or_a_missing_value_refuses_only_its_resource() -> 
 
 
 def test_an_unchanged_value_is_written_for_a_node_and_not_for_a_topic() -> None:
-    # Brokers reload files that a key names when they are told its value again.
+    # Brokers reload the files that a key names when its value is written again.
     found = state(ORDERS, config(TOPIC, "orders", "segment.ms", "5"), config(BROKER, "", "log.roll.ms", "5"))
 
     assert one(found, ("segment.ms", SET, "5"), ("flush.ms", DELETE, None)) == []

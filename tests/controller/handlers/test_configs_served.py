@@ -1,4 +1,4 @@
-"""The config APIs through the whole controller: which node serves them, when it responds, and with which effect."""
+"""The config APIs through the whole controller: which node serves them, when it responds, and with which effects."""
 
 from __future__ import annotations
 

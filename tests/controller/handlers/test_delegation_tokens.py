@@ -1,4 +1,4 @@
-"""Delegation tokens: DelegationTokenControlManagerTest's cases, and who may ask."""
+"""Delegation tokens: DelegationTokenControlManagerTest's cases, and the permissions that requests need."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_token_is_the_hmac_of_its_id_and_only_the_id_is_written() -> None:
     )
 
 
-def test_a_token_lives_no_longer_than_it_was_asked_for() -> None:
+def test_a_token_has_at_most_the_requested_lifetime() -> None:
     short, long = create(rig(), lifetime_ms=1000), create(rig(), lifetime_ms=30 * DAY_MS)
 
     assert (short.expiry_timestamp_ms, short.max_timestamp_ms) == (NOW_MS + 1000, NOW_MS + 1000)
@@ -98,7 +98,7 @@ def test_a_token_lives_no_longer_than_it_was_asked_for() -> None:
     ],
 )
 @pytest.mark.parametrize("leads", [True, False])
-def test_who_has_not_proved_who_it_is_gets_no_token(context: dict[str, Any], leads: bool) -> None:
+def test_an_unauthenticated_sender_gets_no_token(context: dict[str, Any], leads: bool) -> None:
     found = rig() if leads else Rig(delegation_token_secret_key=KEY)
 
     answer = create(found, **context)
@@ -109,11 +109,11 @@ def test_who_has_not_proved_who_it_is_gets_no_token(context: dict[str, Any], lea
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
-def test_whoever_proved_who_it_is_gets_a_token_itself(protocol: str) -> None:
+def test_an_authenticated_sender_gets_a_token_for_itself(protocol: str) -> None:
     assert create(rig(), forwarded=False, security_protocol=protocol).error_code == 0
 
 
-def test_a_token_for_another_needs_to_be_allowed() -> None:
+def test_a_token_for_another_owner_needs_permission() -> None:
     free, strict = rig(), rig(access=Access(StandardAuthorizer({"User:bob"})))
 
     assert create(free, owner="cat").principal_name == "cat"
@@ -126,7 +126,7 @@ def test_a_token_for_another_needs_to_be_allowed() -> None:
     assert create(strict, owner="cat", principal=BOB).error_code == 0
 
 
-def test_version_2_knows_no_requester() -> None:
+def test_version_2_has_no_requester() -> None:
     answer = create(rig(), version=2)
 
     assert (answer.error_code, answer.token_requester_principal_name) == (0, "")
@@ -145,7 +145,7 @@ def test_owner_and_renewers_renew_a_token_up_to_its_greatest_lifetime() -> None:
     assert renew(found, secret) == (Error.DELEGATION_TOKEN_EXPIRED, 0)
 
 
-def test_a_token_expires_when_its_owner_says_so() -> None:
+def test_the_owner_can_expire_a_token() -> None:
     found = rig()
     secret = create(found, "bob").hmac
 
@@ -180,17 +180,17 @@ def test_expired_tokens_are_swept_a_thousand_at_a_time() -> None:
         ({"delegation_token_secret_key": ""}, Error.UNKNOWN_SERVER_ERROR),
     ],
 )
-def test_where_there_are_no_tokens_none_is_made(settings: dict[str, Any], code: Error) -> None:
+def test_no_token_is_created_while_tokens_are_disabled(settings: dict[str, Any], code: Error) -> None:
     answer = create(rig(**settings))
 
     assert (answer.error_code, answer.issue_timestamp_ms, answer.max_timestamp_ms) == (code, 0, 0)
 
 
-def test_a_renewer_is_a_user() -> None:
+def test_a_renewer_must_be_a_user() -> None:
     assert create(rig(), "bob", kind="Group").error_code == Error.INVALID_PRINCIPAL_TYPE
 
 
-def test_the_key_is_not_shown() -> None:
+def test_the_secret_key_is_not_shown() -> None:
     found = rig()
     create(found)
 

@@ -1,4 +1,4 @@
-"""AssignReplicasToDirs: what Kafka's testHandleAssignReplicasToDirs and …FailsOnOlderMv ask for."""
+"""AssignReplicasToDirs: the cases of Kafka's testHandleAssignReplicasToDirs and …FailsOnOlderMv."""
 
 import pytest
 

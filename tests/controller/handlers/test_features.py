@@ -1,4 +1,4 @@
-"""UpdateFeatures: what may be changed, and the words for what may not."""
+"""UpdateFeatures: which changes are allowed, and the error texts for the others."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def records(result: Result) -> list[Any]:
 
 
 def refusal(result: Result) -> str:
-    """What is said of the one feature that fails all."""
+    """The error text for the one feature that makes the request fail."""
     assert result.response.error_code == Error.INVALID_UPDATE_VERSION
     assert not result.records
     text: str = result.response.error_message

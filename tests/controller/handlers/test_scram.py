@@ -60,7 +60,7 @@ def test_of_a_salted_password_only_the_keys_of_rfc_5802_are_kept() -> None:
         (upsertion(salted_password=b""), Error.UNKNOWN_SERVER_ERROR, None),
     ],
 )
-def test_a_credential_that_cannot_be_is_refused_by_itself(given: Upsertion, code: Error, text: str | None) -> None:
+def test_an_invalid_credential_is_refused_on_its_own(given: Upsertion, code: Error, text: str | None) -> None:
     rig = Rig().lead()
 
     answer = alter(rig, given, upsertion("bob"))
@@ -69,7 +69,7 @@ def test_a_credential_that_cannot_be_is_refused_by_itself(given: Upsertion, code
     assert list(rig.state.scram) == [("bob", 1)]
 
 
-def test_a_credential_is_removed_where_there_is_one() -> None:
+def test_an_existing_credential_is_removed() -> None:
     rig = Rig().lead()
     alter(rig, upsertion())
 
@@ -99,7 +99,7 @@ def test_a_user_that_is_named_twice_is_not_changed() -> None:
     assert rig.end_offset == before
 
 
-def test_before_3_5_there_is_no_scram_in_the_log() -> None:
+def test_scram_is_refused_below_3_5() -> None:
     rig = Rig(metadata_version=10).lead()
 
     answer = alter(rig, upsertion())
@@ -118,7 +118,7 @@ def test_records_and_results_stand_in_the_order_of_kafkas_maps() -> None:
     ]  # fmt: skip
 
 
-def test_a_request_for_nothing_succeeds_on_a_standby_and_another_does_not() -> None:
+def test_on_a_standby_only_an_empty_request_succeeds() -> None:
     rig = Rig()
 
     assert alter(rig) == []

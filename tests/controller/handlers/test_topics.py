@@ -252,7 +252,7 @@ def test_names_that_differ_only_in_dots_collide_only_with_existing_topics():
     assert refusals(create(rig, topic("x-y"))) == [("x-y", 0, None)]
 
 
-def test_no_broker_is_unfenced():
+def test_a_topic_needs_an_unfenced_broker():
     rig = Rig().lead()
     rig.register(0)
 

@@ -1,4 +1,4 @@
-"""What stock's controllers announce and do not serve."""
+"""APIs that stock's controllers announce and do not serve."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ from tests.controller.rig import Rig
 @pytest.mark.parametrize(
     "request_", [DescribeUserScramCredentialsRequest(users=None), DescribeDelegationTokenRequest(owners=None)]
 )
-def test_it_is_answered_with_an_unknown_server_error(request_: Any) -> None:
+def test_an_unserved_api_gets_an_unknown_server_error(request_: Any) -> None:
     assert Rig().lead().ask(request_).error_code == Error.UNKNOWN_SERVER_ERROR

@@ -34,7 +34,7 @@ def levels(response: Any) -> dict[str, tuple[int, int]]:
     return {key.name: (key.min_version_level, key.max_version_level) for key in response.finalized_features}
 
 
-def test_what_is_served_is_announced_in_stock_s_versions() -> None:
+def test_the_announced_versions_are_those_of_stock() -> None:
     announced = {
         key.api_key: (key.min_version, key.max_version) for key in answered(state()).response.api_keys
     }  # fmt: skip
@@ -91,7 +91,7 @@ def test_uncommitted_levels_are_not_announced_and_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a b", "a.", "ü", "a\n"])
-def test_software_has_a_name(name: str) -> None:
+def test_the_software_name_of_a_client_is_checked(name: str) -> None:
     request = ApiVersionsRequest(client_software_name=name, client_software_version="1")
 
     refused = api_versions(state(), context(3), request, env())

@@ -1,4 +1,4 @@
-"""Loggers of the node: see also test_configs.py, where their levels are asked for."""
+"""Loggers of the node; test_configs.py tests the requests that change their levels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from controller.interface.loggers import Loggers
 
 
-def test_a_logger_without_a_level_has_that_of_the_nearest_above_it() -> None:
+def test_a_logger_without_a_level_has_that_of_its_nearest_parent() -> None:
     loggers = Loggers({"root": "WARN", "raft": "DEBUG", "raft.storage": None, "raft.storage.log": None, "other": None})
 
     assert loggers.levels() == {
@@ -19,7 +19,7 @@ def test_a_logger_without_a_level_has_that_of_the_nearest_above_it() -> None:
     }
 
 
-def test_a_level_is_put_and_taken_away() -> None:
+def test_a_level_is_set_and_removed() -> None:
     loggers = Loggers({"root": "INFO", "raft": None})
 
     loggers.put("raft", "TRACE")

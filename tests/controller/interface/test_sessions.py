@@ -20,7 +20,7 @@ def test_a_session_is_valid_for_its_broker_and_epoch_until_its_time_has_passed()
     assert (s.is_valid(1, 8, 1000), s.is_valid(2, 7, 1000)) == (False, False)
 
 
-def test_the_broker_that_was_heard_of_longest_ago_expires_first():
+def test_the_session_with_the_oldest_contact_expires_first():
     s = sessions(1, 2)
     assert (s.expired(10**9), s.next_expiry_ms()) == (None, None)
     s.record_contact(1, 7, 980)
@@ -66,7 +66,7 @@ def test_a_fenced_broker_cannot_enter_controlled_shutdown():
         s.start_shutdown(1, 50)
 
 
-def test_a_registration_that_changes_leaves_the_offset():
+def test_a_changed_registration_keeps_the_offset():
     s = sessions(1)
     s.touch(1, fenced=False, metadata_offset=7)
 
@@ -75,12 +75,12 @@ def test_a_registration_that_changes_leaves_the_offset():
     assert s.get(1) == Session(1, True, 7, -1)
 
 
-def test_a_broker_that_was_never_registered_cannot_be_touched():
+def test_an_unregistered_broker_has_no_session_to_update():
     with pytest.raises(KeyError):
         sessions().touch(1, fenced=False, metadata_offset=7)
 
 
-def test_sessions_come_by_broker_id():
+def test_sessions_are_listed_by_broker_id():
     s = sessions(3, 1, 2)
     s.remove(2)
 

@@ -1,4 +1,4 @@
-"""What the controller's rules take from the configuration."""
+"""The settings that the controller's rules use from the configuration."""
 
 from dataclasses import fields
 
@@ -15,7 +15,7 @@ GIVEN = {
 }
 
 
-def test_without_more_the_settings_are_kafkas_defaults():
+def test_by_default_the_settings_are_kafkas():
     assert settings_of(NodeConfig(GIVEN)) == Settings()
 
 

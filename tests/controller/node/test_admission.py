@@ -1,4 +1,4 @@
-"""What is decided before a request reaches a core."""
+"""The authorizer's checks before a request reaches a core."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from records.schema import default_of
 
 
 class Seen:
-    """An admission, and what it answered and logged. root may do everything."""
+    """An admission, with its responses and log lines. root may do everything."""
 
     def __init__(self, early: frozenset[str] | None = None, *, has_authorizer: bool = True) -> None:
         access = Access(StandardAuthorizer({"User:root"}), early) if has_authorizer else None
@@ -53,7 +53,7 @@ def is_denied(seen: Seen, request: Any, name: str) -> bool:
     return seen.admission.is_denied(APIS[context.api_key], context, request)
 
 
-def test_a_vote_of_nobody_is_answered_and_goes_no_further() -> None:
+def test_a_vote_without_permission_is_refused_before_raft() -> None:
     seen = Seen()
     seen.controller.env.access.is_ready = True  # type: ignore[union-attr]
 
@@ -64,14 +64,14 @@ def test_a_vote_of_nobody_is_answered_and_goes_no_further() -> None:
     assert seen.logged == ["authorization_denied"]
 
 
-def test_without_an_authorizer_nothing_is_asked() -> None:
+def test_without_an_authorizer_nothing_is_checked() -> None:
     seen = Seen(has_authorizer=False)
 
     assert not is_denied(seen, default_of(VoteRequest), "ann")
     assert not seen.admission.must_wait(incoming(default_of(VoteRequest)))
 
 
-def test_the_right_to_send_envelopes_is_not_that_of_what_is_in_them() -> None:
+def test_the_sender_of_the_forwarded_request_needs_its_own_permission() -> None:
     """The sender of an envelope may do everything, ann in it may do nothing."""
     seen = Seen()
     seen.controller.env.access.is_ready = True  # type: ignore[union-attr]

@@ -22,7 +22,7 @@ ASKED = Action(Principal("User", "ann"), "h", "C", 19, AclOperation.READ, AclRes
 
 
 class Own:
-    """An authorizer of one's own: ann may, cat makes it fail."""
+    """An authorizer of the operator: ann is allowed, cat makes it fail."""
 
     def __init__(self, config: dict[str, str]) -> None:
         self.name = config["own.name"]
@@ -41,7 +41,7 @@ def config(**changes: str) -> NodeConfig:
     return NodeConfig(NODE | {key.replace("_", "."): value for key, value in changes.items()})
 
 
-def test_stock_s_class_has_stock_s_keys() -> None:
+def test_the_standard_authorizer_reads_stocks_keys() -> None:
     found = access_of(
         config(
             authorizer_class_name=STANDARD,
@@ -58,11 +58,11 @@ def test_stock_s_class_has_stock_s_keys() -> None:
     assert found.early_start_listeners == {"CONTROLLER"}
 
 
-def test_without_the_key_everything_is_allowed() -> None:
+def test_without_the_authorizer_key_everything_is_allowed() -> None:
     assert access_of(config()) is None
 
 
-def test_one_s_own_decides() -> None:
+def test_an_operators_authorizer_decides() -> None:
     found = access_of(config(authorizer_class_name=f"{HERE}:Own", own_name="ann"))
     assert found is not None
 
@@ -84,7 +84,7 @@ def test_one_s_own_decides() -> None:
         (f"{HERE}:not_an_authorizer", f"authorizer.class.name={HERE}:not_an_authorizer made no authorizer"),
     ],
 )
-def test_what_cannot_be_run_is_refused_in_one_line(name: str, said: str) -> None:
+def test_an_authorizer_that_cannot_be_loaded_is_refused_in_one_line(name: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
         access_of(config(authorizer_class_name=name))
 
@@ -92,6 +92,6 @@ def test_what_cannot_be_run_is_refused_in_one_line(name: str, said: str) -> None
     assert "\n" not in str(error.value)
 
 
-def test_a_super_user_has_a_type() -> None:
+def test_a_super_user_needs_a_principal_type() -> None:
     with pytest.raises(ConfigError, match="expected a string in format principalType:principalName but got ann"):
         access_of(config(authorizer_class_name=STANDARD, super_users="ann"))

@@ -1,4 +1,4 @@
-"""Envelopes: what is in them, what they are answered with; ControllerApisTest's and EnvelopeUtils' cases."""
+"""Envelopes: the requests in them, and the responses to them; ControllerApisTest's and EnvelopeUtils' cases."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def envelope(data, principal=PRINCIPAL, address=bytes([10, 0, 0, 7])):
 UNREGISTER = inner(UnregisterBrokerRequest(broker_id=5), 0)
 
 
-def test_what_is_in_an_envelope_comes_as_if_its_client_had_sent_it_here():
+def test_a_forwarded_request_has_the_context_of_its_client():
     found = opened(envelope(UNREGISTER), CONTEXT)
 
     assert found.request == UnregisterBrokerRequest(broker_id=5)
@@ -68,25 +68,25 @@ def test_what_is_in_an_envelope_comes_as_if_its_client_had_sent_it_here():
         (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
     ],
 )
-def test_an_envelope_that_cannot_be_opened_is_answered_by_its_own_error(given, error):
+def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):
     with pytest.raises(ApiError) as refusal:
         opened(given, CONTEXT)
 
     assert refusal.value.code == error
 
 
-def test_bytes_behind_the_request_in_an_envelope_are_no_error_as_in_kafka():
+def test_bytes_after_the_forwarded_request_are_ignored_as_in_kafka():
     assert opened(envelope(UNREGISTER + b"\0"), CONTEXT) == opened(envelope(UNREGISTER), CONTEXT)
 
 
-def test_the_first_thing_that_is_wrong_counts():
+def test_the_first_error_of_an_envelope_counts():
     with pytest.raises(ApiError) as refusal:
         opened(envelope(b"", principal=None, address=b""), CONTEXT)
 
     assert refusal.value.code == Error.PRINCIPAL_DESERIALIZATION_FAILURE
 
 
-def test_an_answer_is_what_the_client_would_have_got():
+def test_the_envelope_contains_the_response_that_the_client_would_get():
     found = opened(envelope(UNREGISTER), CONTEXT)
     response = UnregisterBrokerResponse(throttle_time_ms=0, error_code=0, error_message=None)
 
@@ -101,7 +101,7 @@ def test_an_answer_is_what_the_client_would_have_got():
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_an_answer_of_the_wrong_controller_makes_the_broker_ask_another(deep):
+def test_not_controller_in_a_response_becomes_the_error_of_the_envelope(deep):
     request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),)) if deep else UnregisterBrokerRequest(broker_id=1)
     header = opened(envelope(inner(request, 7 if deep else 0)), CONTEXT).header
 
@@ -110,14 +110,14 @@ def test_an_answer_of_the_wrong_controller_makes_the_broker_ask_another(deep):
     assert answer == EnvelopeResponse(response_data=None, error_code=Error.NOT_CONTROLLER)
 
 
-def test_a_quorum_that_is_described_by_a_follower_is_asked_of_another():
+def test_a_describe_quorum_at_a_follower_becomes_not_controller():
     found = opened(envelope(inner(DescribeQuorumRequest(topics=()), 2)), CONTEXT)
     response = replace(default_of(DescribeQuorumResponse), error_code=Error.NOT_LEADER_OR_FOLLOWER)
 
     assert sealed(found.header, response).error_code == Error.NOT_CONTROLLER
 
 
-def test_a_forwarded_request_is_served_as_any_other():
+def test_a_forwarded_request_is_served_like_any_other():
     rig = Rig().lead().brokers(0)
     request = CreateTopicsRequest(topics=(new_topic("foo", (0,)),))
     found = opened(envelope(inner(request, 7)), CONTEXT)

@@ -82,7 +82,7 @@ def test_the_change_of_a_level_is_logged() -> None:
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_a_text_of_a_peer_cannot_begin_a_line_or_move_the_cursor(form: str) -> None:
+def test_a_text_from_a_peer_cannot_start_a_new_line_or_move_the_cursor(form: str) -> None:
     out = StringIO()
 
     Log(form, "INFO", out)("peer_misbehaved", reason="no\r\n2026 [info] forged\x1b[2J\x9b2J\u2028end")

@@ -1,4 +1,4 @@
-"""How much one request may ask."""
+"""The limits on the size of one request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def judged(request: Any, version: int, size: int = COUNTED_BYTES_MIN) -> Any:
     return refusal_of_size(APIS[key], request, version, size)
 
 
-def test_entries_are_counted_however_deep_and_numbers_by_their_cost() -> None:
+def test_entries_of_nested_arrays_count_and_numbers_count_by_their_cost() -> None:
     topic = CreateTopicsRequest.CreatableTopic
     assignment = topic.CreatableReplicaAssignment(partition_index=0, broker_ids=tuple(range(16)))
     config = topic.CreatableTopicConfig(name="a", value=None)
@@ -45,7 +45,7 @@ def test_entries_are_counted_however_deep_and_numbers_by_their_cost() -> None:
     assert entries(request, 1000) == 5 * (1 + 3 * (1 + 2) + 1)
 
 
-def test_what_is_past_the_limit_is_not_counted() -> None:
+def test_counting_stops_at_the_limit() -> None:
     assert entries(deletion(10), 9) == 10
     assert (
         20 < entries(ElectLeadersRequest(election_type=0, timeout_ms=1, topic_partitions=(topics(8),) * 100), 20) < 110
@@ -60,23 +60,23 @@ def test_a_small_request_is_not_counted() -> None:
     assert judged(deletion(USER_ENTRIES_MAX + 1), 5, COUNTED_BYTES_MIN - 1) is None
 
 
-def test_what_a_user_may_ask_at_once_is_served() -> None:
+def test_a_user_request_within_the_limit_is_served() -> None:
     assert judged(deletion(USER_ENTRIES_MAX), 5) is None
 
 
-def test_a_user_who_asks_more_is_refused_entry_by_entry() -> None:
+def test_a_user_request_above_the_limit_is_refused_for_each_entry() -> None:
     refused = judged(deletion(USER_ENTRIES_MAX + 1), 5)
 
     assert len(refused.responses) == USER_ENTRIES_MAX + 1
     assert {each.error_code for each in refused.responses} == {Error.POLICY_VIOLATION}
 
 
-def test_what_not_even_a_refusal_is_written_for_closes_its_connection() -> None:
+def test_a_request_too_large_for_an_error_response_closes_its_connection() -> None:
     with pytest.raises(TooLarge, match="DeleteTopicsRequest has more than 100000 entries"):
         judged(deletion(ANSWERED_ENTRIES_MAX + 1), 5)
 
 
-def test_a_broker_may_tell_of_all_its_partitions_at_once() -> None:
+def test_a_broker_may_report_all_its_partitions_in_one_request() -> None:
     topic = AlterPartitionRequest.TopicData
     state = topic.PartitionData.BrokerState(broker_id=1)
     partition = topic.PartitionData(
@@ -89,7 +89,7 @@ def test_a_broker_may_tell_of_all_its_partitions_at_once() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(APIS))
-def test_each_api_has_a_refusal_that_its_newest_version_can_carry(key: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_version_of_each_api_has_an_error_response(key: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("controller.node.request_bounds.USER_ENTRIES_MAX", -1)
     api = APIS[key]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """A storage in memory, a task that writes to it, and what came of it."""
+    """A storage in memory, a task that writes to it, and its results."""
 
     def __init__(self) -> None:
         self.disk = Disk()

@@ -73,13 +73,13 @@ def test_without_an_acl_for_the_resource_the_default_decides(default: bool) -> N
     assert allowed(action(resource_type=GROUP), acl("foo"), default=default) is default
 
 
-def test_an_acl_for_the_resource_that_is_not_for_the_sender_ends_the_default() -> None:
+def test_an_acl_for_other_senders_overrides_the_default_for_the_resource() -> None:
     assert not allowed(action(), acl(principal="User:ann"), default=True)
     assert not allowed(action(), acl("*", principal="User:ann"), default=True)
     assert not allowed(action(), acl("f", principal="User:ann", pattern=PREFIXED), default=True)
 
 
-def test_a_denial_counts_more_than_an_allowance_however_special_that_is() -> None:
+def test_a_deny_acl_overrides_every_allow_acl() -> None:
     assert not allowed(action(), acl(), acl("*", DENY, principal="User:*"))
     assert not allowed(action(), acl(), acl("f", DENY, pattern=PREFIXED))
     assert not allowed(action(), acl("*"), acl(permission=DENY))
@@ -117,7 +117,7 @@ def test_an_acl_is_for_one_principal_or_for_every_user() -> None:
     assert not allowed(action(kind="User:a", user="b"), acl(principal="User:a:b"))
 
 
-def test_nobody_has_the_name_of_every_user() -> None:
+def test_a_principal_named_like_the_user_wildcard_is_refused() -> None:
     with pytest.raises(ApiError) as error:
         allowed(action(user="*"), acl(principal="User:*"))
 
@@ -137,7 +137,7 @@ IMPLYING = {
 
 
 @pytest.mark.parametrize("asked", [each for each in AclOperation if each > ALL])
-def test_what_an_allowance_and_a_denial_of_an_operation_mean(asked: AclOperation) -> None:
+def test_allow_acls_imply_other_operations_and_deny_acls_do_not(asked: AclOperation) -> None:
     every = [each for each in AclOperation if each >= ALL]
 
     assert {each for each in every if allowed(action(operation=asked), acl(operation=each))} == IMPLYING.get(
@@ -150,7 +150,7 @@ def test_what_an_allowance_and_a_denial_of_an_operation_mean(asked: AclOperation
     } == {asked, ALL}
 
 
-def test_the_rule_is_named_for_the_audit_log() -> None:
+def test_the_audit_log_names_the_rule() -> None:
     decide = StandardAuthorizer(allows_without_acls=True).decide
 
     assert decide(action(), index()).rule == "DefaultAllow"

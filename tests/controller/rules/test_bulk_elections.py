@@ -96,7 +96,7 @@ def test_bulk_replay_equals_single_replay_and_can_be_undone(seed):
 
 
 @pytest.mark.parametrize("ids", [(), (0,), (3, 7), (3, 100_000), (-1, 4)])
-def test_members_are_told_whatever_the_ids(ids):
+def test_membership_is_correct_for_any_broker_ids(ids):
     values = [-1, 0, 3, 4, 5, 7, 8, 99_999, 100_000, 2**31 - 1]
 
     found = members(ids)(np.array(values, np.int32))

@@ -1,4 +1,4 @@
-"""The orders of Java's hash tables, held against what a JVM gave."""
+"""The orders of Java's hash tables, compared with those of a JVM."""
 
 from __future__ import annotations
 

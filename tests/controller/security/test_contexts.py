@@ -1,4 +1,4 @@
-"""TLS contexts: what a store must have, and when files are read anew."""
+"""TLS contexts: the required contents of a store, and when files are read again."""
 
 from __future__ import annotations
 

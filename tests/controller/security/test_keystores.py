@@ -1,4 +1,4 @@
-"""Keystores: JKS files as the JDK writes them, and what is refused."""
+"""Keystores: JKS files as the JDK writes them, and stores that are refused."""
 
 from __future__ import annotations
 

@@ -106,12 +106,12 @@ def versions_of(records):
     return [(record, special.get(type(record), 0)) for record in records]
 
 
-def test_a_view_gives_back_each_record_in_kafkas_order():
+def test_the_records_of_a_view_are_in_kafkas_order():
     assert list(records_of(stable_view(fresh(EVERYTHING)))) == versions_of(EVERYTHING)
     assert len(SECTIONS) == 11
 
 
-def test_what_changes_of_brokers_and_partitions_came_to_is_in_the_records():
+def test_the_records_contain_the_changes_of_brokers_and_partitions():
     state = fresh(EVERYTHING)
     state.replay(replace(BROKER, fenced=True, rack=None), state.end_offset)
     state.replay(ProducerIdsRecord(broker_id=1, broker_epoch=7, next_producer_id=5000), state.end_offset)
@@ -126,7 +126,7 @@ def test_what_changes_of_brokers_and_partitions_came_to_is_in_the_records():
 @pytest.mark.parametrize(
     ("level", "version", "directories", "elr"), [(30, 2, True, True), (22, 1, True, False), (12, 0, False, False)]
 )
-def test_versions_of_records_go_by_metadata_version(level, version, directories, elr):
+def test_record_versions_follow_the_metadata_version(level, version, directories, elr):
     partition = replace(
         PARTITION,
         directories=PARTITION.directories if directories else (),
@@ -168,7 +168,7 @@ def test_an_elr_is_kept_while_the_feature_is_off():
         (13, EVERYTHING[-1], "delegation tokens"),
     ],
 )
-def test_what_metadata_version_cannot_express_is_refused_and_not_lost(level, record, what):
+def test_metadata_that_metadata_version_cannot_express_is_refused(level, record, what):
     topic = TopicRecord(name="a.b", topic_id=b"t" * 16)
     view = stable_view(fresh([FeatureLevelRecord(name="metadata.version", feature_level=level), topic, record]))
 
@@ -231,7 +231,7 @@ def in_any_order(record):
 
 
 @pytest.mark.parametrize("path", CHECKPOINTS, ids=lambda path: f"{path.parent.parent.parent.name}-{path.name}")
-def test_a_log_of_stock_kafka_comes_to_what_its_checkpoint_says_record_for_record(path):
+def test_a_log_of_stock_kafka_has_the_records_of_its_checkpoint(path):
     ours = replayed(path.parent / "00000000000000000000.log", end_offset_of(path))
     data = path.read_bytes()
     theirs = [
@@ -249,7 +249,7 @@ def test_a_log_of_stock_kafka_comes_to_what_its_checkpoint_says_record_for_recor
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: "-".join(path.parts[-4:-2]))
-def test_a_log_of_stock_kafka_and_a_checkpoint_with_the_rest_of_it_make_one_state(log):
+def test_a_checkpoint_of_stock_kafka_and_the_log_after_it_have_the_state_of_the_log(log):
     whole = replayed(log, 1 << 62)
 
     for path in log.parent.glob("*.checkpoint"):

@@ -33,7 +33,7 @@ def lived(seed, count=400, metadata_version=30):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_snapshot_gives_the_state_again(seed):
+def test_a_loaded_snapshot_equals_the_state(seed):
     state, _ = lived(seed, metadata_version=(30, 30, 17, 11)[seed % 4])
     view = stable_view(state)
 
@@ -47,7 +47,7 @@ def test_a_snapshot_gives_the_state_again(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_snapshot_by_columns_holds_the_records_that_the_view_gives_one_by_one(seed):
+def test_a_snapshot_made_by_columns_has_the_records_of_the_view(seed):
     view = stable_view(lived(seed)[0])
 
     found = []
@@ -68,7 +68,7 @@ def bursting(seed):
 
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("life", [lived, bursting])
-def test_batches_of_a_log_are_replayed_as_their_records_are(life, seed):
+def test_replaying_batches_equals_replaying_their_records(life, seed):
     random = Random(seed)
     expected, log = life(seed)
     values = [encode_record(record, version_of(record)) for record in log]
@@ -89,7 +89,7 @@ def test_batches_of_a_log_are_replayed_as_their_records_are(life, seed):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_snapshot_with_bursts_gives_the_state_again_and_rows_are_ranges(seed):
+def test_a_snapshot_with_bulk_changes_equals_the_state_and_rows_are_ranges(seed):
     state, _ = bursting(seed)
 
     again = loaded(batches(stable_view(state), base_offset=1, leader_epoch=3, timestamp_ms=7), state.end_offset)
@@ -102,7 +102,7 @@ def test_a_snapshot_with_bursts_gives_the_state_again_and_rows_are_ranges(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_log_can_be_loaded_as_a_snapshot_whatever_it_says_twice(seed):
+def test_a_log_with_repeated_records_can_be_loaded_as_a_snapshot(seed):
     expected, log = bursting(seed)
     values = [encode_record(record, version_of(record)) for record in log]
 

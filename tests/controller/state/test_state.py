@@ -41,7 +41,7 @@ def offsets(state):
     return state.stable_end_offset, state.committed_end_offset, state.end_offset
 
 
-def test_offsets_tell_what_is_stable_what_is_committed_and_what_is_known():
+def test_the_stable_the_committed_and_the_end_offset():
     state = State()
     replay(state, topic("a"), topic("b"), topic("c"))
     state.commit(2)
@@ -58,7 +58,7 @@ def test_the_high_watermark_never_goes_back():
     assert offsets(state) == (2, 2, 2)
 
 
-def test_with_leadership_goes_all_that_is_not_committed():
+def test_revert_undoes_all_uncommitted_changes():
     state = State()
     replay(state, topic("a"), topic("b"), topic("c"))
     state.commit(1)
@@ -71,7 +71,7 @@ def test_with_leadership_goes_all_that_is_not_committed():
     assert sorted(state.topic_ids) == ["a", "b"]
 
 
-def test_what_is_committed_in_an_open_transaction_is_not_stable():
+def test_committed_records_of_an_open_transaction_are_not_stable():
     state = State()
     replay_committed(state, topic("a"), BeginTransactionRecord(), topic("b"))
 
@@ -91,7 +91,7 @@ def test_a_transaction_takes_effect_when_it_ends():
 
 
 @pytest.mark.parametrize("take_in", [replay, replay_committed])
-def test_an_aborted_transaction_leaves_nothing(take_in):
+def test_an_aborted_transaction_changes_nothing(take_in):
     state = State()
     take_in(state, topic("a"), BeginTransactionRecord(name="x"), topic("b"))
     take_in(state, RemoveTopicRecord(topic_id=topic("a").topic_id), AbortTransactionRecord(reason="y"))
@@ -103,7 +103,7 @@ def test_an_aborted_transaction_leaves_nothing(take_in):
     assert len(state.undo) == 0
 
 
-def test_a_new_leader_that_loses_its_abort_is_in_the_transaction_again():
+def test_an_abort_record_that_is_lost_reopens_the_transaction():
     state = State()
     replay_committed(state, topic("a"), BeginTransactionRecord(), topic("b"))
 
@@ -117,7 +117,7 @@ def test_a_new_leader_that_loses_its_abort_is_in_the_transaction_again():
     assert sorted(state.topic_ids) == ["a"]
 
 
-def test_an_end_that_is_lost_leaves_the_transaction_open():
+def test_an_end_record_that_is_lost_leaves_the_transaction_open():
     state = State()
     replay_committed(state, BeginTransactionRecord(), topic("b"))
 
@@ -130,7 +130,7 @@ def test_an_end_that_is_lost_leaves_the_transaction_open():
     assert not state.topic_ids
 
 
-def test_a_transaction_that_is_lost_whole_is_not_open():
+def test_a_transaction_that_is_lost_completely_is_not_open():
     state = State()
     replay_committed(state, topic("a"))
     replay(state, BeginTransactionRecord(), topic("b"))
@@ -156,7 +156,7 @@ def test_transactions_do_not_nest_and_end_once(records, reason):
         replay(State(), *records)
 
 
-def test_a_record_that_contradicts_the_state_is_named_with_its_offset():
+def test_an_error_names_the_contradicting_record_and_its_offset():
     state = State()
     replay(state, topic("a"))
 
@@ -197,7 +197,7 @@ def test_a_snapshot_holds_no_transactions(record):
         state.replay(record, 9)
 
 
-def test_equal_states_have_one_digest_whatever_their_past():
+def test_equal_states_have_equal_digests_whatever_their_history():
     state = State()
     log = live(Random(3), 300, state)
     again = State()
@@ -238,7 +238,7 @@ def test_a_digest_does_not_depend_on_the_order_of_hashes():
     assert len(found) == 1
 
 
-def test_a_record_that_was_made_here_counts_as_one_that_was_read():
+def test_a_record_made_here_equals_a_decoded_one():
     made, read = State(), State()
 
     made.replay(ConfigRecord(resource_type=ResourceType.BROKER, resource_name="", name="x", value="1"), 0)
@@ -247,7 +247,7 @@ def test_a_record_that_was_made_here_counts_as_one_that_was_read():
     assert made.digest() == read.digest()
 
 
-def test_features_say_what_the_state_goes_by():
+def test_the_state_has_the_finalized_feature_levels():
     state = State()
     assert (state.metadata_version, state.elr_enabled) == (0, False)
 

@@ -13,7 +13,7 @@ from tests.controller.rules.test_bulk_elections import env
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_view_holds_what_is_stable_and_nothing_after_it(seed):
+def test_a_view_holds_only_stable_records(seed):
     random = Random(seed)
     state, log = State(), []
     committed = 0
@@ -34,7 +34,7 @@ def test_a_view_holds_what_is_stable_and_nothing_after_it(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_view_does_not_see_changes_of_whole_columns_that_are_not_committed(seed):
+def test_a_view_does_not_contain_uncommitted_changes_of_whole_columns(seed):
     random = Random(seed)
     state = State()
     live(random, 300, state)
@@ -49,7 +49,7 @@ def test_a_view_does_not_see_changes_of_whole_columns_that_are_not_committed(see
     assert fresh([record for record, _ in records_of(view)]).contents() == before
 
 
-def test_a_view_stays_as_it_is_while_the_state_goes_on():
+def test_a_view_does_not_change_while_the_state_advances():
     random = Random(4)
     state = State()
     live(random, 200, state)

@@ -114,7 +114,7 @@ def test_a_registration_that_failed_waits_twice_as_long_each_time() -> None:
     assert "had to wait till 294 ms" in world.steps(inputs.Ticked(), effects.SendToActive(3, None), at_ms=293)
 
 
-def test_another_leader_is_asked_at_once() -> None:
+def test_a_registration_is_sent_to_a_new_leader_at_once() -> None:
     world = World(is_active=False, known=None)
     world.steps(inputs.LeaderChanged(3, 2), effects.SendToActive(1, None))
     world.steps(inputs.SendAnswered(1, None), FAILED, at_ms=50)

@@ -3,7 +3,7 @@
 from controller.config.values.java_order import hash_order
 
 
-def test_names_come_in_the_order_of_javas_hash() -> None:
+def test_names_are_in_the_order_of_a_java_hash_map() -> None:
     """As a `java.util.HashMap` of these keys iterates in Java 17."""
     few = ["/a", "/b", "/c", "/data/kafka", "/var/lib/kafka/data", "ü", "/mnt/disk-1", "/mnt/disk-2", "/mnt/disk-10"]
     many = [f"/disk{number}" for number in range(20)]

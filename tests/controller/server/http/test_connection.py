@@ -135,7 +135,7 @@ def test_an_unsupported_request_is_refused_with_its_status(request_bytes: bytes,
     run(talk)
 
 
-def test_a_connection_above_the_limit_replaces_the_one_idle_for_longest() -> None:
+def test_a_connection_above_the_limit_replaces_the_one_that_is_idle_longest() -> None:
     async def talk(port: HttpPort) -> None:
         held = []
         for _ in range(CONNECTIONS_MAX):

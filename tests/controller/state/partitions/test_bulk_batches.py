@@ -57,7 +57,7 @@ def test_changes_of_unknown_partitions_are_refused_at_the_offset_of_the_first():
         replay(state, [change(number) for number in range(40)])
 
 
-def test_bytes_that_are_no_record_are_refused():
+def test_bytes_that_are_not_a_record_are_refused():
     data = build_batch([b"\x01\x03\x02nonsense"] * 3, base_offset=0, leader_epoch=1, timestamp_ms=1)
     (batch,) = batches(data)
 
@@ -82,7 +82,7 @@ def test_a_transaction_within_a_batch_can_be_aborted_in_the_next():
     assert state.stable_end_offset == state.end_offset
 
 
-def test_topics_may_stand_among_their_partitions_in_any_way():
+def test_topics_and_their_partitions_may_be_in_any_order():
     state = State()
     other = TopicRecord(name="u", topic_id=b"u" * 16)
     of_other = partitions_of(Random(3), other.topic_id, range(50))
@@ -94,7 +94,7 @@ def test_topics_may_stand_among_their_partitions_in_any_way():
     assert [topic.partition_count() for topic in state.topics.values()] == [50, 50]
 
 
-def test_columns_give_their_records_back():
+def test_columns_can_be_read_as_the_records_they_were_made_from():
     records = [TOPIC, *some_partitions(30)]
     data = batch_of(records)
     (batch,) = batches(data)
@@ -119,7 +119,7 @@ def test_a_snapshot_is_replayed_as_of_its_last_offset():
     assert state.partitions.counts().partitions == 40
 
 
-def test_in_a_snapshot_a_wrong_record_is_named_with_the_last_offset():
+def test_an_invalid_record_of_a_snapshot_is_reported_with_the_last_offset():
     state = State()
     state.begin_load(500)
     data = batch_of(some_partitions())

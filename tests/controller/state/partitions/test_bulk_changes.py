@@ -37,7 +37,7 @@ def state():
     )
 
 
-def test_changes_of_one_shape_are_together_and_in_the_order_in_which_they_came():
+def test_changes_of_one_shape_are_grouped_in_their_order():
     groups = grouped(enumerate(CHANGES))
 
     assert [group.rows.tolist() for group in groups] == [[0, 6], [1, 3], [2], [4], [5]]
@@ -45,7 +45,7 @@ def test_changes_of_one_shape_are_together_and_in_the_order_in_which_they_came()
     assert groups[1].fields["isr"].tolist() == [[1, 2], [2, 1]]
 
 
-def test_groups_give_their_changes_back_as_messages_and_as_bytes():
+def test_groups_can_be_read_as_messages_and_as_bytes():
     partitions = state().partitions
     changes = PartitionChanges(grouped(enumerate(CHANGES)))
 

@@ -22,7 +22,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_groups_are_replayed_as_their_records_are_and_can_be_taken_back(seed):
+def test_groups_are_replayed_like_their_records_and_can_be_undone(seed):
     random = Random(seed)
     state, other = State(), State()
     make = live if seed % 2 else bursts
@@ -43,7 +43,7 @@ def test_groups_are_replayed_as_their_records_are_and_can_be_taken_back(seed):
     assert state.contents() == before
 
 
-def test_a_group_that_was_committed_leaves_no_entry():
+def test_a_committed_group_leaves_no_undo_entry():
     state = State()
     bursts(Random(1), 30, state)
     rows = state.partitions.in_isr(1).tolist()
@@ -58,7 +58,7 @@ def test_a_group_that_was_committed_leaves_no_entry():
     assert len(state.undo) == 0
 
 
-def test_a_recovery_state_that_there_is_not_is_refused_with_its_offset():
+def test_an_unknown_recovery_state_is_refused_with_its_offset():
     state = State()
     bursts(Random(1), 30, state)
     changes = PartitionChanges(grouped([(0, {"leader_recovery_state": 7})]))

@@ -45,14 +45,14 @@ def columns_of(partitions):
     return columns
 
 
-def test_what_was_written_is_read_whatever_it_is():
+def test_any_partition_is_read_back_as_written():
     columns = columns_of(PARTITIONS)
 
     assert [columns.get(row) for row in range(columns.end)] == PARTITIONS
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_row_holds_the_last_that_was_written_and_nothing_of_what_was_before(seed):
+def test_a_row_holds_only_the_last_partition_written(seed):
     random = Random(seed)
     columns = columns_of(PARTITIONS)
     expected = list(PARTITIONS)
@@ -102,7 +102,7 @@ def test_replicas_that_a_reassignment_adds_do_not_widen_the_columns():
     assert columns.get(0) == partition(tuple(range(1, 20)), (1,))
 
 
-def test_a_copy_stays_as_it_is():
+def test_a_copy_does_not_change_with_the_original():
     columns = columns_of(PARTITIONS)
 
     copy = columns.copy()
@@ -123,7 +123,7 @@ def test_rows_can_be_put_in_another_order():
     assert [columns.get(row) for row in range(4)] == [PARTITIONS[row] for row in order]
 
 
-def test_rare_values_out_of_use_are_dropped_once_they_are_many():
+def test_unused_uncommon_values_are_dropped_once_there_are_many():
     columns = columns_of(PARTITIONS)
     for broker in range(10_000):
         columns.set(1, partition(elr=(broker,)))
@@ -138,7 +138,7 @@ def test_rare_values_out_of_use_are_dropped_once_they_are_many():
     assert columns.uncommon[0] == COMMON
 
 
-def test_directories_have_numbers_those_with_a_meaning_the_first():
+def test_reserved_directory_ids_have_the_first_numbers():
     ids = DirectoryIds()
 
     assert [ids.number(id_) for id_ in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY)] == [
@@ -150,7 +150,7 @@ def test_directories_have_numbers_those_with_a_meaning_the_first():
     assert ids.ids[3] == b"x" * 16
 
 
-def test_many_directories_are_numbered_as_each_by_itself():
+def test_numbering_many_directories_equals_numbering_each():
     random = Random(1)
     known = [random.randbytes(16) for _ in range(50)]
     # The same sum of halves, the same halves exchanged: what a key that is not careful would take for one.

@@ -1,4 +1,4 @@
-"""Elections from outside the ISR: counted once each, by every way of replay, and not when they are taken back."""
+"""Elections from outside the ISR: counted once each, by every way of replay, and not when they are undone."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_an_unclean_election_is_counted_on_every_controller() -> None:
     assert counted(rig.state) == counted(replayed(rig)) == (1, 0)
 
 
-def test_an_eligible_replica_that_leads_is_counted_on_every_controller() -> None:
+def test_an_election_from_the_elr_is_counted_on_every_controller() -> None:
     rig = eligible()
 
     assert rig.partition("a").leader == 2
     assert counted(rig.state) == counted(replayed(rig)) == (0, 1)
 
 
-def test_an_election_that_is_taken_back_is_not_counted() -> None:
+def test_an_election_that_is_undone_is_not_counted() -> None:
     rig = unclean()
     rig.auto = False
 
@@ -80,7 +80,7 @@ def test_an_election_that_is_taken_back_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize("make", [unclean, eligible])
-def test_what_is_counted_is_no_part_of_the_metadata(make: object) -> None:
+def test_the_counts_are_not_part_of_the_metadata(make: object) -> None:
     rig = make()  # type: ignore[operator]
     rig.fence(1)
 

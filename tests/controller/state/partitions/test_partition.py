@@ -41,16 +41,16 @@ def record(**fields):
     return replace(partition_record(FOO, TOPIC, 0, version=2), **fields)
 
 
-def test_every_change_raises_the_partition_epoch_and_nothing_else_by_itself():
+def test_every_change_raises_only_the_partition_epoch():
     assert merged(FOO, change()) == FOO._replace(partition_epoch=201)
 
 
 @pytest.mark.parametrize("leader", [1, 2, NO_LEADER])
-def test_a_named_leader_raises_the_leader_epoch_even_when_it_leads_already(leader):
+def test_naming_a_leader_raises_the_leader_epoch_even_if_it_leads_already(leader):
     assert merged(FOO, change(leader=leader)) == FOO._replace(leader=leader, leader_epoch=11, partition_epoch=201)
 
 
-def test_lists_are_replaced_as_they_are_given_and_empty_ones_empty_them():
+def test_a_given_list_replaces_the_former_even_if_empty():
     changed = merged(
         FOO,
         change(
@@ -108,11 +108,11 @@ def test_a_record_that_contradicts_itself_is_refused(fields):
         partition_of(record(**fields))
 
 
-def test_a_record_without_elr_reads_as_one_that_is_empty():
+def test_a_record_without_elr_is_read_as_an_empty_elr():
     assert partition_of(record(eligible_leader_replicas=None)) == FOO._replace(elr=())
 
 
-def test_a_partition_goes_to_its_record_and_back():
+def test_a_partition_survives_the_conversion_to_its_record_and_back():
     whole = FOO._replace(removing=(3,), adding=(2,), last_known_elr=(1,), recovery_state=RECOVERING)
 
     assert partition_of(partition_record(whole, TOPIC, 5, version=2)) == whole
@@ -148,7 +148,7 @@ def test_epochs_wrap_as_in_java():
     assert [next_epoch(7), next_epoch(0x7FFFFFFF)] == [8, -0x80000000]
 
 
-def test_what_a_partition_tells_of_itself():
+def test_the_properties_of_a_partition():
     assert (FOO.preferred_leader, FOO.is_reassigning, FOO.directory_of(2)) == (1, False, DIRECTORIES[1])
     assert FOO._replace(replicas=()).preferred_leader == NO_LEADER
     assert FOO._replace(adding=(4,)).is_reassigning

@@ -17,7 +17,7 @@ def lived(seed):
 
 
 def where(state, holds):
-    """The rows of the partitions of which something holds, found by looking at each."""
+    """The rows of the partitions for which a condition holds, found by a scan."""
     return sorted(
         topic.row(partition_id)
         for topic in state.topics.values()
@@ -27,7 +27,7 @@ def where(state, holds):
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_questions_about_many_partitions_are_answered_as_by_looking_at_each(seed):
+def test_queries_over_many_partitions_equal_a_scan_of_each(seed):
     state = lived(seed)
     partitions = state.partitions
 
@@ -55,7 +55,7 @@ def check_broker(state, broker):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_row_tells_its_topic_and_partition(seed):
+def test_the_topic_and_partition_id_of_a_row_are_known(seed):
     state = lived(seed)
     partitions = state.partitions
 
@@ -72,7 +72,7 @@ def test_a_row_tells_its_topic_and_partition(seed):
     )
 
 
-def test_what_is_not_there_has_no_row():
+def test_a_missing_partition_has_no_row():
     state = State()
     state.replay(TopicRecord(name="a", topic_id=bytes(16)), 0)
 
@@ -125,7 +125,7 @@ def test_rows_of_deleted_topics_are_used_again_once_the_deletion_is_committed(co
     assert len(state.partitions.topics) == 1
 
 
-def test_rows_of_a_deleted_topic_are_not_touched_while_the_deletion_can_be_taken_back():
+def test_rows_of_a_deleted_topic_are_kept_while_the_deletion_can_be_undone():
     state = State()
     replay(state, topic_of("a", 3, b"a" * 16), committed=True)
     before = state.contents()
@@ -140,7 +140,7 @@ def test_rows_of_a_deleted_topic_are_not_touched_while_the_deletion_can_be_taken
     assert state.contents() == before
 
 
-def test_figures_follow_each_change():
+def test_the_metric_counts_follow_each_change():
     state = State()
     replay(state, topic_of("a", 4, b"a" * 16), committed=True)
     seen = [state.partitions.counts()]

@@ -38,7 +38,7 @@ TOPIC_A = TopicRecord(name="a.x", topic_id=A)
 TOPIC_B = TopicRecord(name="a_x", topic_id=B)
 
 
-def test_names_that_would_share_a_metric_are_known_by_what_they_have_alike():
+def test_names_whose_metrics_would_collide_have_the_same_similar_name():
     state = state_of(TOPIC_A, TOPIC_B, TopicRecord(name="plain", topic_id=b"p" * 16))
 
     assert similar_name("a.x") == similar_name("a_x") == "a_x"
@@ -50,7 +50,7 @@ def test_names_that_would_share_a_metric_are_known_by_what_they_have_alike():
     assert state.similar_names == {}
 
 
-def test_with_a_topic_go_its_partitions_and_configs():
+def test_deleting_a_topic_removes_its_partitions_and_configs():
     config = ConfigRecord(resource_type=2, resource_name="a.x", name="retention.ms", value="1")
     state = state_of(TOPIC_A, partition(), partition(partition_id=1), config, RemoveTopicRecord(topic_id=A))
 
@@ -59,7 +59,7 @@ def test_with_a_topic_go_its_partitions_and_configs():
     assert state.partitions.in_isr(1).tolist() == []
 
 
-def test_a_topic_that_was_deleted_can_be_made_again():
+def test_a_deleted_topic_can_be_created_again():
     state = state_of(TOPIC_A, partition(), RemoveTopicRecord(topic_id=A), TopicRecord(name="a.x", topic_id=B))
 
     assert state.topic("a.x").topic_id == B
@@ -81,12 +81,12 @@ def test_a_topic_that_was_deleted_can_be_made_again():
         ([ClearElrRecord(topic_name="a.x")], "there is no topic a.x"),
     ],
 )
-def test_what_contradicts_the_state_is_refused(records, reason):
+def test_a_record_that_contradicts_the_state_is_refused(records, reason):
     with pytest.raises(ReplayError, match=reason):
         state_of(*records)
 
 
-def test_a_partition_can_be_stated_anew():
+def test_a_partition_record_replaces_an_existing_partition():
     state = state_of(TOPIC_A, partition(), partition(eligible_leader_replicas=(3,)))
 
     assert state.partitions.find(state.topics[A], 0).elr == (3,)
@@ -118,7 +118,7 @@ def test_clearing_the_elr_raises_the_epoch_of_those_partitions_that_had_one():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_topic_knows_the_row_of_each_partition_in_whatever_order_they_come(seed):
+def test_a_topic_knows_the_row_of_each_partition_for_any_order_of_creation(seed):
     random = Random(seed)
     topic, expected = Topic("t", A), {}
     row = random.randrange(100)
@@ -144,7 +144,7 @@ def test_a_topic_knows_the_row_of_each_partition_in_whatever_order_they_come(see
         assert topic.row(partition_id) == expected.get(partition_id, NO_ROW)
 
 
-def test_ids_and_rows_that_run_together_take_no_room():
+def test_contiguous_ids_and_rows_are_stored_as_a_range():
     topic = Topic("t", A)
     for partition_id in range(1000):
         topic.add(partition_id, 500 + partition_id)
@@ -152,7 +152,7 @@ def test_ids_and_rows_that_run_together_take_no_room():
     assert topic.rows == range(500, 1500)
 
 
-def test_one_huge_partition_id_takes_no_room_for_those_before_it():
+def test_a_huge_partition_id_allocates_nothing_for_smaller_ids():
     topic = Topic("t", A)
     topic.add(0, 7)
     topic.add(2**31 - 1, 8)

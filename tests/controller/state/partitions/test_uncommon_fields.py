@@ -28,11 +28,11 @@ from controller.state.partitions.uncommon_fields import (
         (UncommonFields(adding=(1,), elr=(2,)), REASSIGNING | HAS_ELR),
     ],
 )
-def test_a_value_tells_what_is_rare_in_it(value, kinds):
+def test_a_value_has_the_kinds_of_its_uncommon_fields(value, kinds):
     assert value.kinds == kinds
 
 
-def test_equal_values_have_one_number_and_nothing_rare_has_the_first():
+def test_equal_values_share_a_number_and_the_common_value_has_the_first():
     table = UncommonFieldsTable()
 
     numbers = [
@@ -48,7 +48,7 @@ def test_equal_values_have_one_number_and_nothing_rare_has_the_first():
     ]
 
 
-def test_kinds_are_known_of_values_that_came_later_too():
+def test_kinds_include_values_added_later():
     table = UncommonFieldsTable()
     before = table.of_kind(HAS_ELR).tolist()
     table.number(UncommonFields(adding=(1,)))
@@ -58,7 +58,7 @@ def test_kinds_are_known_of_values_that_came_later_too():
     assert table.where(lambda uncommon: 5 in uncommon.elr).tolist() == [False, False, True]
 
 
-def test_what_no_row_has_any_more_is_dropped_and_the_rest_renumbered():
+def test_unused_values_are_dropped_and_the_others_renumbered():
     table = UncommonFieldsTable()
     for broker in range(10):
         table.number(UncommonFields(elr=(broker,)))

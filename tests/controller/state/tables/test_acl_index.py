@@ -1,4 +1,4 @@
-"""The index of ACLs holds what a look through all of them would find."""
+"""The index of ACLs finds what a scan of all ACLs finds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_index_finds_what_a_scan_of_all_acls_finds() -> None:
         assert len(index) == len(acls)
 
 
-def test_nothing_is_left_of_acls_that_are_gone() -> None:
+def test_the_index_keeps_nothing_of_removed_acls() -> None:
     rng = Random(3)
     index = AclIndex()
     for number in range(50):

@@ -27,7 +27,7 @@ def test_an_acl_is_kept_by_its_id():
     assert state_of(ENTRY, REMOVE).acls == {}
 
 
-def test_an_acl_that_is_not_there_cannot_be_removed():
+def test_removing_a_missing_acl_is_refused():
     with pytest.raises(ReplayError, match="there is no ACL with id"):
         state_of(ENTRY, REMOVE, REMOVE)
 
@@ -40,7 +40,7 @@ def committed_names(state: State) -> list[str]:
     )
 
 
-def test_the_index_has_what_is_committed_alone():
+def test_the_index_has_only_committed_acls():
     state = state_of(ENTRY)
     before = committed_names(state)
     state.commit(1)
@@ -52,7 +52,7 @@ def test_the_index_has_what_is_committed_alone():
     assert (before, between, removed, committed_names(state)) == ([], ["User:alice"], ["User:alice"], [])
 
 
-def test_what_is_reverted_was_never_in_the_index():
+def test_reverted_acls_were_never_in_the_index():
     state = state_of(ENTRY)
     state.commit(1)
     committed_names(state)
@@ -65,7 +65,7 @@ def test_what_is_reverted_was_never_in_the_index():
     assert not state.acls.has(Acl(2, "orders", 3, "User:bob", "*", 3, 2))
 
 
-def test_while_a_snapshot_is_loaded_the_index_is_that_of_before():
+def test_while_a_snapshot_is_loaded_the_index_is_unchanged():
     state = state_of(ENTRY)
     state.commit(1)
     before = committed_names(state)

@@ -55,7 +55,7 @@ def test_a_broker_registers_with_its_directories_in_order():
     assert state.directory_owners == {D: 1, E: 1}
 
 
-def test_a_new_incarnation_takes_the_place_of_the_former():
+def test_a_new_incarnation_replaces_the_former():
     state = state_of(REGISTER, replace(REGISTER, broker_epoch=200, fenced=False, log_dirs=(E, F)))
 
     assert state.brokers == {1: BROKER._replace(epoch=200, fenced=False, directories=(E, F))}
@@ -63,13 +63,13 @@ def test_a_new_incarnation_takes_the_place_of_the_former():
     assert state.directory_owners == {E: 1, F: 1}
 
 
-def test_a_broker_that_is_unregistered_leaves_nothing():
+def test_an_unregistered_broker_is_removed_completely():
     state = state_of(REGISTER, UnregisterBrokerRecord(broker_id=1, broker_epoch=100))
 
     assert (state.brokers, state.registration_offsets, state.directory_owners) == ({}, {}, {})
 
 
-def test_a_change_says_only_what_changes():
+def test_a_registration_change_has_only_the_changed_fields():
     assert changed() == BROKER
     assert changed(fenced=-1) == BROKER._replace(fenced=False)
     assert changed(fenced=1) == BROKER
@@ -106,12 +106,12 @@ def test_the_records_of_early_releases_fence_and_unfence():
         ([replace(REGISTER, end_points=(replace(ENDPOINT, name=""),))], "has no name"),
     ],
 )
-def test_what_contradicts_the_state_is_refused(records, reason):
+def test_a_record_that_contradicts_the_state_is_refused(records, reason):
     with pytest.raises(ReplayError, match=reason):
         state_of(*records)
 
 
-def test_only_a_broker_that_is_neither_fenced_nor_leaving_is_active():
+def test_a_broker_is_active_unless_fenced_or_in_controlled_shutdown():
     assert not BROKER.is_active
     assert BROKER._replace(fenced=False).is_active
     assert not BROKER._replace(fenced=False, in_controlled_shutdown=True).is_active
@@ -120,7 +120,7 @@ def test_only_a_broker_that_is_neither_fenced_nor_leaving_is_active():
 @pytest.mark.parametrize(
     ("directories", "expected"), [((), MIGRATING_DIRECTORY), ((D,), D), ((D, E), UNASSIGNED_DIRECTORY)]
 )
-def test_a_new_replica_goes_to_the_one_directory_if_there_is_but_one(directories, expected):
+def test_a_new_replica_is_assigned_if_the_broker_has_one_directory(directories, expected):
     assert BROKER._replace(directories=directories).default_directory == expected
 
 
@@ -136,7 +136,7 @@ def test_a_new_replica_goes_to_the_one_directory_if_there_is_but_one(directories
         ((), LOST_DIRECTORY, False),
     ],
 )
-def test_a_directory_is_online_where_the_broker_has_it_or_nothing_is_known_of_it(directories, directory, expected):
+def test_a_directory_is_online_if_registered_or_unknown(directories, directory, expected):
     assert BROKER._replace(directories=directories).has_online(directory) is expected
 
 

@@ -9,7 +9,7 @@ def config(name, value, resource=(TOPIC, "a")):
     return ConfigRecord(resource_type=resource[0], resource_name=resource[1], name=name, value=value)
 
 
-def test_keys_are_set_and_taken_away_one_by_one():
+def test_keys_are_set_and_removed_one_by_one():
     state = state_of(config("x", "1"), config("y", ""), config("x", "2"), config("y", None))
 
     assert state.configs == {(TOPIC, "a"): {"x": "2"}}
@@ -21,7 +21,7 @@ def test_a_resource_without_keys_is_not_kept():
     assert state.configs == {}
 
 
-def test_a_key_that_this_software_does_not_know_is_passed_over():
+def test_a_key_that_this_software_does_not_know_is_ignored():
     state = state_of(
         config("x", "1"), config("old", "1"), knows_config=lambda type_, name: (type_, name) != (TOPIC, "old")
     )
@@ -29,7 +29,7 @@ def test_a_key_that_this_software_does_not_know_is_passed_over():
     assert state.configs == {(TOPIC, "a"): {"x": "1"}}
 
 
-def test_values_of_before_are_not_changed_in_place():
+def test_former_values_are_not_changed_in_place():
     state = state_of(config("x", "1"))
     before = state.configs[TOPIC, "a"]
 

@@ -22,7 +22,7 @@ REGISTER = RegisterControllerRecord(
 )
 
 
-def test_a_controller_registers_and_registers_anew():
+def test_a_controller_can_register_again():
     state = state_of(REGISTER, replace(REGISTER, incarnation_id=b"j" * 16))
 
     expected = Controller(3000, b"j" * 16, False, {"C": Endpoint("h", 9093, 1)}, {"kraft.version": VersionRange(0, 1)})

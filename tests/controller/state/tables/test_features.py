@@ -11,13 +11,13 @@ def level(name, feature_level):
     return FeatureLevelRecord(name=name, feature_level=feature_level)
 
 
-def test_levels_are_set_and_zero_takes_a_feature_away():
+def test_level_0_removes_a_feature():
     state = state_of(level("metadata.version", 30), level("group.version", 1), level("group.version", 0))
 
     assert state.features == {"metadata.version": 30}
 
 
-def test_a_level_of_kraft_version_is_passed_over():
+def test_a_level_of_kraft_version_is_ignored():
     state = state_of(level("kraft.version", 1), supported_features={})
 
     assert state.features == {}
@@ -27,10 +27,10 @@ def test_a_level_of_kraft_version_is_passed_over():
     ("name", "feature_level", "supported"),
     [("metadata.version", 31, "7 to 30"), ("metadata.version", 6, "7 to 30"), ("unheard.of", 1, "0 to 0")],
 )
-def test_a_level_beyond_what_this_controller_supports_stops_it(name, feature_level, supported):
+def test_an_unsupported_level_stops_the_controller(name, feature_level, supported):
     with pytest.raises(ReplayError, match=f"{name} is to be {feature_level}, this controller supports {supported}"):
         state_of(level(name, feature_level), supported_features={"metadata.version": (7, 30)})
 
 
-def test_zero_is_a_level_that_every_controller_supports():
+def test_every_controller_supports_level_0():
     assert state_of(level("unheard.of", 0), supported_features={}).features == {}

@@ -13,7 +13,7 @@ def quota(entity, key, value, *, remove=False):
 ALICE = (("user", "alice"), ("client-id", None))
 
 
-def test_an_entity_is_the_same_in_whatever_order_its_parts_come():
+def test_the_parts_of_an_entity_may_be_in_any_order():
     state = state_of(quota(ALICE, "x", 1.0), quota(tuple(reversed(ALICE)), "y", 2.0))
 
     assert state.quotas == {(("client-id", None), ("user", "alice")): {"x": 1.0, "y": 2.0}}

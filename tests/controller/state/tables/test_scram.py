@@ -25,7 +25,7 @@ def test_a_user_has_one_credential_for_each_mechanism():
     }
 
 
-def test_a_credential_that_is_not_there_cannot_be_removed():
+def test_removing_a_missing_credential_is_refused():
     remove = RemoveUserScramCredentialRecord(name="bob", mechanism=SCRAM_SHA_256)
 
     assert state_of(credential("bob", SCRAM_SHA_256), remove).scram == {}

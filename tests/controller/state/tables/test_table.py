@@ -41,7 +41,7 @@ def test_a_removed_key_is_uncommitted_too():
     assert (found.changed_at("a"), found.last_change()) == (-1, -1)
 
 
-def test_a_change_that_is_taken_back_leaves_the_key_as_uncommitted_as_it_was():
+def test_undoing_a_change_restores_the_uncommitted_offset_of_the_key():
     found, undo = table()
     for offset in (1, 3, 7):
         undo.offset = offset
@@ -54,7 +54,7 @@ def test_a_change_that_is_taken_back_leaves_the_key_as_uncommitted_as_it_was():
     assert (found["a"], found.changed_at("a"), found.last_change()) == (1, -1, -1)
 
 
-def test_committed_changes_leave_no_entry():
+def test_committed_changes_leave_no_undo_entry():
     found, undo = table()
     undo.recording = False
     found.put("a", 1)

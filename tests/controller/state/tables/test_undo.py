@@ -9,7 +9,7 @@ from tests.controller.lives import fresh, next_record
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_whatever_is_taken_back_leaves_what_the_committed_records_make(seed):
+def test_an_undo_leaves_the_state_of_the_committed_records(seed):
     random = Random(seed)
     state, log = State(), []
     committed = 0
@@ -38,7 +38,7 @@ def test_whatever_is_taken_back_leaves_what_the_committed_records_make(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_key_is_uncommitted_from_its_change_to_the_commit_of_that(seed):
+def test_a_key_is_uncommitted_from_its_change_until_the_commit(seed):
     random = Random(seed)
     state, log = State(), []
     changes: list[tuple[int, object]] = []  # of the table of configs, by a model that looks at values alone
