@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch and EndQuorumEpoch: a leader tells the voters that it was elected or has resigned (KIP-595)."""
+"""BeginQuorumEpoch and EndQuorumEpoch: a leader notifies the voters of its election or resignation (KIP-595)."""
 
 from __future__ import annotations
 

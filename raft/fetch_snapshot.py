@@ -153,7 +153,7 @@ def download_request(replica: Replica, role: Follower, download: Download) -> Fe
 def on_response(
     replica: Replica, peer: int, request: FetchSnapshotRequest, response: FetchSnapshotResponse, now_ms: int
 ) -> bool:
-    """The leader sent a part, or has the snapshot no longer; returns whether it did well."""
+    """The leader sent a part, or no longer has the snapshot. Returns whether the answer was a success."""
     if response.error_code != Error.NONE:
         return on_failure(replica, peer, request, response.error_code, now_ms)
     topics = response.topics

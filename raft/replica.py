@@ -307,7 +307,7 @@ class Replica:
             self.emit(HighWatermark(offset))
 
     def load_snapshot(self, snapshot: SnapshotId) -> None:
-        """Have the state machine load a snapshot in place of its state."""
+        """Order the state machine to load a snapshot in place of its state."""
         self.notified_offset = snapshot.end_offset
         self.emit(LoadSnapshot(snapshot))
 

@@ -97,17 +97,13 @@ class Api:
     """One row. versions: announced, inclusive, those of Kafka 4.3.
 
     handler: None for the APIs of the quorum. needs: the operation on the cluster that a caller must be allowed; None
-    where
-    the handler checks the resources that the request names, or nothing is needed. forwardable: whether a broker may
-    send it
-    in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no limit.
+    where the handler checks the resources that the request names, or nothing is needed. forwardable: whether a broker
+    may send it in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no limit.
     allowed: raises ApiError where the configuration does not allow the API; called first, on any controller.
     idle: the response to a request that leaves nothing to do, None for other requests; asked where the request cannot
-    be
-    served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a standby
-    serves it. arrived: called before all further checks on the active controller. late: called for a request that
-    waited
-    too long.
+    be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
+    standby serves it. arrived: called before all further checks on the active controller. late: called for a request
+    that waited too long.
     """
 
     request: type[Any]

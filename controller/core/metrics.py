@@ -42,8 +42,7 @@ class Metrics:
     last_applied_timestamp_ms: of the last batch in the state, by the wall clock of the leader that wrote it.
     snapshot_bytes, snapshot_ms: of the last snapshot written, when by the monotonic clock; None before the first.
     queue_ms: from a request's arrival to the call of its handler; processing_ms: from its arrival to its response, the
-    wait
-    for the commit included.
+    wait for the commit included.
     """
 
     new_active_controllers: int = 0

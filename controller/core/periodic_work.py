@@ -19,8 +19,7 @@ def on_ticked(controller: Controller, _event: Ticked) -> None:
     """Fence at most one broker and run at most one task, so that a step stays short; the rest is due again at once.
 
     Brokers are fenced after no other input: after a pause, a node first takes the heartbeats that arrived meanwhile,
-    and
-    then checks which sessions have expired.
+    and then checks which sessions have expired.
     """
     if controller.tasks is None:
         return

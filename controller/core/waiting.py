@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Waiter:
     """One response. offset: of the last record that it rests on. confirmation: the number of the confirmation that it
-    waits
-    for, 0 for none.
+    waits for, 0 for none.
     """
 
     context: RequestContext
@@ -36,8 +35,7 @@ class Waiting:
     """All responses that wait on an active controller.
 
     committed_end_offset: all records below it are committed. asked, confirmed: the number of the last confirmation that
-    was
-    requested, and of the last that was received.
+    was requested, and of the last that was received.
     """
 
     __slots__ = ("_by_offset", "_order", "_unconfirmed", "asked", "committed_end_offset", "confirmed", "reply")

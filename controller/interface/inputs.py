@@ -30,10 +30,8 @@ class RequestContext:
 
     principal, client_address, client_id: of the original client when a broker forwarded the request in an Envelope.
     listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of
-    that
-    listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
-    authorizer's
-    decisions for this request, kept by `controller.rules.permissions`.
+    that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
+    authorizer's decisions for this request, kept by `controller.rules.permissions`.
     """
 
     source: Source

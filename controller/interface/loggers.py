@@ -15,8 +15,7 @@ class Loggers:
     """Names and levels. The log makes this object from its loggers, and changes it on `SetLogLevel`.
 
     own: name -> its own level, None if it inherits that of its parent: the logger with the longest prefix of the name
-    that
-    ends before a dot, else the root, which always has a level.
+    that ends before a dot, else the root, which always has a level.
     """
 
     __slots__ = ("own",)

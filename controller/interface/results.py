@@ -31,18 +31,15 @@ class Result:
 
     response: sent when the last record is committed, or, without records, when all below `rests_on` is.
     records: (record, version), or many changes of partitions at once, in the order of the log; all of them are
-    committed,
-    or none. atomic: False where they may be split, if they are too many for one batch and metadata.version knows no
-    transactions.
+    committed, or none. atomic: False where they may be split, if they are too many for one batch and metadata.version
+    knows no transactions.
     rests_on: if there are no records, the offset of the last uncommitted record that the response shows:
     `State.changed_at` gives it. NOTHING_PENDING: it shows nothing uncommitted. ALL_PENDING, which is always correct: it
-    may
-    show anything that is uncommitted now.
+    may show anything that is uncommitted now.
     confirm: whether a response without records needs proof that this node still leads. False for a response on which
     nobody but the sender relies.
     applied: called when the records are part of the state, with the offset of the last one, or without records of the
-    last
-    record before: it changes what is not in the log, such as sessions of brokers.
+    last record before: it changes what is not in the log, such as sessions of brokers.
     effects: done at once, even if the records are lost: events for the log, levels of this node's loggers.
     again: for a periodic task: there is more to do, run soon again.
     """

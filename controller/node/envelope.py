@@ -80,8 +80,7 @@ def sealed(header: RequestHeader, response: Any) -> EnvelopeResponse:
     """The response to the envelope around a request with this header.
 
     A response that contains NOT_CONTROLLER anywhere is not passed on: the envelope itself gets that error, and the
-    broker
-    asks another controller.
+    broker asks another controller.
     """
     wrong = Error.NOT_LEADER_OR_FOLLOWER if isinstance(response, DescribeQuorumResponse) else Error.NOT_CONTROLLER
     if has_error(response, wrong):

@@ -31,8 +31,7 @@ class Log:
     """Writes events, each at the level of its logger (`events.ROWS`).
 
     loggers: their levels, the same object that DescribeConfigs reads. shown: the names of the events that are written.
-    A
-    line that cannot be written is dropped: a node must not stop because the disk behind stderr is full.
+    A line that cannot be written is dropped: a node must not stop because the disk behind stderr is full.
     seen_by: called with each event that is written, its fields unchanged.
     """
 

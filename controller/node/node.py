@@ -54,8 +54,7 @@ class Node:
     """Both cores, driven on the loop's thread.
 
     failure: why the node cannot go on; None while it can. on_end: called once, when the node has ended: after
-    `shut_down`
-    or a failure. wall_ms: the wall clock.
+    `shut_down` or a failure. wall_ms: the wall clock.
     """
 
     def __init__(

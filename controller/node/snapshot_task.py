@@ -24,8 +24,8 @@ class SnapshotTask:
     """Writes one snapshot at a time.
 
     later: runs an action in a later iteration of the loop; wall_ms: the wall clock; give_up: called for a state that
-    its
-    metadata.version cannot express: no snapshot of it can be written, and the node goes on, as Kafka's controller does.
+    its metadata.version cannot express: no snapshot of it can be written, and the node goes on, as Kafka's controller
+    does.
     """
 
     def __init__(

@@ -23,8 +23,7 @@ class Timers:
     """The timers of a node, on its loop.
 
     now_ms: the monotonic clock; wall_ms: the wall clock. queue: queues an input for each core, None for none; drain:
-    steps
-    the cores with the queued inputs.
+    steps the cores with the queued inputs.
     """
 
     def __init__(

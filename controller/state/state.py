@@ -81,8 +81,7 @@ class State:
     """All metadata as of `end_offset`.
 
     supported_features: name -> the levels (min, max) that this software supports, other features supporting 0 alone;
-    None
-    accepts all. knows_config: whether this software knows a config key, by resource type and name.
+    None accepts all. knows_config: whether this software knows a config key, by resource type and name.
     """
 
     def __init__(
@@ -146,8 +145,7 @@ class State:
         """All metadata as plain values: equal for equal states, whether they come from the log or from a snapshot.
 
         Left out is what this node alone keeps, or what a snapshot loses: the offsets of registrations, the broker that
-        got the
-        last producer ids, and the counts of elections.
+        got the last producer ids, and the counts of elections.
         """
         found: dict[str, Any] = {name: dict(table) for name, table in self.tables().items() if name not in _LOCAL}
         found["topics"] = {
@@ -231,8 +229,7 @@ class State:
 
 def _ordered(value: Any) -> Any:
     """The value with the entries of its dicts sorted, and with plain numbers: a record made here may have an IntEnum
-    where a
-    decoded one has its number.
+    where a decoded one has its number.
     """
     if type(value) in _PLAIN:
         return value

@@ -40,7 +40,7 @@ _HEADER = Layout(">hhih")  # api key, api version, correlation id, length of the
 
 
 class Outgoing:
-    """A request on its way. number: the caller's; is_sent: it may have reached the peer."""
+    """A request that was not answered yet. number: the caller's; is_sent: it may have reached the peer."""
 
     __slots__ = ("api_key", "correlation_id", "is_sent", "number", "request", "version")
 
@@ -110,7 +110,7 @@ class Channel:
             self._failures = 0
             self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
         elif self._asked is not None and self._asked.is_sent:
-            # Its answer may yet come, and must not be taken for that of this one: so not on the same connection.
+            # The earlier answer may still arrive, and must not be mistaken for the new one: use a new connection.
             self._disconnect()
         self._asked = Outgoing(number, request)
         if self.is_ready:
@@ -128,7 +128,7 @@ class Channel:
         self._asked = None
         self._disconnect()
 
-    # What the connection calls.
+    # Called by the connection.
 
     def on_frame(self, link: Link, frame: bytes) -> None:
         """An answer has come."""
@@ -164,7 +164,7 @@ class Channel:
             self._back_off()
 
     def break_off(self, reason: str) -> None:
-        """The peer violates the protocol: end the connection."""
+        """Close the connection because the peer violates the protocol."""
         self._note_misbehaved(reason)
         link = self._link
         self._lose()
@@ -175,7 +175,7 @@ class Channel:
     def _note_misbehaved(self, reason: str) -> None:
         self._note("peer_misbehaved", {"peer": self._where(), "reason": reason})
 
-    # The life of a connection.
+    # Opening, closing and reopening.
 
     def _connect(self) -> None:
         assert self._endpoint is not None
@@ -184,7 +184,7 @@ class Channel:
     async def _open(self, endpoint: Endpoint) -> None:
         task = self._connecting
         try:
-            # The name is looked up each time: a peer that moved has another address behind it.
+            # The name is resolved each time: the peer's address may have changed.
             if self._security is None or self._security.context is None:
                 opening = self._loop.create_connection(lambda: Link(self), endpoint.host, endpoint.port)
                 _, link = await asyncio.wait_for(opening, CONNECT_MS_MAX / 1000)
@@ -243,7 +243,7 @@ class Channel:
             link.transport.abort()
 
     def _lose(self) -> None:
-        """The connection is gone, and with it what was on its way."""
+        """The connection is lost, and with it the requests on it."""
         self._clear_timer()
         self._link = None
         self.versions = None
@@ -271,7 +271,9 @@ class Channel:
     # Writing and reading.
 
     def _ask_versions(self) -> None:
-        """Send ApiVersions in the newest version that the peer may support; its answer says where that is too new."""
+        """Send ApiVersions in the newest version that the peer may support; if it is too new, the answer names the
+        versions.
+        """
         request = ApiVersionsRequest(client_software_name="kraft-quorum", client_software_version="1")
         self._ask(request, self._api_versions_version)
 
@@ -286,7 +288,7 @@ class Channel:
         self.break_off(f"it does not answer {what} within {VERSIONS_MS_MAX} ms")
 
     def _take_own(self, asked: Outgoing, frame: bytes) -> None:
-        """The answer to a request of the channel itself. Raises DecodeError."""
+        """Handle the answer to a request of the channel itself. Raises DecodeError."""
         self._asking = None
         if isinstance(asked.request, ApiVersionsRequest):
             self._take_versions(asked, frame)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Channels:
     """One channel for each peer, made at its first request.
 
-    on_input: takes `Answered`, `Failed` and `Refused`, never from within `send`; note: takes what is worth a line in
-    the log; security: None for PLAINTEXT.
+    on_input: takes `Answered`, `Failed` and `Refused`, never from within `send`; note: takes events for the log;
+    security: None for PLAINTEXT.
     """
 
     def __init__(

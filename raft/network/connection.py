@@ -1,4 +1,4 @@
-"""One accepted connection: requests are taken in order, and answered in that order (see DESIGN.md)."""
+"""One accepted connection: requests are handled in order, and answered in that order (see DESIGN.md)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 Piece = bytes | bytearray | memoryview
 
-# Requests of one connection that may wait for their answers; what comes on top stays in the socket.
+# Requests of one connection that may wait for their answers; further ones stay in the socket's buffer.
 WAITING_MAX = 100
 
-# Requests of one connection handled in one turn of the loop: a peer that sends very many must not delay others, the
-# quorum's own Fetches among them.
+# Requests of one connection handled in one iteration of the loop: a peer that sends very many must not delay others,
+# such as the quorum's Fetches.
 TURN_REQUESTS = 16
 
-# A connection is light when its last answers, so many, were each below this: a voter that follows, a broker that beats.
+# A connection is light when each of its last answers was below this size: a follower's, or a broker's with heartbeats.
 LIGHT_ANSWERS = 3
 LIGHT_BYTES = 64 << 10
 
-# Above the first, what the peer does not fetch stops its requests from being taken; below the second they go on.
+# Unsent bytes above which no more requests of the peer are handled, and below which handling continues.
 WRITE_HIGH_BYTES = 64 << 10
 WRITE_LOW_BYTES = 16 << 10
 
-# So much may wait behind an answer that is not there yet.
+# Bytes of answers that may wait behind an answer that is not complete yet.
 BEHIND_BYTES_MAX = 1 << 20
 
-# What all answers of one connection that have not left may hold: a peer that asks much and fetches nothing is closed.
+# The limit on unsent bytes of one connection: the connection of a peer that sends requests and reads nothing is closed.
 UNSENT_BYTES_MAX = 32 << 20
 
 # Pieces up to this size are joined: one system call costs more than copying them.
@@ -42,7 +42,7 @@ _JOINED_BYTES = 64 << 10
 
 
 class Slot:
-    """The place of one answer among those of its connection. answer: None until it is there."""
+    """The place of one answer among those of its connection. answer: None until it is given."""
 
     __slots__ = ("answer", "correlation_id", "number", "version")
 
@@ -54,24 +54,24 @@ class Slot:
 
 
 class Gate(Protocol):
-    """Decides which frames may pass: SASL."""
+    """Decides which frames of a connection are requests to serve: SASL."""
 
     def passes(self, connection: Connection, frame: bytes) -> bool:
-        """Whether a frame is a request that may be served; the gate has handled it otherwise."""
+        """Whether a frame is a request to serve; if not, the gate has handled it."""
 
     def announced(self, response: Any) -> Any:
-        """An answer to ApiVersions with what the gate serves; other answers as they are."""
+        """An ApiVersions answer with the APIs of the gate added; other answers unchanged."""
 
 
 class Connection(asyncio.Protocol):
     """The protocol object. number: unique in the process; listener: its name; last_active: of the loop's clock, s;
     held: bytes of an unfinished frame; error: why it was closed, None where the peer closed it or nothing is wrong;
-    identity: who was authenticated, None where nobody was; gate: of SASL, None without SASL.
+    identity: the authenticated identity, None without authentication; gate: of SASL, None without SASL.
 
-    on_frame: takes each frame in order; on_made, on_lost: called at the beginning and the end; on_held: takes the
-    change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers, and
-    at each further answer, and with False when it reads again; is_turn_full: whether this turn of the loop had so many
-    large answers that only connections with small answers continue.
+    on_frame: takes each frame in order; on_made, on_lost: called when the connection is made and lost; on_held: takes
+    the change of the bytes of an unfinished frame; on_stuck: called with True when the peer does not read its answers,
+    and at each further answer, and with False when it reads again; is_turn_full: whether this iteration of the loop had
+    so many large answers that only connections with small answers continue.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Connection(asyncio.Protocol):
         self._is_write_paused = False
         self._is_read_paused = False
 
-    # What the transport calls.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -143,11 +143,11 @@ class Connection(asyncio.Protocol):
             self.refuse(tls_hint(self._framer.first) or self._framer.error)
 
     def limit_frames(self, bytes_max: int) -> None:
-        """The most bytes of a frame from now on."""
+        """Set the maximum size of a frame, in bytes."""
         self._framer.bytes_max = bytes_max
 
     def eof_received(self) -> bool | None:
-        """The peer has closed; what it asked is of no use to it any more."""
+        """The peer has closed the connection: the answers to its requests are dropped."""
         return None
 
     def pause_writing(self) -> None:
@@ -165,15 +165,15 @@ class Connection(asyncio.Protocol):
         self._slot_of.clear()
         self._on_lost(self)
 
-    # What the server calls.
+    # Called by the server.
 
     @property
     def unsent_bytes(self) -> int:
-        """What has not left of the answers."""
+        """The bytes of answers that were not sent yet."""
         return self._kept_bytes + int(self._transport.get_write_buffer_size())
 
     def expect_answer(self, request: Parsed) -> Slot:
-        """Keep the place of the answer to a request."""
+        """Reserve the place of the answer to a request."""
         self._count += 1
         slot = Slot(self._count, request)
         self._slots.append(slot)
@@ -181,11 +181,11 @@ class Connection(asyncio.Protocol):
         return slot
 
     def slot(self, number: int) -> Slot | None:
-        """The place of an answer that is not there yet; None where there is no such place."""
+        """The place of an answer that was not given yet; None where there is no such place."""
         return self._slot_of.get(number)
 
     def answer(self, slot: Slot, pieces: Sequence[Piece]) -> None:
-        """The answer for a place; it leaves when those before it have left."""
+        """Set the answer of a place; it is sent when those before it were sent."""
         del self._slot_of[slot.number]
         slot.answer = pieces
         size = sum(map(len, pieces))
@@ -205,18 +205,18 @@ class Connection(asyncio.Protocol):
             self._on_stuck(self, True)
 
     def refuse(self, reason: str) -> None:
-        """Close the connection, with a reason from the server."""
+        """Close the connection; the server gives the reason."""
         if not self.is_closing:
             self.error = reason
             self.close()
 
     def abort(self) -> None:
-        """Close at once, without what waits to be written."""
+        """Close at once, without sending the remaining answers."""
         self._end()
         self._transport.abort()
 
     def close(self) -> None:
-        """Close when what may leave has left; nothing more is taken in."""
+        """Close when the answers that are complete were sent; no more requests are read."""
         if not self.is_closing:
             self._write()
             self._end()
@@ -233,7 +233,7 @@ class Connection(asyncio.Protocol):
             self._on_held(self, change)
 
     def _take(self) -> None:
-        """Hand on the frames that may be taken in this turn; stop reading while there are others."""
+        """Pass on the frames that may be handled in this iteration of the loop; stop reading while others are left."""
         if self._is_corked or self._is_turn_due:
             return
         left = TURN_REQUESTS
@@ -260,7 +260,7 @@ class Connection(asyncio.Protocol):
                 self._transport.resume_reading()
 
     def _may_take(self) -> bool:
-        """Whether there is a frame that may be taken in this turn."""
+        """Whether there is a frame that may be handled in this iteration of the loop."""
         if not self._backlog or self._is_blocked():
             return False
         return self._light_answers >= LIGHT_ANSWERS or not self._is_turn_full()
@@ -285,9 +285,9 @@ class Connection(asyncio.Protocol):
 
 
 class BufferedConnection(asyncio.BufferedProtocol, Connection):
-    """The same for asyncio's own loop, which else takes 256 KiB anew for each read.
+    """The same for asyncio's own loop, which otherwise allocates 256 KiB for each read.
 
-    buffer: one for all connections of a loop, as it is filled and read within one call of it.
+    buffer: one for all connections of a loop, since it is filled and consumed within one call of the loop.
     """
 
     buffer = bytearray()
@@ -300,7 +300,7 @@ class BufferedConnection(asyncio.BufferedProtocol, Connection):
 
 
 def write_pieces(transport: Any, pieces: Sequence[Piece]) -> None:
-    """Write pieces one after the other, without joining large ones to the rest."""
+    """Write pieces one after the other, without copying large ones."""
     small: list[Piece] = []
     size = 0
     for piece in pieces:
@@ -317,7 +317,7 @@ def write_pieces(transport: Any, pieces: Sequence[Piece]) -> None:
 
 
 def tls_hint(first: bytes) -> str | None:
-    """What is wrong when the first bytes of a plaintext connection are a TLS record; None when they are not."""
+    """The error text if the first bytes of a plaintext connection are a TLS record; else None."""
     if first[:1] not in {b"\x15", b"\x16"} or first[1:2] != b"\x03":
         return None
     return "it speaks TLS, and this side does not: set its security.protocol to PLAINTEXT, or ours to SSL"

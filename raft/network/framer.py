@@ -1,4 +1,4 @@
-"""Frames: a length of four bytes, then so many bytes."""
+"""Frames: a length of four bytes, then that many bytes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _SIZE = 4
 class Framer:
     """Cuts received bytes into frames. It holds only the bytes received of an unfinished frame, not its announced size.
 
-    held: bytes of the unfinished frame. bytes_max: of a frame. error: why no more frames can be had, None while all is
-    well; first: the bytes that stood where a length should.
+    held: bytes of the unfinished frame. bytes_max: of a frame. error: why the stream is invalid, None while it is
+    valid; first: the bytes found in place of a length.
     """
 
     __slots__ = ("_need", "_rest", "bytes_max", "error", "first")
@@ -23,7 +23,7 @@ class Framer:
         self.first = b""
 
     def drop(self) -> None:
-        """Forget the unfinished frame."""
+        """Drop the unfinished frame."""
         self._rest = bytearray()
 
     @property

@@ -1,4 +1,4 @@
-"""The TLS handshakes of a server that are not done: few steps in a turn of the loop, and a bound in number and time."""
+"""The unfinished TLS handshakes of a server: few steps per iteration of the loop, limited in number and time."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ HANDSHAKE_S_MAX = 10.0
 
 
 class Handshakes:
-    """All handshakes that are under way.
+    """All unfinished handshakes.
 
-    A step with a private key takes about a millisecond of CPU. One step is done in each turn of the loop, so that the
-    quorum's Fetches wait for one step, not for a thousand. When there are more than `handshakes_max`, the oldest ends.
+    A step with a private key takes about a millisecond of CPU. One step is done in each iteration of the loop, so that
+    the quorum's Fetches wait for one step, not for a thousand. When there are more than `handshakes_max`, the oldest
+    ends.
     """
 
     def __init__(

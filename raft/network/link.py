@@ -19,7 +19,7 @@ RESPONSE_BYTES_MAX = 32 << 20  # stock leaders send batches of up to 8 MiB
 
 
 class Owner(Protocol):
-    """What a connection calls: the channel."""
+    """The callbacks of a connection, which the channel implements."""
 
     def on_frame(self, link: Link, frame: bytes) -> None: ...
 
@@ -57,9 +57,9 @@ async def open_tls_link(
     owner: Owner,
     note: Callable[[str], None],
 ) -> Link:
-    """A connection to the endpoint, with TLS.
+    """Open a connection to the endpoint, with TLS.
 
-    note: takes why TLS failed after the handshake. Raises OSError, ValueError or OverflowError.
+    note: takes the reason if TLS fails after the handshake. Raises OSError, ValueError or OverflowError.
     """
     from raft.network.tls import TlsConnection, TlsFailed
 

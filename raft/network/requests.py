@@ -1,4 +1,4 @@
-"""Requests as they come in: header and body from a frame, for the versions that are served."""
+"""Decoding of requests: header and body of a frame, in the versions that are served."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LENGTH = Layout(">i")
 
 
 class BadRequest(ValueError):
-    """A frame that is not a request served here; the connection is closed, as in Kafka."""
+    """A frame that is not a request of a served API; the connection is closed, as in Kafka."""
 
 
 class Incoming(NamedTuple):
-    """A request. message: decoded at `version`; frame: as it came, whose body begins at `body_at`.
+    """A request. message: decoded at `version`; frame: as received; its body begins at `body_at`.
 
-    listener: the name of the listener it came in on; peer: the `host:port` it came from; identity: who was
-    authenticated on the connection, as the listener's security names it, None where nobody was.
+    listener: the name of the listener it came in on; peer: the `host:port` it came from; identity: the identity that
+    the listener's security gives the authenticated connection, None without authentication.
     """
 
     source: Source
@@ -53,7 +53,7 @@ class Incoming(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What stands in a frame; the message is None for an ApiVersions of a version that is not served."""
+    """The content of a frame; the message is None for an ApiVersions of a version that is not served."""
 
     api_key: int
     version: int
@@ -80,7 +80,7 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
         if not is_served:
             # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
-        # As in Kafka, bytes behind the message are no error.
+        # As in Kafka, bytes after the message are ignored.
         message, _ = decode_prefix(cls, version, frame, position)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
@@ -88,7 +88,7 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
 
 
 def unsupported_api_versions(versions: Mapping[int, tuple[int, int]]) -> ApiVersionsResponse:
-    """The answer, in version 0, to an ApiVersions request of a version that is not served: which ones are."""
+    """The answer, in version 0, to an ApiVersions request of an unserved version; it names the served versions."""
     first, last = versions[API_VERSIONS]
     known = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=first, max_version=last)
     return ApiVersionsResponse(error_code=int(Error.UNSUPPORTED_VERSION), api_keys=(known,))

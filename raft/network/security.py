@@ -1,4 +1,4 @@
-"""What a listener or a channel is secured with, as the node hands it to `Server` and `Channels`."""
+"""The security of a listener or of outgoing connections, as the node passes it to `Server` and `Channels`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ _KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Sasl:
-    """SASL of one listener. mechanisms: those that are enabled, in their order, each with what makes one exchange.
+    """SASL of one listener. mechanisms: those that are enabled, in their order, each with the function that makes an
+    exchange.
 
-    reauth_ms: after so long a client must authenticate again, by mechanism; 0 for never. failure_delay_ms: before the
-    answer to one that fails. bytes_max: of a request before authentication. identity_of: the identity of a name that
-    was authenticated, and whether by a delegation token. wall_ms: the wall clock, for the expiry of tokens.
+    reauth_ms: how long a session may last before the client must authenticate again, by mechanism; 0 for no limit.
+    failure_delay_ms: the delay of the answer to a failed authentication. bytes_max: of a request before authentication.
+    identity_of: from an authenticated name, and whether a delegation token authenticated it, to the identity. wall_ms:
+    the wall clock, for the expiry of tokens.
     """
 
     mechanisms: Mapping[str, Callable[[], ServerMechanism]]
@@ -34,9 +36,9 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True)
 class ListenerSecurity:
-    """Of one listener. context: the present TLS context, None without TLS; check_session: raises ValueError for a TLS
-    session that is not allowed; identity_of: who a TLS session belongs to, raises ValueError when no rule says it.
-    sasl: None without SASL.
+    """The security of one listener. context: the present TLS context, None without TLS; check_session: raises
+    ValueError for a TLS session that is not allowed; identity_of: from a TLS session to the identity, raises ValueError
+    when no rule matches. sasl: None without SASL.
     """
 
     context: Callable[[], ssl.SSLContext] | None = None
@@ -47,8 +49,8 @@ class ListenerSecurity:
 
 @dataclass(frozen=True, slots=True)
 class ClientSecurity:
-    """Of outgoing connections. context, check_session: as above; mechanism: the name of the SASL mechanism, and what
-    makes one exchange; None without SASL.
+    """The security of outgoing connections. context, check_session: as above; mechanism: the name of the SASL
+    mechanism, and the function that makes an exchange; None without SASL.
     """
 
     context: Callable[[], ssl.SSLContext] | None = None

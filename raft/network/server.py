@@ -1,4 +1,4 @@
-"""The server: listeners, their connections, and the answers to what comes in on them."""
+"""The server: listeners, their connections, and the answers to requests on them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 IDLE_MS_MAX = 600_000  # connections.max.idle.ms
 
-# How much all connections together may hold of unfinished frames. Above it the one that holds most is closed.
+# The limit on bytes of unfinished frames, on all connections together. Above it the connection with most is closed.
 HELD_BYTES_MAX = 32 << 20
 
-# How much answers that are not fetched may hold on all connections together. Above it the one that fetched nothing for
-# longest is closed.
+# The limit on bytes of unsent answers, on all connections together. Above it the connection whose peer has read nothing
+# for longest is closed.
 UNSENT_BYTES_MAX = 32 << 20
 
-# Large answers of one turn of the loop. A thousand peers that ask for a megabyte each get them one after the other, and
-# connections with small answers continue meanwhile.
+# Bytes of large answers per iteration of the loop. A thousand peers that request a megabyte each are answered one after
+# the other, and connections with small answers continue meanwhile.
 TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
@@ -43,11 +43,11 @@ BACKLOG = 1024
 
 
 class Server:
-    """Takes requests and gives answers.
+    """Receives requests and sends answers.
 
     versions: first and last version of each API that is served. on_request: takes each request, may answer at once;
-    on_disconnected: takes the number of a connection that is gone; note: takes events for the log.
-    connections: those that are open, by number. held_bytes: of unfinished frames, on all of them.
+    on_disconnected: takes the number of a connection that was closed; note: takes events for the log.
+    connections: the open ones, by number. held_bytes: of unfinished frames, on all of them.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Server:
         return int(server.sockets[0].getsockname()[1])
 
     def reply(self, source: Source, response: Any) -> None:
-        """Answer a request, in its version; nothing happens where its connection is gone.
+        """Answer a request, in its version; does nothing if its connection is closed.
 
         Raises EncodeError where the version cannot carry the answer.
         """
@@ -138,13 +138,13 @@ class Server:
         self._turn_bytes = 0
 
     def disconnect(self, source: Source, reason: str) -> None:
-        """Close the connection that a request came on, where no answer can be given."""
+        """Close the connection of a request that cannot be answered."""
         connection = self.connections.get(source.connection)
         if connection is not None:
             connection.refuse(reason)
 
     def stop_listening(self) -> None:
-        """Accept no more connections; those that are open stay."""
+        """Accept no more connections; the open ones stay."""
         for server in self._servers:
             server.close()
         self._servers.clear()
@@ -160,7 +160,7 @@ class Server:
             connection.close()
 
     def _protocol_of(self, name: str, security: ListenerSecurity | None) -> Callable[[], asyncio.BaseProtocol]:
-        """What makes the protocol of a new connection."""
+        """The function that makes the protocol of a new connection."""
         if security is None:
             return lambda: self._make(name)
         if security.context is None:
@@ -191,7 +191,7 @@ class Server:
         self._note_failed("authentication_failed", connection.listener, connection.peer, reason)
 
     def _note_failed(self, event: str, listener: str, peer: str, reason: str) -> None:
-        """A line for a peer that could not be authenticated, once a minute for each host and reason."""
+        """Log a failed authentication, once a minute for each host and reason."""
         omitted = self._note_limit.passes(event, listener, peer.rpartition(":")[0], reason)
         if omitted is not None:
             fields = {"peer": peer, "listener": listener, "reason": reason}
@@ -217,7 +217,7 @@ class Server:
     def _made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
         if len(self.connections) > self._connections_max:
-            # Connections in use are never silent for long: those of the quorum and the brokers send every second or so.
+            # Connections in use are never idle for long: voters and brokers send a request every second or so.
             others = (one for one in self.connections.values() if one is not connection and not one.is_closing)
             silent = min(others, key=lambda one: one.last_active, default=connection)
             silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"

@@ -1,4 +1,4 @@
-"""TLS on a connection: a protocol towards the loop's transport, and a transport towards the protocol above it."""
+"""TLS on a connection: a protocol for the loop's transport, and a transport for the protocol above it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _REASONS = {
 
 
 def explain(error: ssl.SSLError | ValueError) -> str:
-    """One line on what is wrong and what to do. It holds nothing secret."""
+    """One line about a TLS error and what to do. It contains no secret."""
     if isinstance(error, ssl.SSLCertVerificationError):
         text = str(error.verify_message).rstrip(".")
         lowered = text.lower()
@@ -65,12 +65,12 @@ class TlsFailed(OSError):
 
 
 class TlsConnection(asyncio.Protocol):
-    """One TLS connection. `inner` begins when the handshake is done, and takes this object as its transport.
+    """One TLS connection. `inner` begins when the handshake is complete, and gets this object as its transport.
 
-    schedule: calls the function that it is given, soon, for each step of the handshake: a step takes a millisecond of
-    CPU, and many must not run in one turn of the loop. on_started: the connection was made; on_done: the handshake is
-    done, None, or failed, with the reason; it is called once. check: raises ValueError when the session, though
-    complete, is not one that is wanted. note: takes the reason when TLS fails after the handshake.
+    schedule: calls the given function soon, once for each step of the handshake: a step takes a millisecond of CPU, and
+    many must not run in one iteration of the loop. on_started: the connection was made; on_done: called once, with None
+    when the handshake is complete, or with the reason when it failed. check: raises ValueError for a complete session
+    that is not allowed. note: takes the reason when TLS fails after the handshake.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class TlsConnection(asyncio.Protocol):
         self._is_closing = False
         self._is_read_paused = False
 
-    # What the loop's transport calls.
+    # Called by the loop's transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._raw = transport
@@ -177,7 +177,7 @@ class TlsConnection(asyncio.Protocol):
         self._read()
 
     def fail(self, reason: str) -> None:
-        """End a connection whose handshake is not done."""
+        """End a connection whose handshake is not complete."""
         self._done(reason)
         self._is_closing = True
         self._raw.close()
@@ -187,7 +187,7 @@ class TlsConnection(asyncio.Protocol):
             self._is_done = True
             self._on_done(self, reason)
 
-    # What the protocol above calls, as on any transport.
+    # Called by the protocol above, as on any transport.
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._is_closing:
@@ -220,7 +220,7 @@ class TlsConnection(asyncio.Protocol):
             self._loop.call_soon(self._read)
 
     def close(self) -> None:
-        """Close when what was written has left, with a close_notify."""
+        """Close, with a close_notify, when all bytes were sent."""
         if not self._is_closing:
             if self.is_open:
                 with contextlib.suppress(ssl.SSLError):

@@ -1,4 +1,4 @@
-"""The records that a formatter left for the first active controller: `bootstrap.checkpoint`, or the 0-0 snapshot of
+"""The records that a formatter wrote for the first active controller: `bootstrap.checkpoint`, or the 0-0 snapshot of
 Kafka 4.4 (KIP-778, KIP-1170).
 """
 
@@ -18,10 +18,10 @@ BOOTSTRAP = "bootstrap.checkpoint"
 
 
 def read_bootstrap(files: Files, directory: str) -> list[bytes] | None:
-    """The values of the bootstrap records in a node's directory; None where no formatter left any.
+    """The values of the bootstrap records in a node's directory; None if no formatter wrote any.
 
-    `bootstrap.checkpoint` goes before the 0-0 snapshot, as in Kafka 4.4. Raises CorruptSnapshot where the file is no
-    snapshot.
+    `bootstrap.checkpoint` takes precedence over the 0-0 snapshot, as in Kafka 4.4. Raises CorruptSnapshot if the file
+    is not a snapshot.
     """
     for path in (f"{directory}/{BOOTSTRAP}", f"{directory}/{PARTITION_DIRECTORY}/{snapshot_name(0, 0)}"):
         if files.exists(path):

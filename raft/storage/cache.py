@@ -1,4 +1,4 @@
-"""The recent end of the log in memory: what voters and brokers fetch, and what the state machine replays."""
+"""The recent end of the log in memory, for Fetches of voters and brokers and for replay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 CACHE_BYTES_MAX = 4 << 20
 
-# What a chunk costs beside its bytes: the object, and its place in three lists.
+# The memory of a chunk beside its bytes: the object, and its place in three lists.
 _CHUNK_OVERHEAD = 120
 
 
@@ -20,9 +20,9 @@ class Chunk(NamedTuple):
 
 
 class TailCache:
-    """The chunks last appended, contiguous, each of one or more whole batches; bounded in memory.
+    """The last appended chunks, contiguous, each of one or more whole batches; limited in memory.
 
-    bytes_held: their memory. first_offset, end_offset: of the chunks held; equal where there are none.
+    bytes_held: their memory. first_offset, end_offset: of the chunks held; equal if there are none.
     """
 
     __slots__ = ("_bases", "_chunks", "_first", "bytes_held", "bytes_max", "end_offset")
@@ -57,7 +57,7 @@ class TailCache:
             self._first = 0
 
     def truncate(self, end_offset: int) -> None:
-        """Forget each chunk that reaches above `end_offset`, as a whole; its rest is read from disk."""
+        """Drop each chunk that reaches above `end_offset`; batches of it that stay in the log are read from disk."""
         if end_offset >= self.end_offset:
             return
         if end_offset <= self.first_offset:
@@ -71,8 +71,8 @@ class TailCache:
             self.clear(end_offset)
 
     def chunks_from(self, offset: int, end_offset: int, bytes_max: int) -> list[Chunk] | None:
-        """The chunks from the one that holds `offset` on, until they have `bytes_max` bytes or reach `end_offset`; None
-        where `offset` is not here.
+        """The chunks from the one with `offset` on, until they have `bytes_max` bytes or reach `end_offset`; None if
+        `offset` is not in the cache.
         """
         if not self.first_offset <= offset < self.end_offset:
             return None

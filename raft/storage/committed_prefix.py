@@ -6,7 +6,7 @@ tail. And the bytes below it need not be read batch by batch: one CRC shows that
 including the headers, which the CRC of a batch does not cover.
 
 The file is text, replaced as a whole. It covers committed records only, which no node, ours or stock, ever truncates:
-so it stays valid when a directory goes to a stock node and comes back.
+it stays valid if a stock node uses the directory for a while.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def prefix_text(prefix: CommittedPrefix) -> bytes:
 
 
 def parse_prefix(text: bytes) -> CommittedPrefix:
-    """The contents of the file; raises ValueError where they are not what `prefix_text` writes."""
+    """The contents of the file; raises ValueError if `prefix_text` would not write this text."""
     body, last = text[:-9], text[-9:]
     if last != f"{crc32c(body):08x}\n".encode():
         raise ValueError("the CRC in the last line does not fit")

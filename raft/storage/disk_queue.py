@@ -1,4 +1,4 @@
-"""Jobs for the flush thread, group commit, and the end of all work at the first failure."""
+"""Jobs for the flush thread, group commit, and the stop of all work at the first failure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class DiskQueue:
-    """Hands jobs to the executor. After the first OSError, here or there, nothing more is done or reported.
+    """Passes jobs to the executor. After the first OSError, here or there, nothing more is done or reported.
 
-    on_failure: called once, on the thread where it happened. asked, done: how many jobs were handed in, and have ended.
+    on_failure: called once, on the thread of the failure. asked, done: how many jobs were submitted, and have ended.
     """
 
     def __init__(self, executor: Executor, on_failure: Callable[[DiskFailed], None]) -> None:
@@ -57,8 +57,8 @@ class DiskQueue:
 
 
 class LogPoint(NamedTuple):
-    """A log operation as it stood when it was done in memory and page cache. handle: None where no file was written;
-    names_changed: files were made, renamed or removed; end_offset, log_bytes: of the log after it.
+    """A log operation when it is complete in memory and page cache. handle: None if no file was written; names_changed:
+    files were made, renamed or removed; end_offset, log_bytes: of the log after it.
     """
 
     number: int
@@ -80,7 +80,7 @@ class GroupCommit:
         self._scheduled = False
 
     def add(self, point: LogPoint) -> None:
-        """To be called after the operation: what it wrote is in the page cache."""
+        """Called after an operation, when its bytes are in the page cache."""
         self._waiting.append(point)
         # The flush clears the mark before it takes what waits. So whatever is added under a set mark is taken by a
         # flush to come.

@@ -1,4 +1,4 @@
-"""The file `leader-epoch-checkpoint`: which epoch began where. A start rebuilds it from the log."""
+"""The file `leader-epoch-checkpoint`: the start offset of each epoch. It is rebuilt from the log at each start."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def epochs_text(epochs: Iterable[tuple[int, int]]) -> bytes:
 
 
 def parse_epochs(text: bytes) -> Epochs:
-    """The entries; none of an empty file, which Kafka makes before the first one.
+    """The entries; none for an empty file, which Kafka makes before the first entry.
 
-    Raises ValueError where the text is not of this form.
+    Raises ValueError if the text has another form.
     """
     if not text:
         return ()

@@ -1,4 +1,4 @@
-"""What can be wrong with a directory: each error is one line for the person who must mend it."""
+"""Errors about a directory: each is one line for the operator who must repair it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class StorageError(Exception):
 
 
 class CorruptLog(StorageError):
-    """A segment that is not what was written: cutting it would lose records that may be committed.
+    """A segment with other bytes than were written: truncating it would lose records that may be committed.
 
     offset: of the batch that is damaged or missing; position: its byte in the file.
     """
@@ -25,7 +25,7 @@ class CorruptLog(StorageError):
 
 
 class CorruptSnapshot(StorageError):
-    """A file that is no whole snapshot."""
+    """A file that is not a complete snapshot."""
 
     def __init__(self, path: str, position: int, reason: str) -> None:
         self.path = path
@@ -38,8 +38,8 @@ class CorruptSnapshot(StorageError):
 
 
 class DiskFailed(StorageError):
-    """A write, fsync or rename failed. Nothing may be tried again: after a failed fsync the kernel may hold pages for
-    clean that never reached the disk, and a second fsync would succeed.
+    """A write, fsync or rename failed. It must not be retried: after a failed fsync the kernel may mark pages as clean
+    that never reached the disk, and a second fsync would succeed.
     """
 
     def __init__(self, operation: str, error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""The file operations that storage uses, as one object, so that a simulated disk can stand in their place."""
+"""The file operations of the storage, as one object, which a simulation replaces by a simulated disk."""
 
 # Paths are plain strings here, as the simulated disk has them.
 # ruff: noqa: PTH101, PTH102, PTH104, PTH108, PTH110, PTH112, PTH116
@@ -201,7 +201,7 @@ def _inode(path: str) -> tuple[int, int] | None:
 
 
 def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:
-    """The bytes of a small file; raises StorageError where it is larger than `bytes_max`, OSError where it is not."""
+    """The bytes of a small file; raises StorageError if it is larger than `bytes_max`, OSError if it cannot be read."""
     handle = files.open_to_read(path)
     try:
         size = files.size(handle)
@@ -213,9 +213,9 @@ def read_whole(files: Files, path: str, bytes_max: int = 1 << 20) -> bytes:
 
 
 def replace_file(files: Files, path: str, data: bytes) -> None:
-    """Put a small file in the place of `path` so that after a crash the old or the new one is there, whole.
+    """Replace a small file so that after a crash either the old or the new one is complete.
 
-    Kafka's way: `.tmp`, fsync, rename, fsync of the directory.
+    As Kafka does: write `.tmp`, fsync, rename, fsync of the directory.
     """
     temporary = f"{path}.tmp"
     handle = files.open(temporary, create=True)

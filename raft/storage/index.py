@@ -1,7 +1,7 @@
 """The sparse indexes of a segment: offset to position, timestamp to offset, in the bytes of Kafka's files.
 
-Kafka adds an entry at the first batch that begins more than 4096 bytes after the batch of the entry before. Ours does
-so too, after a restart as before it, so that both files follow from the bytes of the log alone.
+Like Kafka, it adds an entry at the first batch that begins more than 4096 bytes after the batch of the last entry. It
+does so after a restart too, so both files are determined by the bytes of the log.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 
 INTERVAL_BYTES = 4096
-# What Kafka sets aside for an index file (segment.index.bytes): a segment rolls when one of its indexes has filled it.
+# The size that Kafka allocates for an index file (segment.index.bytes): a segment rolls when one of them is full.
 FILE_BYTES_MAX = 10 * 1024 * 1024
 
 _OFFSET_ENTRY = Layout(">ii")  # last offset of a batch less the base offset, position of the batch
@@ -79,7 +79,7 @@ class SparseIndex:
         return int(position)
 
     def before(self, position: int) -> tuple[bytes, bytes]:
-        """The entries of both indexes that came with the batches before `position`, a batch boundary."""
+        """The entries of both indexes for batches before `position`, a batch boundary."""
         low, high = 0, len(self.offsets) // _OFFSET_BYTES
         while low < high:
             middle = (low + high) // 2
@@ -91,7 +91,7 @@ class SparseIndex:
         return offsets, bytes(self.times[: self._times_until(offsets)])
 
     def truncate(self, end_offset: int) -> int:
-        """Forget the batches at and above `end_offset`.
+        """Drop the entries of batches at and above `end_offset`.
 
         Returns the position of a batch; the caller must call `resume` for it and all batches after it.
         """
@@ -106,23 +106,25 @@ class SparseIndex:
         return self.last_position
 
     def resume(self, last_offset: int, max_timestamp: int, size: int) -> None:
-        """A batch that is in the log already, at or behind the last entry's, after a cut or a start with entries."""
+        """Add a batch that is already in the log, at or after the last entry's: after a truncation, or a start with
+        entries.
+        """
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.max_timestamp_offset = last_offset
         self._since += size
 
     def closed_times(self) -> bytes:
-        """The time index of a segment that is closed: it ends with the segment's largest timestamp."""
+        """The time index of a segment that is closed: its last entry has the segment's largest timestamp."""
         if self.max_timestamp <= self._last_time()[0]:
             return bytes(self.times)
         relative = self.max_timestamp_offset - self.base_offset
         return bytes(self.times) + _TIME_ENTRY.pack(self.max_timestamp, relative)
 
     def _times_until(self, offsets: bytes | bytearray) -> int:
-        """How many bytes of the time index came with these entries of the offset index.
+        """The bytes of the time index that were added with these entries of the offset index.
 
-        A time entry came with the first offset entry at or after its own offset.
+        A time entry is added with the first offset entry at or after its own offset.
         """
         last = _OFFSET_ENTRY.unpack_from(offsets, len(offsets) - _OFFSET_BYTES)[0] if offsets else -1
         end = len(self.times)

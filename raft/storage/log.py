@@ -1,4 +1,4 @@
-"""The log: segments that are appended to, rolled, cut, reset and read; what makes it durable is `disk_queue`."""
+"""The log: appends to segments, rolls, truncates, resets and reads them; `disk_queue` makes it durable."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class LogLimits(NamedTuple):
 
 
 class MetadataLog:
-    """The segments of `__cluster_metadata-0`, at least one; the last is appended to.
+    """The segments of `__cluster_metadata-0`, at least one; appends go to the last.
 
-    epochs: (epoch, start offset) of what the log holds, ascending. control_offsets: base offsets of its control
-    batches. bytes_appended: since the start.
+    epochs: (epoch, start offset) of the log, ascending. control_offsets: base offsets of its control batches.
+    bytes_appended: since the start.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class MetadataLog:
 
     @property
     def size(self) -> int:
-        """Of all segments together, in bytes."""
+        """The bytes of all segments together."""
         return sum(segment.size for segment in self.segments)
 
     def append(self, number: int, base_offset: int, end_offset: int, data: bytes) -> LogPoint:
-        """Write whole batches, which hold the offsets from `base_offset` to `end_offset` (exclusive), at the end."""
+        """Write whole batches, which have the offsets from `base_offset` to `end_offset` (exclusive), at the end."""
         assert base_offset == self.end_offset, f"append at {base_offset}, the log ends at {self.end_offset}"
         batches = list(heads(data))
         expected = base_offset
@@ -173,7 +173,9 @@ class MetadataLog:
         return cut(chunks[0].data, offset, end_offset, bytes_max)
 
     def write_closing(self) -> None:
-        """What Kafka leaves beside a log that is closed: both indexes, and the producer state, which is empty here."""
+        """Write the files that Kafka leaves beside a closed log: both indexes, and the producer state, which is empty
+        here.
+        """
         self.segments[-1].write_indexes()
         kept = {segment.base_offset for segment in self.segments} | {self.end_offset}
         for name in self.files.list(self.directory):
@@ -188,7 +190,7 @@ class MetadataLog:
             self.files.close(segment.handle)
 
     def _must_roll(self, active: Segment, size: int, batches: list[Head]) -> bool:
-        """Kafka's rule: an append that does not fit, or comes too late, begins a segment of its own."""
+        """Kafka's rule: an append that does not fit, or comes too late, begins a new segment."""
         if active.size == 0:
             return False
         waited = max(head.max_timestamp for head in batches) - active.first_timestamp
@@ -247,7 +249,7 @@ class MetadataLog:
 
 
 def create_segment(files: Files, directory: str, base_offset: int) -> Segment:
-    """An empty segment; its name is not durable before the directory is synced."""
+    """Make an empty segment; its name is durable after the directory was synced."""
     handle = files.open(f"{directory}/{segment_name(base_offset, LOG)}", create=True)
     files.truncate(handle, 0)
     return Segment(files, directory, base_offset, handle)

@@ -1,4 +1,4 @@
-"""`meta.properties`, which says whose a directory is: of which cluster, of which node, and its own id (KIP-858)."""
+"""`meta.properties`: the cluster id and node id of a directory, and its own id (KIP-858)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIRST_BYTE_OF_HYPHEN = 0xF8  # a text form that begins with `-` has 0b111110 as
 
 
 class MetaProperties(NamedTuple):
-    """The file's values; version 0 is that of ZooKeeper's time, in which each may be missing."""
+    """The file's values; version 0 is of ZooKeeper clusters, and may lack any of them."""
 
     version: int = 1
     cluster_id: str | None = None
@@ -46,7 +46,7 @@ def meta_properties_text(values: MetaProperties, time_s: int) -> bytes:
 
 
 def parse_meta_properties(text: bytes) -> MetaProperties:
-    """The values in the file; raises ValueError where they are not what their version asks for."""
+    """The values in the file; raises ValueError if its version requires others."""
     try:
         found = parse_properties(text)
     except PropertiesError as error:
@@ -70,9 +70,9 @@ def parse_meta_properties(text: bytes) -> MetaProperties:
 
 
 def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
-    """What a node's directory says of itself; None where it is not formatted, or is not there.
+    """The values of a node's directory; None if it is missing or not formatted.
 
-    Raises StorageError where the file cannot be read.
+    Raises StorageError if the file cannot be read.
     """
     path = f"{directory}/{META_PROPERTIES}"
     try:
@@ -91,9 +91,9 @@ def write_meta_properties(files: Files, directory: str, values: MetaProperties, 
 def check_directories(
     files: Files, directories: Mapping[str, MetaProperties | None], metadata_directory: str, node_id: int
 ) -> MetaProperties:
-    """What the node starts as: the values in the metadata directory's file. directories: all of the node's.
+    """The identity of the node: the values of the metadata directory. directories: all of the node's.
 
-    Raises StorageError where the directories are not those of this node, as Kafka's start does, in its order.
+    Raises StorageError if the directories are not those of this node, with the checks of Kafka's start in its order.
     """
     formatted = {path: values for path, values in sorted(directories.items()) if values is not None}
     if not formatted:
@@ -122,7 +122,7 @@ def check_directories(
 
 
 def new_directory_id(draw: Callable[[int], int], taken: Mapping[str, MetaProperties | None]) -> bytes:
-    """A directory id: 128 bits of `draw(128)`, none of Kafka's own, none that begins with `-`, none that is taken."""
+    """A directory id: 128 bits of `draw(128)`, none that Kafka reserves, none that begins with `-`, none in `taken`."""
     used = {values.directory_id for values in taken.values() if values is not None}
     while True:
         found = draw(128).to_bytes(16, "big")

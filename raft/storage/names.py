@@ -6,7 +6,7 @@ PARTITION_DIRECTORY = "__cluster_metadata-0"
 QUORUM_STATE = "quorum-state"
 EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
-# Ours alone; stock Kafka passes over a file of this name.
+# Only this node writes it; stock Kafka ignores a file of this name.
 COMMITTED_PREFIX = "committed-prefix-checkpoint"
 
 LOG = ".log"
@@ -21,7 +21,7 @@ TEMPORARY = ".tmp"
 OFFSET_DIGITS = 20
 EPOCH_DIGITS = 10
 
-# Files that are replaced by way of a temporary one.
+# Files that are replaced by renaming a temporary one.
 _REPLACED = frozenset((QUORUM_STATE, EPOCH_CHECKPOINT, PARTITION_METADATA, COMMITTED_PREFIX))
 
 # An empty producer state: version 1, CRC-32C of what follows, no entries. The metadata log has no producers.
@@ -30,12 +30,12 @@ PARTITION_METADATA_TEXT = b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def segment_name(base_offset: int, suffix: str) -> str:
-    """`00000000000000000000.log` and its kin."""
+    """`00000000000000000000.log`, or another file of the segment."""
     return f"{base_offset:0{OFFSET_DIGITS}d}{suffix}"
 
 
 def segment_offset(name: str, suffix: str) -> int | None:
-    """The base offset in the name of a segment's file; None where it is no such name."""
+    """The base offset in the name of a segment's file; None for other names."""
     stem = name.removesuffix(suffix)
     if stem == name or len(stem) != OFFSET_DIGITS or not _is_number(stem):
         return None
@@ -48,7 +48,7 @@ def snapshot_name(end_offset: int, epoch: int, suffix: str = CHECKPOINT) -> str:
 
 
 def snapshot_id(name: str) -> tuple[int, int] | None:
-    """End offset and epoch in the name of a finished snapshot; None where it is no such name."""
+    """End offset and epoch in the name of a complete snapshot; None for other names."""
     stem = name.removesuffix(CHECKPOINT)
     if stem == name or len(stem) != OFFSET_DIGITS + 1 + EPOCH_DIGITS or stem[OFFSET_DIGITS] != "-":
         return None
@@ -59,7 +59,7 @@ def snapshot_id(name: str) -> tuple[int, int] | None:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file is what an interrupted write or delete left behind; a start removes it."""
+    """Whether an interrupted write or delete left this file; a start removes it."""
     if name.endswith(TEMPORARY):
         return name.removesuffix(TEMPORARY) in _REPLACED
     return name.endswith((PART, DELETED))

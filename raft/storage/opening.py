@@ -1,4 +1,4 @@
-"""Opening the partition's directory: everything that a replica starts from, read, checked and put in order."""
+"""Opening the partition's directory: reads, checks and repairs everything that a replica starts from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Opened(NamedTuple):
-    """An open directory. committed: the offset below which all is known to be committed."""
+    """An open directory. committed: the records below this offset are known to be committed."""
 
     log: MetadataLog
     recovered: Recovered
@@ -35,9 +35,9 @@ class Opened(NamedTuple):
 
 
 def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
-    """Open the directory of the metadata partition, and mend what an interrupted run left.
+    """Open the directory of the metadata partition, and repair what an interrupted run left.
 
-    Raises StorageError where a node cannot start from the directory; the directory is then unchanged.
+    Raises StorageError if a node cannot start from the directory; the directory is then unchanged.
     """
     files.make_directory(directory)
     files.sync_directory(directory.rpartition("/")[0])
@@ -56,7 +56,7 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
     recovery = LogRecovery(files, directory, newest, check_newest, notes)
     is_marked = has_partition_metadata(files, directory)
     try:
-        recovery.judge(contents.segments)
+        recovery.examine(contents.segments)
         voter_sets, kraft_versions = _control_history(directory, recovery, heads)
         log = recovery.settle(limits)
         kept = [snapshot for snapshot in contents.snapshots if snapshot[0] >= log.first_offset]
@@ -83,7 +83,7 @@ def open_partition(files: Files, directory: str, limits: LogLimits) -> Opened:
 def _control_history(
     directory: str, recovery: LogRecovery, heads: dict[tuple[int, int], SnapshotHead]
 ) -> tuple[tuple[tuple[int, VoterSet], ...], tuple[tuple[int, int], ...]]:
-    """Voter sets and kraft.versions, by offset, of the newest snapshot and of the log behind it."""
+    """Voter sets and kraft.versions, by offset, of the newest snapshot and of the log after it."""
     voter_sets: list[tuple[int, VoterSet]] = []
     kraft_versions: list[tuple[int, int]] = []
     start = 0
@@ -97,7 +97,7 @@ def _control_history(
             voter_sets.append((start - 1, voters))
     for data in recovery.control_batches(start):
         batch = read_header(data)
-        assert batch is not None, "a control batch that was gone through is whole"
+        assert batch is not None, "a control batch that was examined is whole"
         try:
             values = control_values(data, batch)
         except CorruptBatch as error:
@@ -111,7 +111,7 @@ def _control_history(
 
 
 def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -> None:
-    """Have the epoch checkpoint say what the log says, which is where it came from."""
+    """Make the epoch checkpoint agree with the log."""
     path = f"{directory}/{EPOCH_CHECKPOINT}"
     text = epochs_text(log.epochs)
     try:
@@ -121,7 +121,7 @@ def _heal_epochs(files: Files, directory: str, log: MetadataLog, notes: Notes) -
     if found == text or not (found or log.epochs):
         return
     try:
-        # An epoch that began at the end of the log, and never had a record, is dropped as a matter of course.
+        # An epoch that began at the end of the log, and has no record, is dropped without a note.
         is_other = [entry for entry in parse_epochs(found) if entry[1] < log.end_offset] != log.epochs
     except ValueError:
         is_other = True

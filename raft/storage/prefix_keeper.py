@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from raft.storage.files import Files
     from raft.storage.log import MetadataLog
 
-# How much may be appended before the file is rewritten: a start after a crash checks this much batch by batch.
+# The bytes appended before the file is rewritten: a start after a crash checks this many batch by batch.
 INTERVAL_BYTES = 8 << 20
 
 
 class PrefixKeeper:
-    """Writes the file when the log has grown by much, and when it is asked to.
+    """Writes the file when the log has grown by a fixed amount, and on request.
 
     high_watermark: the highest known one; it never falls.
     """
@@ -41,7 +41,7 @@ class PrefixKeeper:
         self._queue.submit(COMMITTED_PREFIX, lambda: self._write(text, handle))
 
     def write_now(self) -> None:
-        """The same on this thread, when the flush thread has ended."""
+        """Write the file on this thread, when the flush thread has ended."""
         self._write(*self._capture())
 
     def _capture(self) -> tuple[bytes, int]:

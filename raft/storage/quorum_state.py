@@ -21,7 +21,7 @@ _INT32_MAX = (1 << 31) - 1
 def quorum_state_text(
     epoch: int, leader_id: int | None, voted: ReplicaKey | None, kraft_version: int, voter_ids: tuple[int, ...]
 ) -> bytes:
-    """The whole file. kraft.version 0 asks for version 0, which has the voters but no directory id of the vote."""
+    """The whole file. kraft.version 0 requires version 0, which has the voters but no directory id of the vote."""
     leader = -1 if leader_id is None else leader_id
     vote = -1 if voted is None else voted.id
     state: dict[str, object]
@@ -47,7 +47,7 @@ def quorum_state_text(
 
 
 def parse_quorum_state(text: bytes) -> Election:
-    """What the file says; only its first line counts. Raises ValueError where it is no such file."""
+    """The values in the file; only its first line counts. Raises ValueError for any other text."""
     try:
         state = json.loads(text.split(b"\n", 1)[0])
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
@@ -73,9 +73,9 @@ def parse_quorum_state(text: bytes) -> Election:
 
 
 def read_quorum_state(files: Files, directory: str) -> Election | None:
-    """What the partition's directory says of elections; None where it has no such file.
+    """The election state in the partition's directory; None if the file is missing.
 
-    Raises StorageError where the file is damaged: starting without it could give a second vote in an epoch.
+    Raises StorageError if the file is damaged: starting without it could give a second vote in an epoch.
     """
     path = f"{directory}/{QUORUM_STATE}"
     try:

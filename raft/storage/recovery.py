@@ -1,4 +1,4 @@
-"""Opening the log at a start: taking in its segments, cutting a torn end, refusing damage (see DESIGN.md)."""
+"""Opening the log at a start: reading its segments, truncating a torn tail, refusing damage (see DESIGN.md)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _PREFIX_BYTES_MAX = 16 << 20
 
 
 class LogRecovery:
-    """One opening of the log. First everything is read and judged; only then is anything changed.
+    """One opening of the log. First everything is read and checked; only then is anything changed.
 
-    snapshot: (end offset, epoch) of the newest stored snapshot, None where there is none; check_snapshot raises
-    StorageError where that one is not whole, and is asked before a log is dropped for it. notes: what is worth a line
-    in the log, as (name, fields). prefix: what the committed prefix file says.
+    snapshot: (end offset, epoch) of the newest stored snapshot, None if there is none; check_snapshot raises
+    StorageError if that one is incomplete, and is called before a log is dropped for it. notes: events for the log, as
+    (name, fields). prefix: the contents of the committed prefix file.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class LogRecovery:
         """Of the last batch; 0 where there is none."""
         return self._epochs[-1][0] if self._epochs else 0
 
-    def judge(self, bases: list[int]) -> None:
-        """Go through the segments with these base offsets, and decide what to do; nothing is changed.
+    def examine(self, bases: list[int]) -> None:
+        """Read the segments with these base offsets, and decide what to do; nothing is changed.
 
-        Raises CorruptLog where a batch that was durable is damaged or missing, StorageError where the log cannot be
-        the one of the snapshots and of the committed prefix.
+        Raises CorruptLog if a durable batch is damaged or missing, StorageError if the log does not fit the snapshots
+        or the committed prefix.
         """
         for base_offset in bases:
             self._take_segment(base_offset, is_last=base_offset == bases[-1])
@@ -80,14 +80,14 @@ class LogRecovery:
         self._check_bounds(self.end_offset if self._new_start is None else self._new_start)
 
     def control_batches(self, start_offset: int) -> Iterator[bytes]:
-        """The control batches from `start_offset` on, of a log that was judged."""
+        """The control batches from `start_offset` on, of a log that was checked."""
         for offset in self._control_offsets:
             if offset >= start_offset:
                 at = bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1
                 yield self.segments[at].read_batches(offset, self.end_offset, 1)
 
     def settle(self, limits: LogLimits) -> MetadataLog:
-        """Cut, drop and make what was decided; the log, ready to be appended to, is then on disk."""
+        """Truncate, drop and make segments as decided; the log, ready for appends, is then on disk."""
         deleted = []
         while self._stale:
             deleted += self._stale[-1].mark_deleted()
@@ -128,7 +128,7 @@ class LogRecovery:
                 f" that were committed; {self._on_purpose('changed')}",
             )  # fmt: skip
         if fault is not None:
-            self._judge(segment, fault, is_last=is_last)
+            self._check_fault(segment, fault, is_last=is_last)
             self.notes.append((
                 "log_tail_cut",
                 {"file": path, "position": fault.position, "offset": fault.offset, "reason": fault.reason,
@@ -136,8 +136,8 @@ class LogRecovery:
             ))  # fmt: skip
 
     def _cross_hole(self, path: str, base_offset: int) -> None:
-        """Segments are missing between the ones before and this one. Where a snapshot reaches up to this one, they were
-        on their way out (a log start that was moved up, or a reset); else they are lost.
+        """Segments are missing between the ones before and this one. If a snapshot reaches up to this one, they were
+        being removed (a log start that moved up, or a reset); otherwise they are lost.
         """
         if self.snapshot is None or self.snapshot[0] < base_offset or base_offset < self.end_offset:
             raise CorruptLog(
@@ -156,13 +156,13 @@ class LogRecovery:
         self._control_offsets.clear()
 
     def _adopt(self, segment: Segment, known: SegmentPrefix) -> None:
-        """Take in the committed part of a segment, whose bytes are what was written, without going through it."""
+        """Accept the committed part of a segment, whose CRC is correct, without reading it batch by batch."""
         indexes = self._read_indexes(known)
         # The epochs of this part: the one that its first batch is in, and those that begin in it.
         inherited = [entry for entry in self.prefix.epochs if entry[1] <= segment.base_offset][-1:]
         begun = [entry for entry in self.prefix.epochs if segment.base_offset < entry[1] < known.end_offset]
         if indexes is None or not inherited or inherited[0][0] < self.epoch:
-            return  # gone through after all
+            return  # to be read batch by batch
         segment.adopt(Mark(known.end_offset, known.position, known.crc), SparseIndex(segment.base_offset, *indexes))
         for epoch, start in (*inherited, *begun):
             if not self._epochs or epoch > self.epoch:
@@ -192,8 +192,8 @@ class LogRecovery:
             return None
         return found[0], found[1]
 
-    def _judge(self, segment: Segment, fault: Fault, *, is_last: bool) -> None:
-        """Raise CorruptLog, unless the fault is the torn end of the log and nothing committed lies behind it."""
+    def _check_fault(self, segment: Segment, fault: Fault, *, is_last: bool) -> None:
+        """Raise CorruptLog, unless the fault is the torn tail of the log and no committed batch is after it."""
 
         def refuse(why: str) -> None:
             raise CorruptLog(segment.path, fault.position, fault.offset, f"{fault.reason}; {why}")
@@ -214,14 +214,14 @@ class LogRecovery:
                 refuse(f"the snapshot that ends at {self.snapshot[0]} shows that it is committed")
 
     def _is_behind_snapshot(self) -> bool:
-        """Kafka's rule: a snapshot beyond the log came with a log to be emptied, and a crash came between."""
+        """Kafka's rule: if a snapshot ends after the log, the log was to be emptied, and a crash interrupted that."""
         if self.snapshot is None:
             return False
         end_offset, epoch = self.snapshot
         return epoch > self.epoch or (epoch == self.epoch and end_offset > self.end_offset)
 
     def _drop_for_snapshot(self) -> int | None:
-        """Drop all segments; returns where the log starts over. None where it did so already."""
+        """Drop all segments; returns where the log starts again. None if it starts there already."""
         assert self.snapshot is not None
         end_offset = self.snapshot[0]
         if len(self.segments) == 1 and self.segments[0].base_offset == self.end_offset == end_offset:
@@ -233,7 +233,7 @@ class LogRecovery:
         return end_offset
 
     def _check_bounds(self, end_offset: int) -> None:
-        """Raise StorageError where the log lacks what must be there. end_offset: where it will end."""
+        """Raise StorageError if the log lacks records that must be there. end_offset: where it will end."""
         first = self.segments[0].base_offset if self.segments else end_offset
         path = f"{self.directory}/{segment_name(first, LOG)}"
         if end_offset < self.prefix.end_offset:

@@ -1,4 +1,4 @@
-"""Going through record batches by their headers alone: where each begins, ends, and what it says of itself."""
+"""Reading record batches by their headers alone: where each begins and ends, and the fields of its header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # base offset, length, leader epoch, magic, crc, attributes, last offset delta, base timestamp, max timestamp
 _HEAD = Layout(">qiibIhiqq")
 
-# Controllers write batches of at most 8 MiB; a length far above it is damage, and must not be taken at its word.
+# Controllers write batches of at most 8 MiB; a length far above it is damage, and must not be trusted.
 BATCH_BYTES_MAX = 16 << 20
 
 LENGTH_BEFORE = 12  # base offset and length are not counted in the length
@@ -22,7 +22,7 @@ CRC_FROM = 21  # the CRC covers the batch from here on
 
 
 class Head(NamedTuple):
-    """What the log needs of a batch's header. position: in the bytes gone through; size: header included."""
+    """The fields of a batch's header that the log needs. position: in the bytes read; size: header included."""
 
     position: int
     size: int
@@ -35,9 +35,9 @@ class Head(NamedTuple):
 
 
 def head_at(data: bytes | memoryview, position: int) -> Head:
-    """The header at `position`; raises CorruptBatch where the bytes from there on cannot be a batch.
+    """The header at `position`; raises CorruptBatch if the bytes from there on cannot be a batch.
 
-    The batch itself may go on beyond the data; fewer than 61 bytes are refused.
+    The batch itself may extend beyond the data; fewer than 61 bytes are refused.
     """
     if len(data) - position < HEADER_BYTES:
         raise CorruptBatch(-1, position, f"{len(data) - position} bytes are no batch")
@@ -64,8 +64,8 @@ def heads(data: bytes | memoryview) -> Iterator[Head]:
 
 
 def cut(data: bytes, offset: int, end_offset: int, bytes_max: int) -> bytes:
-    """The whole batches of `data` from the one that holds `offset` on, none reaching above `end_offset`: at least one
-    (if there is one), then as many as `bytes_max` holds. `data` may end in a part of a batch.
+    """The whole batches of `data` from the one with `offset` on, none reaching above `end_offset`: at least one (if
+    there is one), then as many as fit into `bytes_max`. `data` may end within a batch.
     """
     first = position = -1
     at = 0

@@ -31,8 +31,8 @@ class Mark(NamedTuple):
 
 
 class Segment:
-    """A run of whole batches. size: of the batches, in bytes; crc: CRC-32C of all of them, as they were handed in;
-    end_offset: exclusive; first_timestamp: of the first batch, -1 where there is none.
+    """A run of whole batches. size: of the batches, in bytes; crc: CRC-32C of all of them, as they were appended;
+    end_offset: exclusive; first_timestamp: of the first batch, -1 if there is none.
     """
 
     __slots__ = (
@@ -61,7 +61,7 @@ class Segment:
         self.fold(data)
 
     def add(self, head: Head, position: int) -> None:
-        """Take in a batch that is in the file, at the end of what was taken in before."""
+        """Add a batch that is already in the file, after those added before."""
         if self.first_timestamp < 0:
             self.first_timestamp = head.max_timestamp
         self.index.add(head.last_offset, head.max_timestamp, position, head.size)
@@ -69,7 +69,7 @@ class Segment:
         self.end_offset = head.last_offset + 1
 
     def fold(self, data: bytes | memoryview) -> None:
-        """Carry the CRC over the bytes of the batches that were taken in since the last call."""
+        """Update the CRC with the bytes of the batches that were added since the last call."""
         self.crc = crc32c(data, self.crc)
         if self.size - (self._marks[-1].position if self._marks else 0) >= _MARK_BYTES:
             self._marks.append(Mark(self.end_offset, self.size, self.crc))
@@ -83,7 +83,7 @@ class Segment:
         self.first_timestamp = self.head_at(0).max_timestamp
 
     def mark_before(self, end_offset: int) -> Mark:
-        """The last place, of those that are known, that has no batch behind `end_offset` before it."""
+        """The last known batch boundary before which no batch reaches above `end_offset`."""
         if self.end_offset <= end_offset:
             return Mark(self.end_offset, self.size, self.crc)
         at = bisect_right(self._marks, end_offset, key=_end_offset)
@@ -103,7 +103,7 @@ class Segment:
         raise CorruptLog(self.path, self.size, offset, f"the batch is missing; the segment ends at {self.end_offset}")
 
     def read(self, position: int, length: int) -> bytes:
-        """Bytes of batches: none behind `size`."""
+        """Bytes of batches; none at or after `size`."""
         return self.files.read(self.handle, position, min(length, self.size - position))
 
     def read_batches(self, offset: int, end_offset: int, bytes_max: int) -> bytes:
@@ -125,13 +125,13 @@ class Segment:
             raise CorruptLog(self.path, position + error.position, error.offset, error.reason) from None
 
     def truncate(self, end_offset: int, committed: int) -> None:
-        """Cut the batches that hold offsets at or above `end_offset`, on disk when this returns.
+        """Remove the batches that have offsets at or above `end_offset`; durable when this returns.
 
-        Raises CorruptLog, and cuts nothing, where a batch's header says that offsets below `committed` would go: no
-        batch reaches from there beyond the end that is kept.
+        Raises CorruptLog, and removes nothing, if by the header of a batch offsets below `committed` would be removed:
+        no batch extends from below them beyond the end that is kept.
 
-        Blocking here is rare and on purpose: were bytes appended before the cut is durable, a crash could leave a file
-        in which new and old bytes are mixed, and no recovery can distinguish that from damage.
+        Waiting for the disk here is deliberate: if bytes were appended before the truncation is durable, a crash could
+        leave a file in which new and old bytes are mixed, and no recovery can distinguish that from damage.
         """
         position = self.locate(end_offset)
         if position < self.size:
@@ -159,12 +159,12 @@ class Segment:
             self.index.resume(head.last_offset, head.max_timestamp, head.size)
 
     def write_indexes(self) -> None:
-        """Write the index files as Kafka leaves them for a segment that is closed."""
+        """Write the index files as Kafka leaves them for a closed segment."""
         self.write_index(OFFSET_INDEX, bytes(self.index.offsets))
         self.write_index(TIME_INDEX, self.index.closed_times())
 
     def mark_deleted(self) -> list[str]:
-        """Rename the files to `.deleted`, the log last: an index without a log is no harm. Returns their new paths."""
+        """Rename the files to `.deleted`, the log last: an index without a log does no harm. Returns the new paths."""
         renamed = []
         for suffix in (OFFSET_INDEX, TIME_INDEX, PRODUCER_SNAPSHOT, LOG):
             path = f"{self.directory}/{segment_name(self.base_offset, suffix)}"

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class SnapshotBytes:
-    """Builds the bytes of a snapshot, batch by batch; each method returns those to be written next.
+    """Makes the bytes of a snapshot, batch by batch; each method returns the bytes to write next.
 
-    epoch: of the snapshot; time_ms: wall clock, stamped on the batches.
+    epoch: of the snapshot; time_ms: wall clock, the timestamp of the batches.
     """
 
     def __init__(self, epoch: int, time_ms: int) -> None:
@@ -97,10 +97,10 @@ class SnapshotHead(NamedTuple):
 
 
 def snapshot_batches(files: Files, path: str) -> Iterator[tuple[bytes, Batch]]:
-    """The batches of a snapshot, each with the bytes that it is found in.
+    """The batches of a snapshot, each with the bytes that contain it.
 
-    Raises CorruptSnapshot where the file is not made of whole batches with the offsets from 0 on, the first with a
-    snapshot's header; OSError where it cannot be read. Whether it has a footer is not looked at: see `check_snapshot`.
+    Raises CorruptSnapshot if the file does not consist of whole batches with the offsets from 0 on, the first with a
+    snapshot's header; OSError if it cannot be read. The footer is not checked: see `check_snapshot`.
     """
     handle = files.open_to_read(path)
     try:
@@ -138,14 +138,14 @@ def snapshot_batches(files: Files, path: str) -> Iterator[tuple[bytes, Batch]]:
 
 
 def read_head(files: Files, path: str) -> SnapshotHead:
-    """The first batch of a snapshot; raises CorruptSnapshot where the file does not begin with one."""
+    """The first batch of a snapshot; raises CorruptSnapshot if the file does not begin with one."""
     for data, batch in snapshot_batches(files, path):
         return SnapshotHead(_header_of(data, batch, path), data, batch)
     raise AssertionError(f"{path} has no batch, and no error")
 
 
 def check_snapshot(files: Files, path: str) -> SnapshotHead:
-    """Go through a whole snapshot, up to its footer; raises CorruptSnapshot where it is not whole."""
+    """Read a whole snapshot, up to its footer; raises CorruptSnapshot if it is incomplete."""
     head = last = None
     for data, batch in snapshot_batches(files, path):
         if head is None:
@@ -178,7 +178,7 @@ def _large_batch(files: Files, handle: int, path: str, position: int, size: int)
 
 
 def _header_of(data: bytes, batch: Batch, path: str) -> int:
-    """The time of the last record, from the header that a snapshot begins with."""
+    """The time of the last record, from the header of a snapshot."""
     record = _first_record(data, batch, path)
     if record is None or control_type(record.key) != SNAPSHOT_HEADER:
         raise CorruptSnapshot(path, batch.position, "the first record is no snapshot header")

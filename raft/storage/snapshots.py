@@ -1,4 +1,4 @@
-"""The snapshots on disk: own ones being written, downloads, stored ones that are read and deleted (KIP-630)."""
+"""The snapshots on disk: snapshots of this node being written, downloads, and stored ones (KIP-630)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from raft.storage.snapshot_file import SnapshotHead
     from records.batch import Batch
 
-# An own snapshot goes to the file in pieces of about this size.
+# A snapshot of this node is written to the file in pieces of about this size.
 _PIECE_BYTES = 256 << 10
 _SYNC_BYTES = 4 << 20
 
@@ -30,8 +30,8 @@ _SYNC_BYTES = 4 << 20
 class SnapshotStore:
     """The snapshots of the partition's directory.
 
-    sizes: id -> bytes, of those stored. deleted: files renamed to `.deleted`, to be unlinked later. Inputs come
-    from the flush thread. note: takes events for the log.
+    sizes: id -> bytes, of the stored ones. deleted: files renamed to `.deleted`, to be unlinked later. Inputs come from
+    the flush thread. note: takes events for the log.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SnapshotStore:
         return snapshot_batches(self.files, self.path(snapshot))
 
     def write_part(self, effect: WriteSnapshotPart) -> None:
-        """Bytes of a download; `PartWritten` follows."""
+        """Write a part of a download; `PartWritten` follows."""
         if effect.position == 0:
             self._forget_download(effect.id)
             path, handle = self.make_part(effect.id)
@@ -106,7 +106,7 @@ class SnapshotStore:
         self._forget_download(effect.id)
 
     def delete(self, snapshot: SnapshotId) -> None:
-        """Take a stored snapshot away: renamed now, unlinked later."""
+        """Delete a stored snapshot: it is renamed now and unlinked later."""
         handle = self._readers.pop(snapshot, None)
         if handle is not None:
             self.files.close(handle)
@@ -116,7 +116,7 @@ class SnapshotStore:
             self.deleted.append(path + DELETED)
 
     def make_part(self, snapshot: SnapshotId) -> tuple[str, int]:
-        """An empty file for a snapshot under way: its path and handle."""
+        """Make an empty file for a new snapshot: its path and handle."""
         self._parts_made += 1
         name = snapshot_name(snapshot.end_offset, snapshot.epoch, f"-{self._parts_made}{PART}")
         path = f"{self.directory}/{name}"
@@ -125,9 +125,9 @@ class SnapshotStore:
         return path, handle
 
     def store(self, snapshot: SnapshotId, path: str, handle: int) -> int:
-        """Make a whole file a stored snapshot; returns its size. To be called by a job of the queue.
+        """Make a complete file a stored snapshot; returns its size. Called by a job of the queue.
 
-        The order is what makes it safe: bytes on disk, then the name, then the name on disk.
+        The order makes it safe: first the bytes are on disk, then the file is renamed, then the name is on disk.
         """
         size = self.files.size(handle)
         self.files.sync(handle)
@@ -139,7 +139,7 @@ class SnapshotStore:
         return size
 
     def taken(self, snapshot: SnapshotId, path: str, handle: int, timestamp_ms: int) -> None:
-        """An own snapshot is written whole; `SnapshotTaken` follows."""
+        """A snapshot of this node is complete; `SnapshotTaken` follows."""
 
         def job() -> None:
             size = self.store(snapshot, path, handle)
@@ -163,9 +163,10 @@ class SnapshotStore:
 
 
 class SnapshotWriter:
-    """Writes a snapshot of the state machine, in steps that suit it: records are appended, then frozen or dropped.
+    """Writes a snapshot of the state machine, in steps of any size: records are appended, then the snapshot is frozen
+    or dropped.
 
-    timestamp_ms: of the last record that the snapshot stands for; time_ms: wall clock, stamped on the batches.
+    timestamp_ms: of the last record that the snapshot covers; time_ms: wall clock, the timestamp of the batches.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class SnapshotWriter:
         self._store.taken(self._snapshot, self._path, self._handle, self._timestamp_ms)
 
     def drop(self) -> None:
-        """Give the snapshot up: delete its file."""
+        """Abandon the snapshot: delete its file."""
 
         def job() -> None:
             self._store.files.close(self._handle)

@@ -51,12 +51,12 @@ DEFAULT_LIMITS = LogLimits()
 class Storage:
     """The partition's directory of one replica, from its opening to its close.
 
-    Effects are performed on one thread; what waits for the disk runs on `executor`, and from there come the inputs.
+    Effects are performed on one thread; jobs that wait for the disk run on `executor`, and report inputs from there.
 
-    recovered: what the core starts from. notes: events of the opening, as (name, fields). on_input: takes
-    `Saved`, `Flushed`, `PartWritten`, `SnapshotStored` and `SnapshotTaken`; on_failure: takes the one fault after which
-    nothing more is done or reported; on_note: takes events for the log. They are called on the executor's
-    thread, on_failure also on the caller's, and must not call back.
+    recovered: the state that the core starts from. notes: events of the opening, as (name, fields). on_input: takes
+    `Saved`, `Flushed`, `PartWritten`, `SnapshotStored` and `SnapshotTaken`; on_failure: takes the one failure after
+    which nothing more is done or reported; on_note: takes events for the log. They are called on the executor's thread,
+    on_failure also on the caller's, and must not call back.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class Storage:
         on_note: Callable[[str, dict[str, Any]], None] = lambda _name, _fields: None,
         limits: LogLimits = DEFAULT_LIMITS,
     ) -> None:
-        """Open the directory, make it if need be.
+        """Open the directory, make it if it is missing.
 
-        Raises StorageError where a node cannot start from it: see DESIGN.md for what is repaired and what is refused.
+        Raises StorageError if a node cannot start from it: see DESIGN.md for what is repaired and what is refused.
         """
         try:
             opened = open_partition(files, directory, limits)
@@ -107,7 +107,7 @@ class Storage:
         }
 
     def perform(self, effect: Effect) -> None:
-        """Start what an effect asks for; raises DiskFailed where the disk fails, or has failed before."""
+        """Start an effect; raises DiskFailed if the disk fails, or has failed before."""
         if self._queue.failure is not None:
             raise self._queue.failure
         try:
@@ -116,14 +116,14 @@ class Storage:
             raise self._queue.fail(type(effect).__name__, error) from error
 
     def performs(self, effect: Effect) -> bool:
-        """Whether an effect is the storage's to perform."""
+        """Whether this is an effect for the storage."""
         return type(effect) in self._actions
 
     def read(self, offset: int, end_offset: int, bytes_max: int) -> bytes:
-        """Whole batches from the one that holds `offset` on, none reaching above `end_offset`: at least one, then as
-        many as `bytes_max` holds and lie in the same segment; empty where `offset` is the end.
+        """Whole batches from the one with `offset` on, none reaching above `end_offset`: at least one, then as many as
+        fit into `bytes_max` and are in the same segment; empty if `offset` is the end.
 
-        Raises CorruptLog or OSError where the disk does not give them, ValueError where the log starts after `offset`.
+        Raises CorruptLog or OSError if the disk does not return them, ValueError if the log starts after `offset`.
         """
         return self.log.read(offset, end_offset, bytes_max)
 
@@ -136,7 +136,7 @@ class Storage:
         return self._snapshots.sizes[snapshot]
 
     def snapshot_batches(self, snapshot: SnapshotId) -> Iterator[tuple[bytes, Batch]]:
-        """The batches of a stored snapshot, each with the bytes it is found in; raises CorruptSnapshot or OSError."""
+        """The batches of a stored snapshot, each with the bytes that contain it; raises CorruptSnapshot or OSError."""
         return self._snapshots.batches(snapshot)
 
     def new_snapshot(
@@ -148,9 +148,9 @@ class Storage:
         kraft_version: int = 0,
         voters: VoterSet | None = None,
     ) -> SnapshotWriter | None:
-        """A writer for a snapshot of the state machine; None where that one is stored already.
+        """A writer for a snapshot of the state machine; None if that one is stored already.
 
-        timestamp_ms: of the last record it stands for; time_ms: wall clock; kraft_version and voters: as of its end.
+        timestamp_ms: of the last record that it covers; time_ms: wall clock; kraft_version and voters: as of its end.
         """
         if snapshot in self._snapshots.sizes:
             return None
@@ -161,11 +161,13 @@ class Storage:
         )
 
     def jobs(self) -> tuple[int, int]:
-        """How many orders the disk had, and how many of them it is done with."""
+        """How many jobs the disk got, and how many of them are complete."""
         return self._queue.asked, self._queue.done
 
     def tick(self, now_ms: int) -> None:
-        """To be called every few seconds: unlinks what was deleted a minute ago. now_ms: of any steady clock."""
+        """Called every few seconds: unlinks files that were deleted a minute ago. now_ms: of any clock that does not go
+        back.
+        """
         if self._queue.failure is not None:
             return
         for owner in (self.log, self._snapshots):

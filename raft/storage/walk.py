@@ -1,7 +1,7 @@
 """Reading a segment at a start: accepting its batches, and distinguishing a torn end from damage.
 
-What an interrupted append leaves is a file that is too short, or sectors that were never written, which read as zeros.
-Damage is anything else: a batch with other bytes than were written, or one that is missing between others.
+An interrupted append leaves a file that is too short, or sectors that were never written, which read as zeros. Anything
+else is damage: a batch with other bytes than were written, or one that is missing between others.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _MAGIC_AT = 16
 
 
 class Fault(NamedTuple):
-    """Where a walk could not go on. position: in the file; offset: that the next batch should have had.
+    """Where reading a segment had to stop. position: in the file; offset: that the next batch should have.
 
-    stop: how far the broken bytes may reach; equal to position where the batch is whole but not the one expected.
+    stop: how far the broken bytes may reach; equal to position if the batch is complete but not the expected one.
     is_short: the file ends before the batch does.
     """
 
@@ -47,7 +47,7 @@ class Fault(NamedTuple):
 
 
 class Walker:
-    """Takes in the batches of segments, in order. epoch: of the last batch, 0 before the first."""
+    """Reads the batches of segments, in order. epoch: of the last batch, 0 before the first."""
 
     def __init__(self, files: Files, epoch: int, note: Callable[[Head], None]) -> None:
         self.files = files
@@ -55,7 +55,7 @@ class Walker:
         self._note = note
 
     def walk(self, segment: Segment) -> Fault | None:
-        """Take in the batches from the segment's `size` to the end of its file; None where they fill it."""
+        """Read the batches from the segment's `size` to the end of its file; None if they fill it."""
         end = self.files.size(segment.handle)
         length = WINDOW_BYTES
         while (start := segment.size) < end:
@@ -71,7 +71,7 @@ class Walker:
         return None
 
     def _take(self, segment: Segment, window: bytes, end: int) -> Fault | None:
-        """Take in the whole batches of a window, which begins at the segment's `size`."""
+        """Accept the whole batches of a window, which begins at the segment's `size`."""
         position = segment.size
         at = 0
         view = memoryview(window)
@@ -110,9 +110,9 @@ class Walker:
 def is_torn(files: Files, handle: int, fault: Fault) -> bool:
     """Whether the bytes from a fault on can be what an interrupted append left.
 
-    They can where the batch runs on behind the end of the file, or where the whole share that it has of a sector is
-    zeros: a disk writes a sector or does not. (The write-ahead log of etcd has the same rule.) A batch that is there in
-    full, with other bytes than were written, is damage: so are its last bytes where they are zeros and had to be.
+    They can if the batch extends beyond the end of the file, or if all of its bytes in one sector are zeros: a disk
+    writes a sector completely or not at all (etcd's write-ahead log has the same rule). A batch that is complete, with
+    other bytes than were written, is damage; so is one whose last bytes are zeros although the CRC requires others.
     """
     if fault.is_short:
         # The CRC does not cover the length: where it fits the bytes up to the end, nothing but the length is wrong.
@@ -132,7 +132,7 @@ def is_torn(files: Files, handle: int, fault: Fault) -> bool:
 
 
 def _lacking(files: Files, handle: int, fault: Fault) -> int | None:
-    """By what the CRC of a batch's bytes up to `stop` differs from that in its header; None where there is none."""
+    """The difference between the CRC of a batch's bytes up to `stop` and that in its header; None if there is none."""
     head = files.read(handle, fault.position, HEADER_BYTES)
     crc = crc_of_file(files, handle, fault.position + CRC_FROM, fault.stop)
     if len(head) < HEADER_BYTES or crc is None:
@@ -141,10 +141,10 @@ def _lacking(files: Files, handle: int, fault: Fault) -> int | None:
 
 
 def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
-    """Whether there are bytes that fit the CRC in place of the last `count` of a batch, which are zeros.
+    """Whether other bytes than zeros, in place of the last `count` bytes of a batch, fit the CRC.
 
-    Most batches end with some zeros of their own, and where a sector holds only these, they prove nothing. What a bit
-    changes in a CRC does not depend on the others, so the CRCs to be had are the sums of what each bit changes.
+    Most batches end with some zeros of their own, and a sector with only these proves nothing. The effect of one bit on
+    a CRC does not depend on the other bits, so the possible CRCs are the sums of the effects of single bits.
     """
     lacking = _lacking(files, handle, fault)
     if lacking is None:
@@ -161,8 +161,8 @@ def _may_be_others(files: Files, handle: int, fault: Fault, count: int) -> bool:
 
 
 def next_intact(files: Files, handle: int, position: int, offset: int) -> Head | None:
-    """The next batch behind `position` that is whole, fits its CRC and has `offset` or a later one; its position is in
-    the file. None where there is none.
+    """The position of the next batch after `position` that is complete, has the right CRC, and has `offset` or a later
+    one; None if there is none.
     """
     end = files.size(handle)
     while position + HEADER_BYTES <= end:

@@ -29,8 +29,7 @@ def leader_and_isr_changes(
     """The changes of the partitions in these rows.
 
     removed: a broker that leaves their ISRs and may not lead. added: one that counts as active from now on. lost_data:
-    one
-    that was shut down uncleanly, and therefore leaves ISRs and ELRs.
+    one that was shut down uncleanly, and therefore leaves ISRs and ELRs.
     """
     gone = tuple(broker_id for broker_id in (removed, lost_data) if broker_id is not None)
     leadership = PartitionElections(state, env, also=added, without=gone)

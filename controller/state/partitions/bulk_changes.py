@@ -36,8 +36,7 @@ class Group:
     """Changes of one shape, in the order of their records. rows: of their partitions, each once.
 
     fields: by name, only those that the records carry: `leader` and `leader_recovery_state` of shape (n,), lists of
-    brokers
-    int32 of shape (n, k), `directories` uint8 of shape (n, k, 16).
+    brokers int32 of shape (n, k), `directories` uint8 of shape (n, k, 16).
     """
 
     __slots__ = ("fields", "rows")

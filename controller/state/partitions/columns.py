@@ -73,8 +73,7 @@ class Columns:
 
     end: the rows that were ever used, exclusive; `topic` is NO_TOPIC in those that hold no partition. replicas, isr and
     directories: one column a position in the list. uncommon: numbers in `uncommon_values`. Arrays have room beyond
-    `end`,
-    and are replaced when they grow: keep no reference to one across a change of the state.
+    `end`, and are replaced when they grow: keep no reference to one across a change of the state.
     """
 
     __slots__ = (

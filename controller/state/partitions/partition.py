@@ -120,8 +120,7 @@ def partition_record(partition: Partition, topic_id: bytes, partition_id: int, *
     """The PartitionRecord of a partition, for a record version.
 
     An empty ELR is left out. An ELR is written while the feature is off too, since it takes effect again with the
-    feature.
-    Raises ValueError where the version has no directories and one was assigned.
+    feature. Raises ValueError where the version has no directories and one was assigned.
     """
     if version < 1 and any(directory != MIGRATING_DIRECTORY for directory in partition.directories):
         raise ValueError("the directory assignment state of one or more replicas")

@@ -35,8 +35,7 @@ class Topic:
     """A topic, and the rows of its partitions.
 
     index: its number in the column of topics. rows: by partition id; a range while ids and rows are both contiguous,
-    else
-    an array with NO_ROW in the gaps, or a dict if the gaps are wide.
+    else an array with NO_ROW in the gaps, or a dict if the gaps are wide.
     """
 
     __slots__ = ("index", "name", "rows", "topic_id")

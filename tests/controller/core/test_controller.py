@@ -227,7 +227,7 @@ def test_a_standby_that_becomes_active_gives_unfenced_brokers_a_full_session_tim
     assert sessions.next_expiry_ms() == 509_001
 
 
-# Reads, and answers without records.
+# Reads, and responses without records.
 
 
 def test_a_read_waits_for_confirmed_leadership():

@@ -169,7 +169,7 @@ def test_a_new_target_removes_what_the_former_one_was_adding():
     reassign(rig, ("foo", 0, (0, 2, 4)))
 
     assert ongoing(rig) == {("foo", 0): ((0, 2, 4, 1, 3), (4,), (1, 3))}
-    # Of what is listed as removed the cancelling knows nothing: it takes away what is being added.
+    # Cancelling removes the adding replicas; it does not restore those listed as removing.
     assert reassign(rig, ("foo", 0, None)) == [OK]
     assert rig.partition("foo").replicas == (0, 2, 1, 3)
 

@@ -28,7 +28,7 @@ def deletion(count: int) -> DeleteTopicsRequest:
     return DeleteTopicsRequest(topics=(), topic_names=tuple(map(str, range(count))), timeout_ms=1)
 
 
-def judged(request: Any, version: int, size: int = COUNTED_BYTES_MIN) -> Any:
+def refusal(request: Any, version: int, size: int = COUNTED_BYTES_MIN) -> Any:
     key = schema_of(type(request)).api_key
     assert key is not None
     return refusal_of_size(APIS[key], request, version, size)
@@ -57,15 +57,15 @@ def topics(partitions: int) -> Any:
 
 
 def test_a_small_request_is_not_counted() -> None:
-    assert judged(deletion(USER_ENTRIES_MAX + 1), 5, COUNTED_BYTES_MIN - 1) is None
+    assert refusal(deletion(USER_ENTRIES_MAX + 1), 5, COUNTED_BYTES_MIN - 1) is None
 
 
 def test_a_user_request_within_the_limit_is_served() -> None:
-    assert judged(deletion(USER_ENTRIES_MAX), 5) is None
+    assert refusal(deletion(USER_ENTRIES_MAX), 5) is None
 
 
 def test_a_user_request_above_the_limit_is_refused_for_each_entry() -> None:
-    refused = judged(deletion(USER_ENTRIES_MAX + 1), 5)
+    refused = refusal(deletion(USER_ENTRIES_MAX + 1), 5)
 
     assert len(refused.responses) == USER_ENTRIES_MAX + 1
     assert {each.error_code for each in refused.responses} == {Error.POLICY_VIOLATION}
@@ -73,7 +73,7 @@ def test_a_user_request_above_the_limit_is_refused_for_each_entry() -> None:
 
 def test_a_request_too_large_for_an_error_response_closes_its_connection() -> None:
     with pytest.raises(TooLarge, match="DeleteTopicsRequest has more than 100000 entries"):
-        judged(deletion(ANSWERED_ENTRIES_MAX + 1), 5)
+        refusal(deletion(ANSWERED_ENTRIES_MAX + 1), 5)
 
 
 def test_a_broker_may_report_all_its_partitions_in_one_request() -> None:
@@ -84,7 +84,7 @@ def test_a_broker_may_report_all_its_partitions_in_one_request() -> None:
     )
     request = AlterPartitionRequest(broker_id=1, topics=(topic(topic_id=bytes(16), partitions=(partition,) * 49_000),))
 
-    assert judged(request, 3) is None
+    assert refusal(request, 3) is None
     assert len(encode(request, 3)) < 4 << 20
 
 
@@ -93,7 +93,7 @@ def test_the_newest_version_of_each_api_has_an_error_response(key: int, monkeypa
     monkeypatch.setattr("controller.node.request_bounds.USER_ENTRIES_MAX", -1)
     api = APIS[key]
 
-    refused = judged(default_of(api.request), api.versions[1])
+    refused = refusal(default_of(api.request), api.versions[1])
 
     if api.needs != CLUSTER_ACTION:
         assert type(refused) is response_class(key)
