@@ -1,1 +1,1 @@
-"""Worlds made from a seed, in which the real code lives among faults, and properties that are checked at each event."""
+"""Worlds made from a seed: the real code runs in them under faults, and properties are checked at each event."""

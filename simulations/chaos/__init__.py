@@ -1,1 +1,1 @@
-"""Beside the simulation: the same faults and the same judges, with real processes, sockets and disks."""
+"""Beside the simulation: the same faults and the same checks, with real processes, sockets and disks."""

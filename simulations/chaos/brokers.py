@@ -1,4 +1,4 @@
-"""Brokers by name only: registered, and alive by their heartbeats, so that topics have somewhere to be."""
+"""Minimal brokers, which only register and send heartbeats, so that topics can be created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 IDS = (201, 202, 203)
 INTERVAL_S = 0.5
-# All that is finalized where nothing else was asked for: who lacks one of them is not let in.
+# All features that are finalized by default: a broker that lacks one of them cannot register.
 FEATURES = {
     "metadata.version": (7, 30),
     "kraft.version": (0, 1),
@@ -30,7 +30,7 @@ FEATURES = {
 
 
 class Brokers:
-    """A thread that keeps them alive as long as a controller can be found. epochs: of those that are registered."""
+    """A thread that sends the heartbeats as long as it finds a controller. epochs: of the registered brokers."""
 
     def __init__(self, quorum: Quorum) -> None:
         self.quorum = quorum
@@ -69,7 +69,7 @@ class Brokers:
 
 
 def registration(broker_id: int, features: Mapping[str, tuple[int, int]] = FEATURES) -> BrokerRegistrationRequest:
-    """As a 4.3 broker registers itself. features: name -> least and greatest version."""
+    """The registration of a 4.3 broker. features: name -> least and greatest version."""
     wanted = BrokerRegistrationRequest
     listener = wanted.Listener(name="PLAINTEXT", host="127.0.0.1", port=9000 + broker_id % 1000, security_protocol=0)
     offered = tuple(
@@ -88,7 +88,7 @@ def registration(broker_id: int, features: Mapping[str, tuple[int, int]] = FEATU
 
 
 def heartbeat(broker_id: int, epoch: int) -> Any:
-    """Of a broker that wants to be unfenced, and claims to have read all."""
+    """A heartbeat that requests unfencing, and claims to have all metadata."""
     return BrokerHeartbeatRequest(
         broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=1 << 50, want_fence=False, want_shut_down=False
     )

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from simulations.chaos.brokers import Brokers
     from simulations.chaos.quorum import Quorum
 
-# Names change as time goes on, so that what was never answered troubles the judge for so long only; and there are
-# several, as each such operation of a name doubles what may have been: on a busy machine three were too few.
+# Names change over time, so that an operation without an answer matters to the checker for a limited time only. There
+# are several, since each such operation of a name doubles the possible states: on a busy machine three were too few.
 WINDOW_S = 5.0
 NAMES = 6
 KEY = "retention.ms"
 BROKER_KEY = "log.cleaner.threads"
 PAUSE_S = 0.004
-# A client whose request went wrong waits this long, as Kafka's do (retry.backoff.ms).
+# A client whose request failed waits this long, as Kafka's clients do (retry.backoff.ms).
 BACKOFF_S = 0.1
 
 
 class History:
-    """What all clients did, in one order of events. last_answer: when something was answered last, monotonic."""
+    """The operations of all clients, in one order of events. last_answer: when the last answer came, monotonic."""
 
     def __init__(self) -> None:
         self.last_answer = 0.0
@@ -47,7 +47,7 @@ class History:
             return self._recorder.ask(client, asked)
 
     def answer(self, operation: Operation, told: Any) -> None:
-        """An answer that leaves the outcome open is none."""
+        """Record an answer; one that leaves the outcome open counts as none."""
         if told is not UNKNOWN:
             with self._lock:
                 self._recorder.answer(operation, told)

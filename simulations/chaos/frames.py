@@ -1,4 +1,4 @@
-"""Which requests go over a connection between two nodes, told from its bytes."""
+"""Counts the requests on a connection between two nodes, by its bytes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NAMES = {schema_of(request).api_key: KINDS[request].name for request in ANSWERS}
 
 
 class Requests:
-    """Counts the requests of one connection, one way, into `counts`, by name; what is no request of the quorum, such as
-    ApiVersions, does not count.
+    """Counts the requests of one connection, one way, into `counts`, by name; requests that are not of the quorum, such
+    as ApiVersions, do not count.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -29,7 +29,7 @@ class Requests:
         self._left = 0  # bytes of the one under way
 
     def feed(self, data: bytes) -> None:
-        """Take in what goes by next, however it is cut."""
+        """Take the next bytes, in pieces of any size."""
         place = 0
         while place < len(data):
             if self._left:
@@ -48,5 +48,5 @@ class Requests:
         name = NAMES.get(int.from_bytes(start[LENGTH_BYTES:], "big"))
         if name is not None:
             self._counts[name] += 1
-        # A request has a key; so a length that leaves no room for one is none of ours, and nothing follows it.
+        # A request has an API key: after a length that leaves no room for one, the bytes are ignored.
         self._left = max(int.from_bytes(start[:LENGTH_BYTES], "big") - (START_BYTES - LENGTH_BYTES), 0)

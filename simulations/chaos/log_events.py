@@ -31,7 +31,7 @@ class LogEvent(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """Granted by a node, in one of its lives."""
+    """A vote that a node granted. life: which process of the node granted it."""
 
     candidate: int
     epoch: int
@@ -84,7 +84,7 @@ def observations(directory: Path) -> Iterator[Observation]:
 
 
 def _votes(node: int, said: list[LogEvent], granted: dict[Vote, set[int]]) -> Iterator[str]:
-    """Adds who granted what to `granted`."""
+    """Add the votes that a node granted to `granted`."""
     given: dict[int, int] = {}  # in this life: epoch -> candidate
     for logged in said:
         if logged.event == "node_starting":

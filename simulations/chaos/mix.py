@@ -1,5 +1,5 @@
-"""Whether what real nodes ask of each other is what simulated ones ask: a world with the same faults at the same times,
-and as many records, and the shares of the kinds of requests in both.
+"""Compares the requests between real nodes with those between simulated ones: a world with the same faults at the same
+times, and as many records, and the shares of the kinds of requests in both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulations.world.messages import Frame
     from simulations.world.process import Connection
 
-# What the nemesis does between two cuts of a node that flaps, and how often.
+# The pause between two cuts of a flapping node, and their number.
 FLAP_MS, FLAP_TIMES = 300, 5
 DELAY_MS = 50
 DIFFERENCE_MAX = 0.1
@@ -34,8 +34,8 @@ class Mix(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """How many of a hundred requests are of another kind there: half of the sum over all kinds of how far their
-        shares are apart, from 0 to 1.
+        """The share of requests that are of another kind in the other run: half of the sum of the differences of the
+        shares, from 0 to 1.
         """
         return sum(abs(real - simulated) for real, simulated in self.shares().values()) / 2
 
@@ -47,8 +47,8 @@ class Mix(NamedTuple):
 
 
 def simulated(injected: list[Injected], seconds: float, batches_per_s: float) -> Counter[str]:
-    """Requests between nodes, by name, in a world with such faults, for so long. Raises RuntimeError where a
-    property breaks in it.
+    """The requests between nodes, by name, in a world with these faults and this length. Raises RuntimeError if a
+    property is violated.
     """
     counts: Counter[str] = Counter()
     run = Run(plan_of(injected, seconds, batches_per_s))
@@ -68,7 +68,7 @@ def simulated(injected: list[Injected], seconds: float, batches_per_s: float) ->
 
 
 def plan_of(injected: list[Injected], seconds: float, batches_per_s: float) -> Plan:
-    """Three nodes with Kafka's own time-outs, and the same faults at the same times."""
+    """Three nodes with Kafka's own timeouts, and the same faults at the same times."""
     plan = Plan(1, voters=len(NODES), chaos_ms=int(seconds * 1000))
     plan.load = Load(every_ms=max(round(1000 / batches_per_s), 1) if batches_per_s else 0)
     plan.snapshot_every = 1000
@@ -77,7 +77,7 @@ def plan_of(injected: list[Injected], seconds: float, batches_per_s: float) -> P
 
 
 def _node(each: Injected, place: int = 0) -> int | str:
-    """The leader where it was the leader; another node has that role there."""
+    """The target of a fault: the leader if it struck the leader, since another node leads in the simulated run."""
     return "leader" if place == 0 and each.fault.of_leader else each.fault.nodes[place]
 
 

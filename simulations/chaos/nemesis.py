@@ -22,8 +22,8 @@ WEIGHTS = (8, 8, 8, 6, 4, 2, 1)
 
 
 class Fault(NamedTuple):
-    """One fault. name: a key of FAULTS; nodes: the nodes it strikes, the first one most; seconds: how long. of_leader:
-    whether the first led.
+    """One fault. name: a key of FAULTS; nodes: the nodes it affects, the first one most; seconds: how long. of_leader:
+    whether the first was the leader.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Fault(NamedTuple):
 
 
 class Injected(NamedTuple):
-    """A fault that happened, so many milliseconds after the nemesis began."""
+    """A fault that was injected, in milliseconds after the nemesis began."""
 
     at_ms: int
     fault: Fault
@@ -54,7 +54,7 @@ class Nemesis:
         self._begin = time.monotonic()
 
     def run(self, until: float) -> None:
-        """Faults until `until`, of the monotonic clock; then all is well again."""
+        """Inject faults until `until`, of the monotonic clock; then end them all."""
         while time.monotonic() < until:
             self.inject(self.draw(), until)
             self.quorum.look()
@@ -62,7 +62,7 @@ class Nemesis:
         self.mend()
 
     def draw(self) -> Fault:
-        """The next fault; half of them strike the leader."""
+        """Draw the next fault; half of them affect the leader."""
         nodes = list(NODES)
         self._rng.shuffle(nodes)
         leader = self.quorum.leader()
@@ -80,7 +80,7 @@ class Nemesis:
         FAULTS[fault.name](self.quorum, fault, lambda seconds: self._sleep(seconds, until))
 
     def mend(self) -> None:
-        """No fault is left: every node runs, and all can talk."""
+        """End all faults: every node runs, and all can reach each other."""
         self.quorum.network.heal()
         for node in list(self.quorum.stopped):
             self.quorum.signal(node, signal.SIGCONT)
@@ -124,7 +124,7 @@ def kill_all(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def kill_again(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """A node that crashes each time soon after it has started."""
+    """Kill a node several times, each time soon after its start."""
     for pause in (0.15, 0.4, 0.8):
         quorum.signal(fault.nodes[0], signal.SIGKILL)
         _started(quorum, fault.nodes[0])
@@ -144,7 +144,7 @@ def pause(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def pause_and_kill(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """One is stopped; another, which may lead by then, is killed; the first goes on with what it knew."""
+    """Stop one node; kill another, which may lead by then; then let the first continue with its old state."""
     quorum.signal(fault.nodes[0], signal.SIGSTOP)
     wait(fault.seconds)
     quorum.signal(fault.nodes[1], signal.SIGKILL)
@@ -163,7 +163,7 @@ def isolate(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def mute(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """It hears the others, and they do not hear it."""
+    """A node receives messages, and none that it sends arrives."""
     for other in fault.nodes[1:]:
         quorum.network.cut(fault.nodes[0], other)
     wait(fault.seconds)
@@ -171,7 +171,7 @@ def mute(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def deafen(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """The others hear it, and it does not hear them."""
+    """A node sends messages, and receives none."""
     for other in fault.nodes[1:]:
         quorum.network.cut(other, fault.nodes[0])
     wait(fault.seconds)
@@ -179,7 +179,7 @@ def deafen(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def bridge(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """Two cannot talk to each other, and both can to the third."""
+    """Two nodes cannot reach each other, and both can reach the third."""
     quorum.network.cut(fault.nodes[0], fault.nodes[1])
     quorum.network.cut(fault.nodes[1], fault.nodes[0])
     wait(fault.seconds)
@@ -187,7 +187,7 @@ def bridge(quorum: Quorum, fault: Fault, wait: Wait) -> None:
 
 
 def flap(quorum: Quorum, fault: Fault, wait: Wait) -> None:
-    """A node that is there and not there, several times."""
+    """Cut a node off and reconnect it, several times."""
     for _ in range(5):
         isolate(quorum, fault._replace(seconds=0.3), wait)
         wait(0.3)

@@ -1,7 +1,7 @@
-"""The network between real nodes: each connection to a node goes through here, and can be held, slowed or broken.
+"""The network between real nodes: a proxy carries each connection to a node, and can hold, slow or break it.
 
-The client id in its first request tells who opened a connection: `raft-client-N` is node N, any other is outside.
-What is cut is held back, not lost, as TCP does it: it arrives when the cut ends, if somebody still waits for it.
+The client id in the first request identifies who opened a connection: `raft-client-N` is node N, any other is outside.
+Bytes on a cut link are held back, not lost, as with TCP: they arrive when the cut ends, if the connection still exists.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLIENT = re.compile(rb"raft-client-(\d+)")
 
 
 class Way:
-    """What goes from one node to another, on whatever connection."""
+    """The direction from one node to another, on any connection."""
 
     def __init__(self) -> None:
         self.is_open = asyncio.Event()
@@ -57,7 +57,7 @@ class Network:
         self._call(self._listen())
 
     def cut(self, sender: int, receiver: int) -> None:
-        """Nothing goes from one to the other any more."""
+        """Let nothing pass from one to the other."""
 
         def close() -> None:
             self._way(sender, receiver).is_open.clear()
@@ -65,7 +65,7 @@ class Network:
         self._loop.call_soon_threadsafe(close)
 
     def slow(self, sender: int, receiver: int, delay_s: float) -> None:
-        """Each piece that goes from one to the other takes so much longer."""
+        """Delay each piece from one to the other by this time."""
 
         def change() -> None:
             self._way(sender, receiver).delay_s = delay_s
@@ -73,7 +73,7 @@ class Network:
         self._loop.call_soon_threadsafe(change)
 
     def reset(self, one: int, other: int) -> None:
-        """The connections between two nodes break."""
+        """Break the connections between two nodes."""
 
         def abort() -> None:
             for writer in self._connections.pop(frozenset((one, other)), ()):
@@ -82,7 +82,7 @@ class Network:
         self._loop.call_soon_threadsafe(abort)
 
     def heal(self) -> None:
-        """All goes everywhere, at once."""
+        """Let everything pass everywhere, without delay."""
 
         def mend() -> None:
             for way in self._ways.values():
@@ -126,7 +126,7 @@ class Network:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry(self, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection to a node, from its first bytes to its end on either side."""
+        """Carry one connection to a node, from its first bytes to its end on either side."""
         writers = [writer]
         pair: frozenset[int] = frozenset()
         try:
@@ -149,7 +149,7 @@ class Network:
                     way.cancel()
                 await asyncio.gather(*ways, return_exceptions=True)
         except (OSError, asyncio.IncompleteReadError):
-            pass  # either side is gone, and so will the other be
+            pass  # one side is closed, and the other will be
         finally:
             for each in writers:
                 self._connections.get(pair, set()).discard(each)
@@ -173,6 +173,6 @@ class Network:
 
 
 def peer_of(head: bytes) -> int:
-    """Who opened a connection, by the client id at the end of these bytes."""
+    """The node that opened a connection, by the client id at the end of these bytes."""
     found = _CLIENT.fullmatch(head[HEAD_BYTES:])
     return int(found[1]) if found else OUTSIDE

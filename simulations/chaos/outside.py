@@ -1,5 +1,5 @@
-"""What can be seen of real nodes from outside while they live: their logs and snapshots, which are judged here; and
-what is on their disks of an epoch, and who says that it leads, which `simulations.spec.observations` judges.
+"""Observes real nodes from outside while they run: their logs and snapshots, which are checked here; and their
+quorum-state and leadership, which `simulations.spec.observations` checks.
 
 S04, S06, S11, S12, S16 by the logs, S17 by the snapshots.
 """
@@ -42,9 +42,9 @@ class Slot(NamedTuple):
 
 
 class Judge:
-    """Is shown logs and snapshots, in the order in which they are seen. wrong: what cannot be, by what was seen.
+    """Checks logs and snapshots, in the order in which they were read. wrong: the violations.
 
-    committed: by base offset, the batches that some leader has said to be committed.
+    committed: by base offset, the batches that a leader reported as committed.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Judge:
         self._described: dict[str, int] = {}
 
     def saw_log(self, node: int, gone: list[Batch], before: Batch | None, came: list[Batch]) -> None:
-        """A node's log lost batches from its end, and then got some behind what was left."""
+        """A node's log lost batches from its end, and then got some after the rest."""
         for batch in gone:
             if self.committed.get(batch.base_offset) == batch:
                 self._tell("S11", f"node {node} has cut {batch}, which was told to be committed")
@@ -64,7 +64,7 @@ class Judge:
             before = batch
 
     def saw_committed(self, node: int, batches: list[Batch], below: int) -> None:
-        """These batches of a node's log are committed as far as they end below an offset: it said so when it led."""
+        """The batches of a leader's log that end below this offset are committed: the node said so when it led."""
         for batch in reversed(batches):
             if batch.last_offset >= below:
                 continue
@@ -76,13 +76,13 @@ class Judge:
             self.committed[batch.base_offset] = batch
 
     def saw_snapshot(self, node: int, name: str, digest: str) -> None:
-        """A snapshot of a name says the same everywhere."""
+        """A snapshot of one name has the same contents everywhere."""
         other, known = self._snapshots.setdefault(name, (node, digest))
         if known != digest:
             self._tell("S17", f"nodes {other} and {node} have different things in {name}")
 
     def end(self, logs: dict[int, list[Batch]]) -> None:
-        """All is over, and was level: each log holds what was committed, in all of its range."""
+        """The run is over, and all logs were level: each log has all committed batches, in all of its range."""
         for node, log in logs.items():
             held = {batch.base_offset: batch for batch in log}
             first = min(held, default=0)
@@ -109,8 +109,8 @@ class Judge:
 
 
 class Observer:
-    """A thread that looks at all nodes five times a second, and shows a judge what it sees. looks: how often it did;
-    busy_s: for how long batches came; observations: of what changed, by node in their order.
+    """A thread that reads all nodes five times a second, and checks what it reads. looks: how often it did; busy_s: for
+    how long batches came; observations: of changes, by node in their order.
     """
 
     def __init__(self, quorum: Quorum) -> None:
@@ -127,12 +127,12 @@ class Observer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop reading."""
         self._ending.set()
         self._thread.join()
 
     def verdict(self) -> list[str]:
-        """What was wrong, after one more look; the nodes have ended."""
+        """The violations, after one more look; the nodes have ended."""
         self._look()
         self.judge.end({node: tail.batches for node, tail in self._tails.items()})
         return self.judge.wrong
@@ -148,7 +148,7 @@ class Observer:
             looked_at = now
 
     def _ask(self) -> None:
-        """What the node says that leads; only a leader answers, so that the others cost little."""
+        """The high watermark of the node that says that it leads; only a leader answers, so the others cost little."""
         for node in NODES:
             if not self._quorum.runs(node):
                 continue
@@ -178,7 +178,7 @@ class Observer:
             self._look_at_snapshots(node, directory)
 
     def _saw(self, seen: Observation) -> None:
-        """Note what a node has or says, where it has changed."""
+        """Note the election state and role of a node, if it has changed."""
         if seen != self._last.get(seen.node):
             self.observations.append(seen)
             self._last[seen.node] = seen
@@ -199,9 +199,7 @@ class Observer:
 
 
 def digest_of(snapshot: Path) -> str:
-    """Of the records in a snapshot, in any order: where a table has its rows, and when it was written, is each node's
-    own.
-    """
+    """A digest of the records in a snapshot, in any order: the order of table rows and the times differ by node."""
     data = snapshot.read_bytes()
     said = sorted(
         b"%d %b %b" % (batch.is_control, record.key or b"", record.value or b"")
@@ -212,7 +210,7 @@ def digest_of(snapshot: Path) -> str:
 
 
 def _election(directory: Path) -> Election | None:
-    """A file that is replaced is there whole, at any moment."""
+    """The quorum-state file. It is replaced atomically, so it is complete at any moment."""
     try:
         return parse_quorum_state((directory / QUORUM_STATE).read_bytes())
     except OSError:

@@ -1,4 +1,4 @@
-"""Three real nodes on loopback, each a process of its own behind the network that `simulations.chaos.network` makes."""
+"""Three real nodes on loopback, each a process of its own behind the proxy of `simulations.chaos.network`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 NODES = (1, 2, 3)
 CLUSTER_ID = "Q2hhb3NDaGFvc0NoYW9zQw"
 PARTITION = "__cluster_metadata-0"
-# What a client's question may take, in seconds.
+# The timeout of a client's request, in seconds.
 ASK_S = 2.0
-# Within which a process has come so far as to hear of SIGTERM, on a busy machine.
+# The time after which a new process handles SIGTERM, on a busy machine.
 START_S = 5.0
 
 
 class Quorum:
-    """The nodes under one directory. lives: how often each was started; died: what ended by itself, and should not
-    have.
-    """
+    """The nodes under one directory. lives: how often each was started; died: the processes that ended unexpectedly."""
 
     def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
         self.directory = directory
@@ -53,7 +51,7 @@ class Quorum:
         return self.directory / f"node-{node}" / PARTITION
 
     def start(self, node: int) -> None:
-        """Start a node that does not run."""
+        """Start a node that is not running."""
         with (self.directory / f"node-{node}.log").open("ab") as log:
             command = [str(_beside("kraftctl")), "start", "-c", str(self._properties(node))]
             self._started[node] = time.monotonic()
@@ -61,7 +59,7 @@ class Quorum:
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
     def signal(self, node: int, number: signal.Signals) -> None:
-        """Send a signal to a node that runs; a stopped one goes on or is gone."""
+        """Send a signal to a running node; after SIGCONT a stopped one continues."""
         process = self.processes.get(node)
         if process is None:
             return
@@ -76,9 +74,9 @@ class Quorum:
             del self.processes[node]
 
     def end(self, node: int, seconds: float = 10.0) -> None:
-        """SIGTERM, and wait: a node that leaves in good order does so in time and with exit code 0.
+        """Send SIGTERM, and wait: a node that shuts down cleanly does so in time and with exit code 0.
 
-        One that has only just been started may not listen to signals yet.
+        A node that was only just started may not handle signals yet.
         """
         process = self.processes.pop(node, None)
         if process is None:
@@ -103,11 +101,11 @@ class Quorum:
                 self.start(node)
 
     def runs(self, node: int) -> bool:
-        """Whether it is there to answer."""
+        """Whether the process exists."""
         return node in self.processes and node not in self.stopped
 
     def leader(self) -> int:
-        """The node that says that it leads in the latest epoch; 0 where none does."""
+        """The node that says that it leads in the latest epoch; 0 if none does."""
         found = [(epoch, node) for node in NODES for epoch in (self._leads(node),) if epoch >= 0]
         return max(found)[1] if found else 0
 
@@ -116,7 +114,7 @@ class Quorum:
         return self._leads(node) >= 0
 
     def ask(self, node: int, request: Any, seconds: float = ASK_S) -> Any:
-        """An answer of a node, past the network. Raises OSError, DecodeError, ApiError."""
+        """The answer of a node, without the proxy. Raises OSError, DecodeError, ApiError."""
         with Connection("127.0.0.1", self.ports[node], "chaos", seconds) as connection:
             return connection.ask(request)
 
@@ -125,7 +123,7 @@ class Quorum:
         return self.ask(node, describe_request(), seconds).topics[0].partitions[0]
 
     def close(self) -> None:
-        """End everything, and let go of the network."""
+        """End all nodes, and close the proxy."""
         self.network.heal()
         for node in list(self.stopped):
             self.signal(node, signal.SIGCONT)
@@ -166,12 +164,12 @@ class Quorum:
 
 
 def _beside(script: str) -> Path:
-    """A command of this project, of the same installation as the interpreter."""
+    """The path of a command of this project, from the same installation as the interpreter."""
     return Path(sys.executable).parent / script
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody has now."""
+    """Loopback ports that nothing listens on now."""
     taken = [socket.socket() for _ in range(count)]
     try:
         for each in taken:

@@ -1,4 +1,4 @@
-"""Stock Kafka brokers on a quorum that lives in chaos, and numbered records through them."""
+"""Stock Kafka brokers on a quorum under chaos, and numbered records written and read through them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PER_S = 200
 
 
 class Numbers(NamedTuple):
-    """acked: the numbers whose writing was confirmed; read: all that were read back, in their order."""
+    """acked: the numbers whose write was acknowledged; read: all that were read back, in their order."""
 
     acked: set[int]
     read: list[int]
 
 
 class StockBrokers:
-    """Three brokers, RF 3, and a producer that asks for all acknowledgements. jars: the directory of Kafka's jars."""
+    """Three brokers, RF 3, and a producer with acks=all. jars: the directory of Kafka's jars."""
 
     def __init__(self, quorum: Quorum, jars: Path) -> None:
         if not list(jars.glob("kafka-clients-*.jar")):
@@ -48,7 +48,7 @@ class StockBrokers:
         return ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
 
     def start(self) -> None:
-        """Format and start the brokers, make the topic, start the producer. Raises OSError where that fails."""
+        """Format and start the brokers, create the topic, start the producer. Raises OSError if that fails."""
         for broker_id, port in self._ports.items():
             path = self._directory / f"broker-{broker_id}.properties"
             path.write_text(self._properties(broker_id, port))

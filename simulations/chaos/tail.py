@@ -1,4 +1,4 @@
-"""A node's log, read while the node lives: which batches came, and which are gone from its end."""
+"""Reads a node's log while the node runs: the batches that were appended, and those that were truncated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """As it lies in a log. crc: of all that is in it."""
+    """A batch in a log. crc: of all of its bytes."""
 
     base_offset: int
     last_offset: int
@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
 
 class _Lying(NamedTuple):
-    """A batch with where it lies: so many bytes of the segment of this base offset."""
+    """A batch with its position in the segment of this base offset."""
 
     batch: Batch
     segment: int
@@ -32,7 +32,7 @@ class _Lying(NamedTuple):
 
 
 class Tail:
-    """What a log's directory held when it was last looked at, oldest first."""
+    """The batches in a log's directory at the last look, oldest first."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -43,10 +43,10 @@ class Tail:
         return [each.batch for each in self._lying]
 
     def look(self) -> tuple[list[Batch], Batch | None, list[Batch]]:
-        """Read what is new. Returns batches that are gone from the end, the one that is left before them, and those
-        that came behind it.
+        """Read what is new. Returns batches that were removed from the end, the last one before them, and those that
+        came after.
 
-        Segments that were deleted from the beginning are forgotten, and so is a log that begins anew behind its end.
+        Segments that were deleted at the beginning are forgotten, and so is a log that starts again after its end.
         """
         segments = sorted(self._segments())
         first = segments[0] if segments else 0
@@ -69,7 +69,7 @@ class Tail:
                 yield offset
 
     def _cut(self) -> list[_Lying]:
-        """Take away what does not lie there any more."""
+        """Forget batches that are no longer in the file."""
         gone: list[_Lying] = []
         while self._lying and not self._is_there(self._lying[-1]):
             gone.insert(0, self._lying.pop())
@@ -84,7 +84,7 @@ class Tail:
             return False
 
     def _read(self, segment: int, position: int) -> list[_Lying]:
-        """As far as whole batches go: the next may be half-written now."""
+        """Read whole batches: the next one may be half-written now."""
         found: list[_Lying] = []
         try:
             with LogFile(str(self._path(segment))) as log:

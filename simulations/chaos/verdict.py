@@ -1,4 +1,4 @@
-"""What is asked of a quorum that has been through chaos: histories, logs, processes, progress."""
+"""The checks of a quorum at the end of a chaos run: histories, logs, processes, progress."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FATAL = ("node_failed", "Traceback (most recent call last)")
 
 
 def check_progress(quorum: Quorum, history: History) -> list[str]:
-    """All is well again: within `PROGRESS_S` something is answered, and all logs are level."""
+    """After all faults: within `PROGRESS_S` a request is answered, and all logs are level."""
     begin = time.monotonic()
     while time.monotonic() < begin + PROGRESS_S:
         if history.last_answer > begin and _is_level(quorum):
@@ -50,25 +50,25 @@ def _is_level(quorum: Quorum) -> bool:
 
 
 def check_history(history: History) -> list[str]:
-    """C05: what the clients were told could have happened one after the other."""
+    """C05: the answers to the clients are linearizable."""
     verdict = check(ControllerApi(), history.operations)
     return [] if verdict.is_ok else [f"C05: {verdict}"]
 
 
 def check_purpose(history: History) -> list[str]:
-    """Clients did what they were there for: a history in which all is refused can be explained, and says nothing."""
+    """Clients had successes: a history in which everything is refused is linearizable, and proves nothing."""
     if any(each.asked[0] == "create" and isinstance(each.answer, tuple) for each in history.operations):
         return []
     return ["C05: of all that was asked, no topic was ever created"]
 
 
 def check_observations(observations: Iterable[Observation]) -> list[str]:
-    """KRaft's rules of who may follow whom: S01, S03, S05, S09, S14, S24."""
+    """KRaft's rules of roles and epochs: S01, S03, S05, S09, S14, S24."""
     return [f"SPEC: {text}" for text in contradictions(observations)]
 
 
 def check_logs(quorum: Quorum) -> list[str]:
-    """S04: where two logs have a batch at one offset and epoch, it is the same, and so is all before it.
+    """S04: where two logs have a batch at one offset and epoch, it is the same, and so are all before it.
 
     The nodes have ended, and their logs were level; the last batches may be on some of them only.
     """
@@ -93,7 +93,7 @@ def _batches(quorum: Quorum, node: int) -> Iterator[tuple[int, tuple[int, int, i
 
 
 def check_processes(quorum: Quorum) -> list[str]:
-    """No node ended that nobody ended, and none says that it failed."""
+    """No node ended unexpectedly, and none reports a failure."""
     wrong = [f"L05: {text}" for text in quorum.died]
     for node in NODES:
         said = (quorum.directory / f"node-{node}.log").read_text(errors="replace")
@@ -102,7 +102,7 @@ def check_processes(quorum: Quorum) -> list[str]:
 
 
 def check_numbers(numbers: Numbers) -> list[str]:
-    """C16: of what producers were told is written nothing is lost, and nothing is there twice."""
+    """C16: no acknowledged record is lost, and none is there twice."""
     lost = numbers.acked - set(numbers.read)
     twice = len(numbers.read) - len(set(numbers.read))
     wrong = []

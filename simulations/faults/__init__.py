@@ -1,1 +1,1 @@
-"""What can go wrong, a module for each subject; `table.KINDS` has a row for each kind."""
+"""The faults, a module for each subject; `table.KINDS` has a row for each kind."""

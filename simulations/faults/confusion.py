@@ -1,6 +1,6 @@
-"""Odd answers of a peer: errors that make no sense, other topics, leaders that it no longer names.
+"""Odd answers of a peer: wrong errors, other topics, leaders left out.
 
-The peer never lies about what it holds, grants or has committed: Raft does not tolerate Byzantine nodes.
+The peer never lies about its log, its votes or what is committed: Raft does not tolerate Byzantine nodes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def odd_answers(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def confused(rng: Random, response: Any) -> Any:
-    """The answer, with one thing of it wrong."""
+    """The answer, with one thing wrong in it."""
     error = _ERRORS[int(rng.random() * len(_ERRORS))]
     is_fetch = isinstance(response, FetchResponse)
     topics = "responses" if is_fetch else "topics"
@@ -89,7 +89,7 @@ def confused(rng: Random, response: Any) -> Any:
 
 
 def _rotten(rng: Random, part: Any) -> dict[str, Any]:
-    """A bit of the first batch is wrong, of those that its checksum covers."""
+    """One bit of the first batch is flipped, among those that its checksum covers."""
     data = bytearray(getattr(part, "records", None) or b"")
     if len(data) <= CHECKED_FROM:
         return {}
@@ -102,13 +102,13 @@ def _named(topic: Any) -> str:
 
 
 def _refused(part: Any, error: Error) -> dict[str, Any]:
-    """Refused, and nothing given."""
+    """The request is refused with an error."""
     given: dict[str, Any] = {"vote_granted": False, "records": b"", "unaligned_records": b""}
     return {"error_code": error} | {name: value for name, value in given.items() if hasattr(part, name)}
 
 
 def _elsewhere(rng: Random, part: Any) -> dict[str, Any]:
-    """Of another partition, or of an impossible place."""
+    """The answer is for another partition, or for an impossible offset."""
     if hasattr(part, "diverging_epoch") and rng.random() < 0.6:
         if rng.random() < 0.5:
             return {"diverging_epoch": replace(part.diverging_epoch, epoch=0, end_offset=-5), "records": b""}
@@ -119,14 +119,14 @@ def _elsewhere(rng: Random, part: Any) -> dict[str, Any]:
 
 
 def _leaderless(part: Any) -> dict[str, Any]:
-    """It names no leader, though it may know one."""
+    """The answer names no leader, though the peer may know one."""
     if hasattr(part, "current_leader"):
         return {"current_leader": replace(part.current_leader, leader_id=-1)}
     return {"leader_id": -1}
 
 
 def _cut_short(part: Any) -> dict[str, Any]:
-    """The last bytes are missing, as where a size is reached."""
+    """The last bytes are missing, as if a size limit was reached."""
     for name in ("records", "unaligned_records"):
         if getattr(part, name, None):
             return {name: bytes(getattr(part, name))[:-1]}

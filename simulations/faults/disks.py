@@ -1,8 +1,8 @@
 """Faults of disks: operations that fail, slow syncs, bit rot, disks that are emptied or replaced by a backup.
 
-A voter whose disk is emptied, or put back to an old state, forgets its votes, which no protocol of static voters
-survives in general. So that is done to one voter at a time, while the leader and all others are healthy and have all
-that is committed; see DESIGN.md.
+A voter whose disk is emptied, or restored from a backup, forgets its votes; in general no protocol with static voters
+tolerates that. So it happens to one voter at a time, while the leader and all others are healthy and have all committed
+records; see DESIGN.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Args = dict[str, Any]
 
-# A sync that takes half a millisecond takes so much longer on a disk that hardly moves.
+# The factor by which a stalled disk slows a sync, which otherwise takes half a millisecond.
 STALLED_TIMES = 10_000
 
 _BOOTSTRAP = f"{DIRECTORY}/{snapshot_name(*BOOTSTRAP)}"
@@ -45,8 +45,8 @@ def slow_syncs(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def stall(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The disk of a node hardly moves for for_ms, while it writes on; then the machine loses power, and with it what
-    was on its way. down_ms: until it is started again.
+    """The disk of a node is very slow for for_ms, while the node writes on; then the machine loses power, and all
+    pending writes. down_ms: until it is started again.
     """
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
@@ -64,7 +64,7 @@ def _end_stall(node: Node, down_ms: int) -> None:
 
 
 def fails(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The next operation of a sort fails. operation, file: as of `files`; code: EIO, ENOSPC, EROFS."""
+    """The next operation of a kind fails. operation, file: as of `files`; code: EIO, ENOSPC, EROFS."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -74,7 +74,7 @@ def fails(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def read_only(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """Nothing can be written for a while: the file system was mounted anew after an error."""
+    """Nothing can be written for a while: the file system was remounted read-only after an error."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -102,7 +102,7 @@ def full(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def wipe(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A node loses its disk and gets an empty one, which has another id. down_ms: until it is started."""
+    """A node loses its disk and gets an empty one, with another directory id. down_ms: until it is started."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -123,7 +123,7 @@ def wipe(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A node's disk is put back to what it was after_ms ago: an old backup."""
+    """A node's disk is restored to its contents of after_ms ago: an old backup."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -149,11 +149,11 @@ def restore(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def _may_forget(run: RaftWorld, node: Node) -> bool:
-    """Whether this node can forget its log and its vote without harm.
+    """Whether this node can lose its log and its vote without violating safety.
 
-    There is a leader that is not this node; all other voters follow it, and have on disk all that is committed, and its
-    epoch; this node has no more, so no message of it still in flight can commit more. So no node needs its copy,
-    and no election of an epoch that it knew can still be won.
+    There is a leader that is not this node; all other voters follow it, and have on disk all committed records and its
+    epoch; this node has no more than they, so none of its messages still in flight can commit more. So no node needs
+    its copy, and no election of an epoch that it knew can still be won.
     """
     ledger = run.ledger
     if node.id not in ledger.voter_ids:
@@ -181,9 +181,9 @@ def _may_forget(run: RaftWorld, node: Node) -> bool:
 
 
 def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A bit rots: of any batch of the log that is on disk, the last one too, or of a snapshot; in its CRC or behind it,
-    as the CRC does not cover the rest. The node must see it before it uses it, and not take it for a torn end. file:
-    log or snapshot; place: of 1000, which batch and which byte; bit: 0 to 7.
+    """A bit flips: in any batch of the log on disk, the last one too, or in a snapshot; in the CRC or after it, as the
+    CRC does not cover the rest. The node must detect it before it uses the batch, and not take it for a torn tail.
+    file: log or snapshot; place: of 1000, which batch and which byte; bit: 0 to 7.
     """
     node = find(run, args["whom"], struck)
     if node is None:
@@ -204,8 +204,8 @@ def rot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def garble(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """quorum-state is no longer what it was: of a later version, cut off, or zeros. The node must not start with it.
-    what: version, cut or zeros; down_ms.
+    """quorum-state is damaged: of a later version, truncated, or zeros. The node must refuse to start with it. what:
+    version, cut or zeros; down_ms.
     """
     node = find(run, args["whom"], struck)
     if node is None:
@@ -232,7 +232,7 @@ def garble(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def lose_snapshot(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The newest snapshot of a node is gone: it starts from an older one, or not at all. down_ms."""
+    """The newest snapshot of a node is lost: it starts from an older one, or not at all. down_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False

@@ -1,4 +1,4 @@
-"""Faults of the network. What TCP cannot hide shows as connections that hang or break, and as delays."""
+"""Faults of the network. TCP hides lost packets, so they show as delays, and as connections that hang or break."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def isolate(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def part(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """Two nodes from each other, while all others reach both. whom, other; direction as of `isolate`."""
+    """Cut two nodes off from each other, while both reach all others. whom, other; direction as of `isolate`."""
     one, other = find(run, args["whom"], struck), find(run, args["other"], struck)
     if one is None or other is None or one is other:
         return False
@@ -62,7 +62,7 @@ def part(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def bridge(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """Two halves that only one node reaches both of."""
+    """Split the nodes into two halves, and only one node reaches both."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -72,7 +72,7 @@ def bridge(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def ring(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Each node reaches its two neighbours alone, so that majorities overlap in a circle."""
+    """Each node reaches only its two neighbours, so that majorities overlap in a circle."""
     ids = list(run.nodes)
     count = len(ids)
     ways = [
@@ -85,7 +85,7 @@ def ring(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def flap(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """One node is cut off and back, again and again: for `on_ms`, then well for `off_ms`, `times` over."""
+    """Cut one node off and reconnect it repeatedly: off for `on_ms`, reconnected for `off_ms`, `times` over."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -105,16 +105,15 @@ def churn(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def succession(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Leaders are cut off one after the other, `times` over, each as soon as it has written a record that no other node
-    has; then the one cut off before it is reconnected. So logs come to differ by several epochs. for_ms: of the last
-    one.
+    """Cut leaders off one after the other, `times` over, each as soon as it has written a record that no other node
+    has; then reconnect the one cut off before it. So logs come to differ by several epochs. for_ms: of the last one.
     """
     _await_successor(run, args["times"], args["for_ms"], [])
     return True
 
 
 def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> None:
-    """before: the ways that are cut of the one before."""
+    """before: the links that are cut of the one before."""
 
     def strike(process: Process) -> None:
         node_id = process.node.id
@@ -135,7 +134,7 @@ def _await_successor(run: RaftWorld, left: int, for_ms: int, before: Ways) -> No
 
 
 def swizzle(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """All nodes are cut off one after the other, and healed in another order. order: ids; gap_ms: between two."""
+    """Cut all nodes off one after the other, and heal them in another order. order: ids; gap_ms: between two."""
     order: list[int] = args["order"]
     gap_ms = args["gap_ms"]
     for place, node_id in enumerate(order):
@@ -163,7 +162,7 @@ def slow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """A share of all packets takes up to `tail_ms`: what a lossy way looks like from above TCP."""
+    """A share of all packets takes up to `tail_ms`: a lossy link, as seen above TCP."""
     links = [run.network.links.link(*way) for way in between(run, list(run.nodes), list(run.nodes), "out")]
     before = [link.latency for link in links]
     for link in links:
@@ -178,7 +177,7 @@ def tail(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A node's bandwidth is small, which delays snapshots. bytes_per_ms."""
+    """The bandwidth of a node is small, which delays snapshots. bytes_per_ms."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -195,7 +194,7 @@ def narrow(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def reset(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """All connections of a node break; what is on its way is lost, whole frames and halves."""
+    """All connections of a node break; all bytes in flight are lost, whole frames and halves."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -210,7 +209,7 @@ def reset(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def hang(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """All connections of a node go silent, in both directions: half-open. Those made later are well."""
+    """All connections of a node go silent, in both directions: half-open. Connections made later work."""
     node = find(run, args["whom"], struck)
     if node is None:
         return False
@@ -221,7 +220,7 @@ def hang(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def hold(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """The next message of a kind is held for a while; what comes behind it on its connection waits too. name."""
+    """The next message of a kind is held for a while; what follows it on its connection waits too. name."""
     name, for_us = args["name"], args["for_ms"] * MS
     network = run.network
 
@@ -241,7 +240,7 @@ def hold(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def drop(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Messages of a kind do not come through for a while, and their connections go silent. share: of them."""
+    """Messages of a kind are lost for a while, and their connections go silent. share: of them."""
     name, share = args["name"], args["share"]
     network = run.network
     rng = run.stream("drop", args["number"])
@@ -260,7 +259,7 @@ def drop(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def lose_answer(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """The next answer of a kind is lost after what was asked is done, and its connection breaks. name."""
+    """The next answer of a kind is lost after the request was carried out, and its connection breaks. name."""
     name = args["name"]
     network = run.network
 
@@ -276,7 +275,7 @@ def lose_answer(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def cross(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """Connections of one node to a second come out at a third, as when an address is given away. whom, other, third."""
+    """Connections of one node to a second reach a third, as when an address is reassigned. whom, other, third."""
     whom, other, third = args["whom"], args["other"], args["third"]
     if len({whom, other, third}) < 3 or not {whom, other, third} <= set(run.nodes):
         return False
@@ -297,9 +296,7 @@ def cross(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def stray(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """For a while the votes that a node asks for name another cluster, or are meant for another voter. what: cluster or
-    voter.
-    """
+    """For a while the votes that a node requests name another cluster, or another voter. what: cluster or voter."""
     network = run.network
 
     def rule(connection: Connection, frame: Frame, is_answer: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Faults of processes and machines: they die at any point, stop, stand still, and come back sooner or later."""
+"""Faults of processes and machines: they die at any point, shut down, stop running, and come back sooner or later."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def _strike(run: RaftWorld, args: Args, struck: Process | None, how: str) -> boo
 
 
 def kill(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """SIGKILL: what was written stays in the page cache, and the kernel closes the connections. down_ms: until it is
+    """SIGKILL: written data stays in the page cache, and the kernel closes the connections. down_ms: until it is
     started again.
     """
     return _strike(run, args, struck, "kill")
 
 
 def power(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The machine goes down: what was not synced is lost in part, and peers hear nothing."""
+    """The machine loses power: unsynced data is partly lost, and peers get no packet."""
     return _strike(run, args, struck, "power")
 
 
 def shut_down(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A graceful stop, and a start down_ms after it was asked for, at the earliest when it has left."""
+    """A clean shutdown, and a start down_ms after the request, at the earliest when the process has ended."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
         return False
@@ -66,7 +66,7 @@ def _start_again(run: RaftWorld, node: Node) -> None:
 
 
 def everybody(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """All go down at once. how: kill or power; down_ms: for each node, in the order of their ids."""
+    """All nodes go down at once. how: kill or power; down_ms: for each node, in the order of their ids."""
     own = None
     for node, down_ms in zip(run.nodes.values(), args["down_ms"], strict=False):
         if struck is not None and node.process is struck:
@@ -95,14 +95,14 @@ def _end_if_on(node: Node, how: str, down_ms: int) -> None:
 
 
 def rolling(run: RaftWorld, args: Args, _struck: Process | None) -> bool:
-    """All nodes are stopped in good order and started again, one every gap_ms."""
+    """All nodes are shut down cleanly and started again, one every gap_ms."""
     for place, node in enumerate(run.nodes.values()):
         run.later(place * args["gap_ms"], shut_down, run, {"whom": node.id, "down_ms": args["down_ms"]}, None)
     return True
 
 
 def pause(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """SIGSTOP: nothing of it runs, while its clock goes on and its kernel takes what arrives."""
+    """SIGSTOP: the process does not run, while its clock advances and its kernel accepts packets."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
         return False
@@ -112,7 +112,7 @@ def pause(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def suspend(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The virtual machine stands still, its monotonic clock too."""
+    """The virtual machine is suspended, its monotonic clock too."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None:
         return False
@@ -138,7 +138,7 @@ def sluggish(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def resign(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """The state machine of a leader says that it cannot go on leading."""
+    """The state machine of a leader makes it resign."""
     node = find(run, args["whom"], struck)
     if node is None or node.process is None or not node.process.steps:
         return False
@@ -147,7 +147,7 @@ def resign(run: RaftWorld, args: Args, struck: Process | None) -> bool:
 
 
 def release(run: RaftWorld, args: Args, struck: Process | None) -> bool:
-    """A node is stopped, and started with a software that speaks other versions."""
+    """A node is stopped, and started with software of another release."""
     assert args["release"] in RELEASES, args
     node = find(run, args["whom"], struck)
     if node is None or (struck is not None and node.process is struck):

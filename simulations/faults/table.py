@@ -1,4 +1,4 @@
-"""The table of faults: each kind with what it does, and how a plan draws its arguments."""
+"""The table of faults: each kind with its function, and how a plan draws its arguments."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 
 class Scale(NamedTuple):
-    """What a fault is drawn for. ids, voter_ids: of the nodes; timeouts_ms: of the protocol and of the properties, to
-    be far below, about, and far above; chaos_ms: how long all of it lasts.
+    """The quorum that a fault is drawn for. ids, voter_ids: of the nodes; timeouts_ms: of the protocol and of the
+    properties: durations are drawn far below, about, and far above them; chaos_ms: the length of the fault phase.
     """
 
     ids: list[int]
@@ -32,8 +32,8 @@ class Scale(NamedTuple):
 
 
 class FaultKind(NamedTuple):
-    """strike: does it, and returns whether there was anything to do it to; draw: its args; weight: how often, of a
-    hundred or so, it is chosen where it is in the swarm.
+    """strike: injects the fault, and returns whether it had a target; draw: its args; weight: its share of about a
+    hundred draws, where it is in the swarm.
     """
 
     name: str
@@ -43,12 +43,12 @@ class FaultKind(NamedTuple):
 
 
 def pick(rng: Random, items: Sequence[T]) -> T:
-    """One of them, each as likely."""
+    """One of them, with equal chances."""
     return items[int(rng.random() * len(items))]
 
 
 def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault]) -> list[Fault]:
-    """A fault again and again, about once in so many ms."""
+    """A fault repeated at this mean interval, in ms."""
     found = []
     at_ms = between(rng, 0, every_ms)
     while at_ms < chaos_ms:
@@ -60,7 +60,7 @@ def often(rng: Random, chaos_ms: int, every_ms: int, fault: Callable[[], Fault])
 
 
 def isolated(rng: Random, whom: str, least_ms: int, most_ms: int, direction: str = "both") -> Fault:
-    """A fault that isolates a node for a time between the two."""
+    """A fault that isolates a node, for a duration between the two."""
     return Fault("isolate", {"whom": whom, "direction": direction, "for_ms": between(rng, least_ms, most_ms)})
 
 
@@ -72,7 +72,7 @@ def whom(rng: Random, scale: Scale) -> int | str:
 
 
 def span(rng: Random, scale: Scale) -> int:
-    """A time in ms: far below, about, or far above one of the time-outs."""
+    """A duration in ms: far below, about, or far above one of the timeouts."""
     timeout = pick(rng, scale.timeouts_ms)
     low, high = pick(rng, ((5, 50), (50, 130), (80, 130), (130, 500)))
     return max(1, timeout * between(rng, low, high) // 100)

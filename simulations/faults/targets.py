@@ -16,10 +16,10 @@ NAMES = ("leader", "follower", "candidate", "struck", "shortest", "longest")
 
 
 def find(run: RaftWorld, whom: Whom, struck: Process | None) -> Node | None:
-    """The target node; None where there is none now.
+    """The target node; None if there is none now.
 
-    leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: one
-    that runs for election; struck: the node that reached the trigger; shortest, longest: of the voters that run, by the
+    leader: of the highest epoch; follower: the voter with the lowest id that runs and does not lead; candidate: a node
+    that is a candidate; struck: the node that reached the trigger; shortest, longest: of the voters that run, by the
     end of the log.
     """
     if isinstance(whom, int):
