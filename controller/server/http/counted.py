@@ -19,6 +19,7 @@ from raft import effects as raft_effects
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.interface.access import Access
     from controller.state.partitions.partitions import Rows
     from raft.replica import Replica
 
@@ -113,6 +114,9 @@ class Counted:
         self.election_ms = Window(now_s)
         self.appended_rate = Window(now_s)
         self.fetched_rate = Window(now_s)
+        self.allowed_rate = Window(now_s)
+        self.denied_rate = Window(now_s)
+        self._decisions = (0, 0)
         self.appended = self.fetched = self.elections = 0
         self.roles: deque[dict[str, Any]] = deque(maxlen=ROLES_KEPT)
         self.brokers: set[int] = set()
@@ -131,6 +135,16 @@ class Counted:
         """For `Node.wrap_effects`: see the effects of some classes pass before they are performed."""
         look = self._looks.get(kind)
         return act if look is None else _both(look, act)
+
+    def see_decisions(self, access: Access | None) -> None:
+        """Count what the authorizer decided since the last call; called once a second."""
+        if access is None:
+            return
+        counts = access.allowed_count, access.denied_count
+        now_s = self.clock_s()
+        for window, count, before in zip((self.allowed_rate, self.denied_rate), counts, self._decisions, strict=True):
+            window.add(count - before, now_s)
+        self._decisions = counts
 
     def _proposed(self, effect: controller_effects.Append) -> None:
         count = effect.last_offset - effect.base_offset + 1

@@ -130,6 +130,8 @@ class HttpPort:
         for connection in list(self._connections):
             if connection.deadline_s < now_s:
                 connection.abort()
+        if self._node is not None and self._counted is not None:
+            self._counted.see_decisions(self._node.controller.env.access)
         self._sweep = self._loop.call_later(SWEEP_S, self._close_late)
 
     # Answers.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.names import exported_name
 from controller.server.http.probes import role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from controller.core.metrics import Durations
-    from controller.server.http.counted import Histogram
+    from controller.server.http.counted import Histogram, Window
     from controller.server.http.reading import Reading
 
 GAUGE = "gauge"
@@ -24,6 +25,8 @@ SUMMARY = "summary"
 HISTOGRAM = "histogram"
 # The greatest number of broker ids kept, so that brokers that are no longer registered are exported as such.
 BROKERS_MAX = 10_000
+# The tags of the metrics of a controller's authorizer (KIP-877).
+PLUGIN = (("config", "authorizer.class.name"), ("class", "StandardAuthorizer"), ("role", "controller"))
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 
 
@@ -55,6 +58,21 @@ def _controller(name: str, kind: str, read: Callable[[Reading], float | list[Lab
 
 def _raft(name: str, read: Callable[[Reading], float | list[Labelled]], meaning: str, kind: str = GAUGE) -> Row:
     return Row(f"kafka.server:type=raft-metrics,attribute={name}", "", kind, read, meaning)
+
+
+def _authorizer(name: str, read: Callable[[Reading], float], meaning: str) -> Row:
+    """A metric of StandardAuthorizer (KIP-877); without it there are no samples, as in Kafka."""
+
+    def values(reading: Reading) -> list[Labelled]:
+        access = reading.env.access
+        is_standard = access is not None and isinstance(access.authorizer, StandardAuthorizer)
+        return [Labelled(PLUGIN, read(reading))] if is_standard else []
+
+    return Row(f"kafka.server:type=plugins,attribute={name}", "", GAUGE, values, meaning)
+
+
+def _decisions_a_minute(*windows: Window, now_s: float) -> float:
+    return 60 * sum(window.rate(now_s) for window in windows)
 
 
 def _named(label: str, value: str) -> list[Labelled]:
@@ -233,6 +251,16 @@ KAFKA: tuple[Row, ...] = (
           "Records a second appended as the leader."),
     _raft("poll-idle-ratio-avg", lambda r: r.watchdog.idle_ratio(),
           "The same value as AvgIdleRatio: both run in one thread."),
+    _authorizer("acls-total-count", lambda r: len(r.state.acls), "ACLs."),
+    _authorizer("authorization-request-rate-per-minute",
+                lambda r: _decisions_a_minute(r.counted.allowed_rate, r.counted.denied_rate, now_s=r.now_s),
+                "Decisions of StandardAuthorizer a minute, over the last 30 to 60 s."),
+    _authorizer("authorization-allowed-rate-per-minute",
+                lambda r: _decisions_a_minute(r.counted.allowed_rate, now_s=r.now_s),
+                "Decisions of StandardAuthorizer a minute that allowed the action."),
+    _authorizer("authorization-denied-rate-per-minute",
+                lambda r: _decisions_a_minute(r.counted.denied_rate, now_s=r.now_s),
+                "Decisions of StandardAuthorizer a minute that denied the action."),
 )
 
 OWN: tuple[Row, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import ssl
 import subprocess
@@ -19,13 +20,14 @@ def run(*arguments: str) -> None:
 
 
 def authority(name: str = "ca") -> Path:
-    """A directory with `ca.pem` and `ca.key`."""
+    """A directory with `ca.pem` and `ca.key`, removed when the process ends."""
     return _authority(name)
 
 
 @cache
 def _authority(name: str) -> Path:
     root = Path(mkdtemp(prefix="kraft-tls-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
     run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
         f"/O=Test/CN={name}", "-keyout", str(root / "ca.key"), "-out", str(root / "ca.pem"))  # fmt: skip
     return root

@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 from controller.interface import effects as controller_effects
+from controller.interface.access import Access
+from controller.rules.authorizer import StandardAuthorizer
 from controller.server.http.counted import WINDOW_S, Counted, Histogram, Window
 from raft import effects as raft_effects
 from tests.raft.building import active, follower
@@ -122,3 +124,19 @@ def test_a_value_on_a_bound_counts_below_it() -> None:
         histogram.add(value)
 
     assert [count for _, count in histogram.cumulated()] == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3]
+
+
+def test_decisions_of_the_authorizer_count_once_each_by_the_minute() -> None:
+    counted, clock, _ = counting(active().replica)
+    access = Access(StandardAuthorizer())
+
+    access.allowed_count, access.denied_count = 30, 6
+    counted.see_decisions(access)
+    clock.now_s += WINDOW_S / 2
+    access.denied_count += 3
+    for _ in range(2):
+        counted.see_decisions(access)
+    counted.see_decisions(None)
+
+    rates = [round(60 * window.rate(clock.now_s)) for window in (counted.allowed_rate, counted.denied_rate)]
+    assert rates == [40, 12]

@@ -36,6 +36,10 @@ STOCK = {
         election-latency-avg election-latency-max commit-latency-avg commit-latency-max fetch-records-rate
         append-records-rate poll-idle-ratio-avg
     """,
+    "kafka.server:type=plugins,attribute=": """
+        acls-total-count authorization-request-rate-per-minute authorization-allowed-rate-per-minute
+        authorization-denied-rate-per-minute
+    """,
     "kafka.server:type=raft-channel-metrics": "",
     "kafka.server:type=broker-metadata-metrics,attribute=": "ignored-static-voters",
 }

@@ -41,7 +41,11 @@ def get(port: int, path: str, accept: str = "") -> tuple[str, str]:
 
 def test_a_node_serves_each_path(tmp_path: Path) -> None:
     port = free_port()
-    with running(tmp_path, free_port(), kraft_http_listener=f"127.0.0.1:{port}"):
+    keys = {
+        "authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super_users": "User:ANONYMOUS",
+    }
+    with running(tmp_path, free_port(), kraft_http_listener=f"127.0.0.1:{port}", **keys):
         eventually(lambda: get(port, "/readyz"), "the node is ready")
 
         for path in ("/livez", "/startupz", "/readyz"):
@@ -61,6 +65,8 @@ def test_a_node_serves_each_path(tmp_path: Path) -> None:
         assert {name: kinds.get(name) for name in wanted} == wanted
         silent = {family.name for family in found if not family.samples}
         assert silent <= WITHOUT_SAMPLES
+    tags = 'class="StandardAuthorizer",config="authorizer.class.name",role="controller"'
+    assert f"kafka_server_plugins_acls_total_count{{{tags}}} 0.0" in text
     assert any(family.name == "process_resident_memory_bytes" for family in families(text))
 
 
