@@ -87,14 +87,22 @@ class Client:
     """Calls one of several nodes of a quorum, and the next one if the call fails.
 
     targets: `host:port` of their watch services. tls: None for plain text. cluster_id: None for any; calls to a node of
-    another cluster fail.
+    another cluster fail. token_file: a file whose first line is a bearer token, read for each call; None for none.
     """
 
-    def __init__(self, targets: Sequence[str], *, tls: Files | None = None, cluster_id: str | None = None) -> None:
+    def __init__(
+        self,
+        targets: Sequence[str],
+        *,
+        tls: Files | None = None,
+        cluster_id: str | None = None,
+        token_file: str | None = None,
+    ) -> None:
         assert not isinstance(targets, str), "targets must be a list"
         assert targets, "targets must not be empty"
         self._targets = list(targets)
         self._tls = tls
+        self._token_file = token_file
         self._request: dict[str, Any] = {} if cluster_id is None else {"cluster_id": cluster_id}
         self._channel: grpc.Channel | None = None
         self._closed = threading.Event()
@@ -116,7 +124,7 @@ class Client:
         for attempt in range(len(self._targets)):
             try:
                 call = self._open().unary_unary(f"/{SERVICE}/Status", msgpack.packb, msgpack.unpackb)
-                found: dict[str, Any] = call(self._request, timeout=timeout_s)
+                found: dict[str, Any] = call(self._request, timeout=timeout_s, metadata=self._metadata())
             except grpc.RpcError as error:
                 if error.code() in FINAL or attempt + 1 == len(self._targets):
                     raise WatchFailed(self.target, error) from None
@@ -183,7 +191,9 @@ class Client:
             backoff_s = min(backoff_s * 2, BACKOFF_S_MAX)
 
     def _updates(self, method: str, request: dict[str, Any]) -> Iterator[Update]:
-        call = self._open().unary_stream(f"/{SERVICE}/{method}", msgpack.packb, msgpack.unpackb)(request)
+        call = self._open().unary_stream(f"/{SERVICE}/{method}", msgpack.packb, msgpack.unpackb)(
+            request, metadata=self._metadata()
+        )
         begins = True
         try:
             for message in call:
@@ -194,6 +204,15 @@ class Client:
                 begins = False
         finally:
             call.cancel()
+
+    def _metadata(self) -> list[tuple[str, str]]:
+        """The token as gRPC sends it. Raises OSError, and ValueError for a file without one."""
+        if self._token_file is None:
+            return []
+        lines = Path(self._token_file).read_text().split()
+        if not lines:
+            raise ValueError(f"{self._token_file} has no token")
+        return [("authorization", f"Bearer {lines[0]}")]
 
     def _open(self) -> grpc.Channel:
         if self._channel is None:

@@ -5,10 +5,10 @@ stock's keys.
 from __future__ import annotations
 
 from controller.config.authorizer import authorizer_name, super_users
+from controller.config.edges import check_edges
 from controller.config.node import NodeConfig
 from controller.config.security_checks import check_security
 from controller.config.values.definition import ConfigError
-from controller.config.watch_service import check_watch_service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def check_served(config: NodeConfig) -> None:
             f"principal.builder.class={config.text('principal.builder.class')} names a Java class, which this node "
             f"cannot run; only {PRINCIPAL_BUILDER} is served"
         )
-    check_watch_service(config)
+    check_edges(config)
 
 
 def _check_roles(roles: Iterable[str]) -> None:

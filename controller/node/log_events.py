@@ -124,16 +124,21 @@ ROWS = (
     Event("request_received", "controller.requests", "DEBUG", "A request arrived: its API, version and client. Its"
           " content is never logged."),
     # The watch service.
-    Event("watch_refused", "grpc", "WARN", "A client whose certificate names are not in kraft.grpc.allow tried to"
-          " watch."),
+    Event("watch_refused", "grpc", "WARN", "A client tried to watch that kraft.grpc.allow does not list, or without a"
+          " token of kraft.grpc.token.path. Logged once a minute for each host and reason."),
     Event("watcher_cut_off", "grpc", "WARN", "A client did not read for kraft.grpc.write.timeout.ms and its stream was"
           " ended; it can resume from the offset in the event."),
     Event("watch_failed", "grpc", "ERROR", "A call of the watch service failed because of a bug or a disk error; the"
           " quorum is not affected."),
-    Event("certificate_renewed", "grpc", "INFO", "The certificate files of the watch service have changed; new"
-          " connections use the new certificate."),
-    Event("certificate_refused", "grpc", "ERROR", "The certificate files of the watch service have changed and are not"
-          " usable; the previous certificate stays in use until it expires."),
+    # The HTTP port and the watch service.
+    Event("http_refused", "http", "WARN", "A client of the HTTP port that kraft.http.allow does not list, or that sent"
+          " no token of kraft.http.token.path. Logged once a minute for each host and reason."),
+    Event("edge_open", "node", "WARN", "The controller's listeners are secured, but the HTTP port or the watch service"
+          " is not, and can be reached from other machines; the field `reason` says what to do."),
+    Event("certificate_renewed", "node", "INFO", "The files of the certificates or tokens of the HTTP port or the watch"
+          " service have changed; new connections and calls use them."),
+    Event("certificate_refused", "node", "ERROR", "The files of the certificates or tokens of the HTTP port or the"
+          " watch service have changed and are not usable; the previous ones stay in use."),
     # The controller.
     Event("controller_active", "controller", "INFO", "This node became the active controller."),
     Event("controller_renounced", "controller", "INFO", "This node is no longer the active controller; its uncommitted"

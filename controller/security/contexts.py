@@ -6,12 +6,12 @@ import os
 import ssl
 import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.config.security_checks import store_type
 from controller.security.ciphers import open_ssl_name
 from controller.security.keystores import StoreError, key_pair, pem, read_store, trusted
+from controller.security.renewal import Renewal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,23 +23,15 @@ CHECK_S = 1.0  # files are looked at when a connection is made, at most once in 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 
-Stamp = tuple[tuple[int, int, int], ...]
-
 
 class Contexts:
-    """The contexts of both sides. Both are made of the same stores, as in stock.
-
-    Files that cannot be used are logged once, and the previous contexts stay in use: a renewal writes several files,
-    and who connects in between must still find a certificate.
-    """
+    """The contexts of both sides. Both are made of the same stores, as in stock."""
 
     def __init__(
         self, values: ListenerValues, now: Callable[[], float], note: Callable[[str, dict[str, Any]], None]
     ) -> None:
         """now: a clock, in s; note: takes events for the log. Raises StoreError."""
         self._values = values
-        self._now = now
-        self._note = note
         self._paths = [
             path
             for path in (values.text("ssl.keystore.location"), values.text("ssl.truststore.location"))
@@ -47,55 +39,23 @@ class Contexts:
         ]
         self._ciphers = set(values.list("ssl.cipher.suites"))
         self._names = {open_ssl_name(name) for name in self._ciphers}
-        self._refused = ""
-        self._seen = self._stamp()
-        self._checked_at = now()
-        self._server, self._client = self._make()
+        self._made = Renewal(
+            self._paths, self._make, now=now, pause_s=CHECK_S,
+            renewed=lambda: note("keystore_renewed", {"listener": values.name, "file": self._paths[0]}),
+            refused=lambda reason: note("keystore_refused", {"listener": values.name, "reason": reason}),
+        )  # fmt: skip
 
     def server(self) -> ssl.SSLContext:
-        self._renew()
-        return self._server
+        return self._made.value()[0]
 
     def client(self) -> ssl.SSLContext:
-        self._renew()
-        return self._client
+        return self._made.value()[1]
 
     def check_session(self, session: ssl.SSLObject) -> None:
         """Raises ValueError for a cipher suite that is not enabled: OpenSSL enables those of TLS 1.3 together."""
         found = session.cipher()
         if self._names and found is not None and found[0] not in self._names:
             raise ValueError(f"cipher suite {found[0]} is not in ssl.cipher.suites")
-
-    def _renew(self) -> None:
-        if self._now() - self._checked_at < CHECK_S or not self._paths:
-            return
-        self._checked_at = self._now()
-        try:
-            stamp = self._stamp()
-            if stamp == self._seen:
-                return
-            made = self._make()
-            if self._stamp() != stamp:
-                return  # being written; the next connection sees to it
-        except StoreError as error:
-            if str(error) != self._refused:
-                self._refused = str(error)
-                self._note("keystore_refused", {"listener": self._values.name, "reason": str(error)})
-            return
-        self._refused = ""
-        self._seen = stamp
-        self._server, self._client = made
-        self._note("keystore_renewed", {"listener": self._values.name, "file": self._paths[0]})
-
-    def _stamp(self) -> Stamp:
-        found = []
-        for path in self._paths:
-            try:
-                status = Path(path).stat()
-            except OSError as error:
-                raise StoreError(f"{path}: {error.strerror}") from None
-            found.append((status.st_mtime_ns, status.st_ino, status.st_size))
-        return tuple(found)
 
     def _make(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
         """Raises StoreError."""

@@ -12,6 +12,7 @@ import time
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from controller.config.edges import unprotected_edges
 from controller.config.resources import knows_config
 from controller.config.values.definition import ConfigError
 from controller.core.apis import SERVED_VERSIONS
@@ -269,6 +270,8 @@ async def serve(config: NodeConfig, log: Log) -> int:
     )
     executor = FlushThread()
     http = grpc = None
+    for key, reason in unprotected_edges(config):
+        log("edge_open", listener=key, reason=reason)
     try:
         http = await open_http(loop, config, log)
         grpc = await open_grpc(config, log)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
-    from raft.network.connection import Connection
     from raft.network.security import ListenerSecurity
     from raft.network.tls import TlsConnection
 
@@ -43,7 +42,7 @@ class Handshakes:
         return len(self._open)
 
     def make(
-        self, listener: str, security: ListenerSecurity, inner: Callable[[TlsConnection], Connection]
+        self, listener: str, security: ListenerSecurity, inner: Callable[[TlsConnection], asyncio.Protocol]
     ) -> TlsConnection:
         """The protocol of a new connection."""
         from raft.network.tls import TlsConnection

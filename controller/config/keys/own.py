@@ -17,8 +17,16 @@ KEYS = Definition(
     Key("kraft.first.election.timeout.ms", Type.INT, 50, at_least(0), Importance.LOW),
     Key("kraft.log.format", Type.STRING, "console", OneOf("console", "json"), Importance.LOW),
     Key("kraft.log.level", Type.STRING, "INFO", OneOf(*LEVELS), Importance.LOW),
-    # Where probes, metrics and the status page are served, as host:port; off if not set. There is no authentication.
+    # Where probes, metrics and the status page are served, as host:port; off if not set.
     Key("kraft.http.listener", Type.STRING, None, Address(), Importance.MEDIUM),
+    # PEM files: its certificate chain, its private key, and the authorities that may sign clients' certificates.
+    Key("kraft.http.tls.certificate.path", Type.STRING, None, None, Importance.MEDIUM),
+    Key("kraft.http.tls.key.path", Type.STRING, None, None, Importance.MEDIUM),
+    Key("kraft.http.tls.client.ca.path", Type.STRING, None, None, Importance.MEDIUM),
+    # Who may call, by a name in the client's certificate: CN=name, DNS=name, URI=uri, EMAIL=address, IP=address; or *.
+    Key("kraft.http.allow", Type.LIST, None, ListOf(null=True), Importance.MEDIUM),
+    # A file of bearer tokens, one a line: a request must have one of them. Probes answer without one, in short.
+    Key("kraft.http.token.path", Type.STRING, None, None, Importance.MEDIUM),
     # The most connections at a time, those of open pages included; one more closes the one that is idle for longest.
     Key("kraft.http.connections.max", Type.INT, 64, between(1, 1024), Importance.LOW),
     # The JAAS file, as `-Djava.security.auth.login.config=` in KAFKA_OPTS; it is used where no key has a login module.
@@ -33,6 +41,8 @@ KEYS = Definition(
     Key("kraft.grpc.tls.client.ca.path", Type.STRING, None, None, Importance.MEDIUM),
     # Who may watch, by a name in the client's certificate: CN=name, DNS=name, URI=uri, EMAIL=address, IP=address; or *.
     Key("kraft.grpc.allow", Type.LIST, None, ListOf(null=True), Importance.MEDIUM),
+    # A file of bearer tokens, one a line: a call must have one of them. The health service answers without one.
+    Key("kraft.grpc.token.path", Type.STRING, None, None, Importance.MEDIUM),
     # The most streams of watches and snapshots at a time; further streams are refused.
     Key("kraft.grpc.watchers.max", Type.INT, 64, between(1, 1024), Importance.LOW),
     # How long a message may wait for a client that does not read; then the stream ends with the offset to resume from.

@@ -1,10 +1,8 @@
-"""Who may watch: clients by the names in their certificates, as `kraft.grpc.allow` lists them."""
+"""What a call says of its client: the names in its certificate, and its token."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from controller.config.watch_service import ANYONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +15,7 @@ KINDS = {
     "EMAIL": "peer_email",
     "IP": "peer_ip",
 }
+AUTHORIZATION = "authorization"
 
 
 def names_of(context: Mapping[str, Iterable[bytes]]) -> list[str]:
@@ -26,7 +25,9 @@ def names_of(context: Mapping[str, Iterable[bytes]]) -> list[str]:
     ]
 
 
-def may_watch(allowed: Iterable[str], names: Iterable[str]) -> bool:
-    """Whether one of the names is allowed. An empty list: the listener requires no client certificates."""
-    known = set(allowed)
-    return not known or ANYONE in known or not known.isdisjoint(names)
+def authorization_of(metadata: Iterable[tuple[str, str | bytes]] | None) -> bytes | None:
+    """The value of `authorization` in a call's metadata; None if there is none."""
+    for key, value in metadata or ():
+        if key == AUTHORIZATION:
+            return value if isinstance(value, bytes) else value.encode()
+    return None

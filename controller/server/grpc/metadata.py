@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import grpc
 import msgpack
 
-from controller.server.grpc.callers import may_watch, names_of
+from controller.server.grpc.callers import authorization_of, names_of
 from controller.server.grpc.changes import Changes, Compacted, InAborted
 from controller.server.grpc.filters import BadFilter
 from controller.server.grpc.image import Images
 from controller.server.grpc.messages import Asked, BadRequest, message
 from controller.server.grpc.status import status_of
 from controller.server.http.probes import ready
+from raft.network.security import NoteLimit
 
 if TYPE_CHECKING:
     from controller.node.node import Node
+    from controller.security.edges import EdgeSecurity
     from controller.server.grpc.time_slices import TimeSlices
 
 NAME = "kraft.v1.Metadata"
@@ -43,11 +45,8 @@ Context = Any
 
 
 class Limits(NamedTuple):
-    """allowed: names of clients that may watch. watchers_max: concurrent streams. write_s_max: how long one message may
-    wait for a client to read.
-    """
+    """watchers_max: concurrent streams. write_s_max: how long one message may wait for a client to read."""
 
-    allowed: tuple[str, ...]
     watchers_max: int
     write_s_max: float
 
@@ -59,9 +58,12 @@ class Stalled(Exception):
 class Metadata:
     """Serves one node's metadata. closing: done when the port closes."""
 
-    def __init__(self, node: Node, limits: Limits, slices: TimeSlices, closing: asyncio.Future[None]) -> None:
+    def __init__(
+        self, node: Node, limits: Limits, security: EdgeSecurity, slices: TimeSlices, closing: asyncio.Future[None]
+    ) -> None:
         self._node = node
         self._limits = limits
+        self._security = security
         self._closing = closing
         self._changes = Changes(node, slices)
         self._images = Images(node, slices)
@@ -72,6 +74,7 @@ class Metadata:
         self._loop = asyncio.get_running_loop()
         self._touched_s = self._loop.time()
         self._touching = self._loop.call_later(TOUCH_S, self._touch)
+        self._note_limit = NoteLimit(self._loop.time)
         self.watchers = 0
 
     async def status(self, body: bytes, context: Context) -> bytes:
@@ -94,12 +97,26 @@ class Metadata:
 
     async def _admit(self, context: Context) -> None:
         names = names_of(context.auth_context())
-        if not may_watch(self._limits.allowed, names):
-            who = ", ".join(names) or "unnamed"
-            self._node.note("watch_refused", {"peer": context.peer(), "client": who})
+        who = ", ".join(names) or "unnamed"
+        if not self._security.has_name(names):
+            self._note_refused(context, who, "kraft.grpc.allow does not list it")
             await self._abort(
                 context, grpc.StatusCode.PERMISSION_DENIED, f"the client is {who}; kraft.grpc.allow does not list it"
             )
+        if not self._security.has_sent_token(authorization_of(context.invocation_metadata())):
+            self._note_refused(context, who, "it sends no token of kraft.grpc.token.path")
+            await self._abort(
+                context, grpc.StatusCode.UNAUTHENTICATED,
+                "the metadata need `authorization: Bearer TOKEN`, with a token of the node's kraft.grpc.token.path",
+            )  # fmt: skip
+
+    def _note_refused(self, context: Context, client: str, reason: str) -> None:
+        """A line for a caller that is refused, once a minute for each host and reason."""
+        peer = context.peer()
+        omitted = self._note_limit.passes(peer.rpartition(":")[0], client, reason)
+        if omitted is not None:
+            fields = {"peer": peer, "client": client, "reason": reason}
+            self._node.note("watch_refused", fields | {"omitted": omitted} if omitted else fields)
 
     async def _read(self, body: bytes, context: Context, keys: tuple[str, ...]) -> Asked:
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from controller.config.edges import GRPC
 from controller.config.values.addresses import parse_address
-from controller.config.watch_service import ALLOW, CERTIFICATE, CLIENT_CA, KEY
-from controller.server.grpc.certificates import Paths
+from controller.security.edges import EdgeSecurity
+from controller.security.keystores import StoreError
 from controller.server.grpc.metadata import Limits
 from controller.server.grpc.port import GrpcPort
 
@@ -19,13 +21,22 @@ if TYPE_CHECKING:
 async def open_port(config: NodeConfig, address: str, log: Log) -> GrpcPort:
     """The watch service at this address, without a node yet. Raises OSError, with a text that says what to do."""
     limits = Limits(
-        config.list(ALLOW),
         config.number("kraft.grpc.watchers.max"),
         config.number("kraft.grpc.write.timeout.ms") / 1000,
     )
-    chain, key = config.text(CERTIFICATE), config.text(KEY)
-    certificates = None if chain is None or key is None else Paths(chain, key, config.text(CLIENT_CA))
-    port = GrpcPort(limits, certificates, lambda name, fields: log(name, **fields))
+    loop = asyncio.get_running_loop()
+
+    def note(name: str, fields: dict[str, Any]) -> None:
+        log(name, **fields)
+
+    def note_from_any_thread(name: str, fields: dict[str, Any]) -> None:
+        loop.call_soon_threadsafe(note, name, fields)
+
+    try:
+        security = EdgeSecurity(config, GRPC, now=loop.time, note=note_from_any_thread)
+    except StoreError as error:
+        raise OSError(f"{GRPC.listener}: {error}") from None
+    port = GrpcPort(limits, security, note)
     _give_back()
     found = parse_address(address)
     assert found is not None, address

@@ -10,7 +10,7 @@ import grpc
 import grpc.aio
 
 from controller.server.grpc import health, metadata
-from controller.server.grpc.certificates import CertificateError, Certificates, Paths
+from controller.server.grpc.certificates import Certificates
 from controller.server.grpc.messages import REQUEST_BYTES_MAX
 from controller.server.grpc.time_slices import TimeSlices
 from controller.server.http.probes import ready, started
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from controller.node.node import Node
+    from controller.security.edges import EdgeSecurity
 
 # Watches of the health service, in addition to those of metadata; they are cheap.
 HEALTH_STREAMS_MAX = 64
@@ -48,13 +49,11 @@ class GrpcPort:
     port: the bound port. Everything runs on the node's event loop.
     """
 
-    def __init__(self, limits: metadata.Limits, certificates: Paths | None, note: Callable[..., None]) -> None:
-        """certificates: None for plain text; note: writes a log event.
-
-        Raises OSError if the certificate cannot be used.
-        """
+    def __init__(self, limits: metadata.Limits, security: EdgeSecurity, note: Callable[..., None]) -> None:
+        """note: writes a log event."""
         self._loop = asyncio.get_running_loop()
         self._limits = limits
+        self._security = security
         self._note = note
         self._closing: asyncio.Future[None] = self._loop.create_future()
         self._watchdog = Watchdog(self._loop)
@@ -63,11 +62,6 @@ class GrpcPort:
         self._slices = TimeSlices()
         self._calls = 0
         self.port = 0
-        try:
-            self._certificates = None if certificates is None else Certificates(certificates, self._note_on_loop)
-        except CertificateError as error:
-            self._watchdog.close()
-            raise OSError(f"kraft.grpc.listener: {error}") from None
         checks = {
             "": self._is_ready,
             "live": lambda: all(check.passed for check in self._watchdog.live()),
@@ -101,10 +95,10 @@ class GrpcPort:
         """Accept connections. host: empty for all addresses; port: 0 for any. Raises OSError, with the address."""
         where = address_text(host or "::", port)
         try:
-            if self._certificates is None:
+            if not self._security.has_tls:
                 self.port = self._server.add_insecure_port(where)
             else:
-                self.port = self._server.add_secure_port(where, self._certificates.credentials())
+                self.port = self._server.add_secure_port(where, Certificates(self._security).credentials())
         except RuntimeError:
             where = address_text(host, port)
             reason = "the port is in use, or the host is not an address of this machine"
@@ -114,7 +108,7 @@ class GrpcPort:
     def serve(self, node: Node) -> None:
         """Serve this node, which has started."""
         self._node = node
-        self._metadata = metadata.Metadata(node, self._limits, self._slices, self._closing)
+        self._metadata = metadata.Metadata(node, self._limits, self._security, self._slices, self._closing)
         self._watchdog.watch(node.storage)
 
     async def close(self) -> None:
@@ -159,9 +153,6 @@ class GrpcPort:
         self._calls += 1
         if self._calls % COLLECT_CALLS == 0:
             gc.collect(1)
-
-    def _note_on_loop(self, name: str, fields: dict[str, Any]) -> None:
-        self._loop.call_soon_threadsafe(self._note, name, fields)
 
     # Health.
 

@@ -11,11 +11,15 @@ JSON = "application/json"
 
 
 class Asked(NamedTuple):
-    """A request. path: without the query; accept: the header, empty if there is none."""
+    """A request. path: without the query; accept: the header, empty if there is none; authorization: the header."""
 
     method: str
     path: str
     accept: str = ""
+    authorization: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"Asked({self.method} {self.path})"
 
     @property
     def is_head(self) -> bool:

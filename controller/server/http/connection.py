@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, cast
 import h11
 
 from controller.server.http.answers import Asked, text
+from raft.network.connection import peer_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from controller.server.http.answers import Answer
 
@@ -39,7 +40,8 @@ class HttpConnection(asyncio.Protocol):
 
     on_request: called with this connection and the request; it calls `answer` or `stream`, at once or later. on_made:
     returns whether the connection is accepted. on_lost: called once, when the connection is closed. deadline_s: the
-    timeout of the client, on the loop's clock; infinite while the node has to act.
+    timeout of the client, on the loop's clock; infinite while the node has to act. names: those of the client's
+    certificate; empty without one.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class HttpConnection(asyncio.Protocol):
         on_made: Callable[[HttpConnection], bool],
         on_request: Callable[[HttpConnection, Asked], None],
         on_lost: Callable[[HttpConnection], None],
+        names: Sequence[str] = (),
     ) -> None:
+        self.names = names
         self._loop = loop
         self._on_made = on_made
         self._on_request = on_request
@@ -82,6 +86,11 @@ class HttpConnection(asyncio.Protocol):
         self._on_lost(self)
 
     # What the port calls.
+
+    @property
+    def peer(self) -> str:
+        """`host:port` of the client; empty when it is gone."""
+        return "" if self._transport is None else peer_text(self._transport)
 
     def answer(self, answer: Answer) -> None:
         """Send the response to the current request; does nothing if the connection is closed."""
@@ -199,8 +208,9 @@ def _headers(content_type: str, more: tuple[tuple[str, str], ...]) -> list[tuple
 
 def _asked(request: h11.Request) -> Asked:
     accept = next((value for name, value in request.headers if name == b"accept"), b"")
+    authorization = next((value for name, value in request.headers if name == b"authorization"), None)
     target = request.target
     if target.startswith(b"http://"):  # the form used with proxies (RFC 9112, 3.2.2)
         target = b"/" + target[len(b"http://") :].partition(b"/")[2]
     path = target.partition(b"?")[0]
-    return Asked(request.method.decode("ascii"), path.decode("latin-1"), accept.decode("latin-1"))
+    return Asked(request.method.decode("ascii"), path.decode("latin-1"), accept.decode("latin-1"), authorization)

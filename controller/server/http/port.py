@@ -5,13 +5,17 @@ It shares the event loop with the quorum, so it is rate-limited over all connect
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import socket
 import time
 from typing import TYPE_CHECKING, Any
 
+from controller.config.edges import HTTP
 from controller.config.values.addresses import parse_address
+from controller.security.edges import EdgeSecurity, names_of_session
+from controller.security.keystores import StoreError
 from controller.server.http.answers import Answer, as_json, text
 from controller.server.http.connection import HttpConnection
 from controller.server.http.counted import Counted
@@ -22,10 +26,12 @@ from controller.server.http.probes import ready, started
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
 from controller.server.http.watchdog import Watchdog
+from raft.network.handshakes import Handshakes
+from raft.network.security import ListenerSecurity, NoteLimit
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from controller.config.node import NodeConfig
     from controller.node.logs import Log
@@ -35,8 +41,17 @@ if TYPE_CHECKING:
 
 METHODS = {"GET", "HEAD"}
 NEED_NO_NODE = {"/", "/livez"}
+PROBES = {"/livez", "/startupz", "/readyz"}
+# What is said of a handshake, in the keys of this port: how the reason begins, and what the log says instead.
+_REASONS = (
+    ("it sends no certificate", f"it sends no certificate: give it one of {HTTP.client_ca}"),
+    ("its certificate is not trusted", f"its certificate is of no authority in {HTTP.client_ca}"),
+    ("it does not trust our certificate", f"it does not trust the certificate in {HTTP.certificate}"),
+    ("the client does not speak TLS", "the client does not speak TLS: use https://"),
+)
 # The minimum time between two responses, over all connections.
 PACE_S = 0.005
+HANDSHAKES_MIN = 16
 SWEEP_S = 1.0
 
 
@@ -47,11 +62,22 @@ class HttpPort:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, config: NodeConfig, log: Log) -> None:
+        """Raises OSError if the certificates or tokens cannot be used."""
         self.port = 0
         self._loop = loop
         self._config = config
         self._connections: set[HttpConnection] = set()
         self._server: asyncio.AbstractServer | None = None
+        self._log = log
+        self._note_limit = NoteLimit(loop.time)
+        try:
+            self._security = EdgeSecurity(
+                config, HTTP, now=loop.time, note=lambda name, fields: log(name, **fields)
+            )  # fmt: skip
+        except StoreError as error:
+            raise OSError(f"{HTTP.listener}: {error}") from None
+        handshakes_max = max(config.number("kraft.http.connections.max") // 4, HANDSHAKES_MIN)
+        self._handshakes = Handshakes(loop, handshakes_max, self._note)
         self._node: Node | None = None
         self._counted: Counted | None = None
         self._is_started = False
@@ -98,6 +124,7 @@ class HttpPort:
         if self._server is not None:
             self._server.close()
         self._sweep.cancel()
+        self._handshakes.close()
         self._watchdog.close()
         self._events.close()
         for connection in list(self._connections):
@@ -105,8 +132,24 @@ class HttpPort:
 
     # Connections.
 
-    def _make(self) -> HttpConnection:
-        return HttpConnection(self._loop, self._made, self._asked, self._lost)
+    def _make(self) -> asyncio.BaseProtocol:
+        if self._security.has_tls:
+            security = ListenerSecurity(self._security.context)
+            return self._handshakes.make(
+                HTTP.listener, security, lambda tls: self._connection(names_of_session(tls.session))
+            )
+        return self._connection(())
+
+    def _connection(self, names: Sequence[str]) -> HttpConnection:
+        return HttpConnection(self._loop, self._made, self._asked, self._lost, names)
+
+    def _note(self, event: str, listener: str, peer: str, reason: str) -> None:
+        """A line for a client that is refused, once a minute for each host and reason."""
+        reason = next((own for begin, own in _REASONS if reason.startswith(begin)), reason)
+        omitted = self._note_limit.passes(event, peer.rpartition(":")[0], reason)
+        if omitted is not None:
+            fields = {"peer": peer, "listener": listener, "reason": reason}
+            self._log(event, **fields, **({"omitted": omitted} if omitted else {}))
 
     def _made(self, connection: HttpConnection) -> bool:
         """Whether one more connection is accepted. At the limit the one that is idle for longest is closed, so idle
@@ -142,6 +185,10 @@ class HttpPort:
         self._loop.call_at(self._next_s, self._reply, connection, asked)
 
     def _reply(self, connection: HttpConnection, asked: Asked) -> None:
+        refusal = self._refusal(connection, asked)
+        if refusal is not None:
+            connection.answer(refusal)
+            return
         if asked.path == "/events" and asked.method in METHODS and not self._events.is_full:
             if connection.stream():
                 self._events.add(connection)
@@ -164,7 +211,23 @@ class HttpPort:
             return text(404, f"unknown path; known paths: {' '.join(self._paths)} /events")
         if self._node is None and asked.path not in NEED_NO_NODE:
             return as_json(503, {"status": "starting", "checks": []})
-        return answer(asked)
+        found = answer(asked)
+        if asked.path in PROBES and not self._security.has_sent_token(asked.authorization):
+            return as_json(found.status, {"status": json.loads(found.body)["status"], "checks": []})
+        return found
+
+    def _refusal(self, connection: HttpConnection, asked: Asked) -> Answer | None:
+        """The response to a client that may not ask; None to others. Probes need no token: supervisors have none."""
+        if not self._security.has_name(connection.names):
+            who = ", ".join(connection.names) or "unnamed"
+            reason = f"the client is {who}; {HTTP.allow} does not list it"
+            self._note("http_refused", HTTP.listener, connection.peer, reason)
+            return text(403, reason)
+        if asked.path in PROBES or self._security.has_sent_token(asked.authorization):
+            return None
+        self._note("http_refused", HTTP.listener, connection.peer, f"it sends no token of {HTTP.token}")
+        needed = f"send `Authorization: Bearer TOKEN`, with a token of the node's {HTTP.token}"
+        return text(401, needed, ("WWW-Authenticate", "Bearer"))
 
     def _startupz(self, _asked: Asked) -> Answer:
         assert self._node is not None

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from controller.config.edges import GRPC, check_edges
 from controller.config.environment import container_properties
 from controller.config.node import NodeConfig
 from controller.config.served import check_served
 from controller.config.values.addresses import parse_address
-from controller.config.watch_service import CERTIFICATE, CLIENT_CA, KEY, check_watch_service
 from tests.deploy.checks.kustomized import KUBERNETES, by_kind, rendered
 
 OVERLAY = KUBERNETES / "overlays" / "production"
@@ -110,9 +110,9 @@ def test_the_watch_component_adds_the_port_the_certificates_and_the_policy(
     (mount,) = [mount for mount in container["volumeMounts"] if mount["name"] == "watch"]
 
     check_served(config)
-    check_watch_service(config)
+    check_edges(config)
     _, port = parse_address(config.text("kraft.grpc.listener") or "")
-    files = [config.text(name) or "" for name in (CERTIFICATE, KEY, CLIENT_CA)]
+    files = [config.text(name) or "" for name in (GRPC.certificate, GRPC.key, GRPC.client_ca)]
     assert {str(Path(file).parent) for file in files} == {mount["mountPath"]}
     assert {"name": "watch", "containerPort": port} in container["ports"]
     assert {"name": "watch", "port": port, "targetPort": "watch"} in watched["Service"]["spec"]["ports"]

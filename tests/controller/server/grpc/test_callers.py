@@ -1,10 +1,12 @@
-"""The names in a client's certificate that allow it to watch."""
+"""What a call says of its client: the names in its certificate, and its token."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from controller.server.grpc.callers import may_watch, names_of
+from controller.server.grpc.callers import authorization_of, names_of
 
 CONTEXT = {
     "transport_security_type": [b"ssl"],
@@ -21,21 +23,13 @@ def test_each_name_of_a_certificate_has_its_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("allowed", "may"),
+    ("metadata", "found"),
     [
-        ((), True),
-        (("*",), True),
-        (("CN=other", "CN=watcher"), True),
-        (("URI=spiffe://example.org/watcher",), True),
-        (("CN=other",), False),
-        (("DNS=watcher",), False),
-        (("CN=watch.example.org",), False),
-        (("CN=Watcher",), False),
+        (None, None),
+        ((("user-agent", "x"),), None),
+        ((("user-agent", "x"), ("authorization", "Bearer y"), ("authorization", "Bearer z")), b"Bearer y"),
+        ((("authorization", b"Bearer y"),), b"Bearer y"),
     ],
 )
-def test_one_of_the_names_must_be_allowed_under_its_kind(allowed: tuple[str, ...], may: bool) -> None:
-    assert may_watch(allowed, names_of(CONTEXT)) is may
-
-
-def test_a_client_without_tls_has_no_names() -> None:
-    assert may_watch(("CN=watcher",), []) is False
+def test_the_token_of_a_call_is_in_its_metadata(metadata: Any, found: bytes | None) -> None:
+    assert authorization_of(metadata) == found

@@ -10,16 +10,24 @@ import grpc
 import msgpack
 import pytest
 
+from controller.config.edges import GRPC
+from controller.config.node import NodeConfig
+from controller.security.edges import EdgeSecurity
 from controller.server.grpc import metadata
 from controller.server.grpc.changes import CHUNK_RECORDS_MAX
 from controller.server.grpc.metadata import Limits, Metadata
 from controller.server.grpc.time_slices import TimeSlices
 from controller.server.http.probes import Check
+from tests.controller.config.test_edges import NODE
 from tests.controller.server.grpc.test_changes import Written
 
 
 class Ended(Exception):
     """The stream was ended by the service."""
+
+
+# Without keys anybody may watch.
+OPEN = EdgeSecurity(NodeConfig(NODE), GRPC, now=lambda: 0.0, note=lambda _name, _fields: None)
 
 
 class Stream:
@@ -31,6 +39,9 @@ class Stream:
 
     def auth_context(self) -> dict[str, Any]:
         return {}
+
+    def invocation_metadata(self) -> None:
+        return None
 
     def peer(self) -> str:
         return "ipv4:127.0.0.1:1"
@@ -56,7 +67,7 @@ async def _watched(written: Written, request: dict[str, Any], until: Any) -> Str
     closing = asyncio.get_running_loop().create_future()
     written.node.now_ms = lambda: 0
     written.node.note = lambda _name, _fields: None
-    service = Metadata(written.node, Limits((), 4, 1.0), TimeSlices(), closing)
+    service = Metadata(written.node, Limits(4, 1.0), OPEN, TimeSlices(), closing)
     stream = Stream()
     call = asyncio.ensure_future(service.watch(msgpack.packb(request), stream))
     end = asyncio.get_running_loop().time() + 5

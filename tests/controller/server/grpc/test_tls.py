@@ -136,6 +136,39 @@ def test_an_invalid_renewal_is_logged_and_the_previous_certificate_stays(node: S
     assert "PRIVATE" not in json.dumps(node.events())
 
 
+def test_a_call_needs_a_token_where_the_port_has_tokens(tmp_path: Path) -> None:
+    port, tokens, other = free_port(), tmp_path / "tokens", tmp_path / "other"
+    tokens.write_text("new-token-of-the-port\nold-token-of-the-port\n")
+    other.write_text("some-token-of-nobody")
+    target = f"127.0.0.1:{free_port()}"
+    keys = {"kraft_log_format": "json", "kraft_grpc_listener": target, "kraft_grpc_token_path": str(tokens)}
+    with running(tmp_path, port, **keys) as process:
+        node = Served(process, tmp_path, port, int(target.rpartition(":")[2]))
+        node.put("A0")
+        with Client([target], token_file=str(tokens)) as client:
+            assert values_of(client.watch(0), "A0")[-1] == "A0"
+            assert client.status()["nodeId"] == 1
+            tokens.write_text("old-token-of-the-port\n")
+            assert client.status()["nodeId"] == 1  # the file is read for each call, on both sides
+        refused = []
+        for file in (None, str(other)):
+            with Client([target], token_file=file) as client:
+                for ask in (client.status, lambda: next(client.watch(0)), lambda: next(client.snapshot())):
+                    with pytest.raises(WatchFailed) as failed:
+                        ask()
+                    refused.append(failed.value.code)
+        # The health service of a supervisor has no token.
+        with grpc.insecure_channel(target) as channel:
+            health = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=5)
+        events = node.events()
+
+    assert refused == [grpc.StatusCode.UNAUTHENTICATED] * 6
+    assert health == b"\x08\x01"
+    told = [event["reason"] for event in events if event["event"] == "watch_refused"]
+    assert told == ["it sends no token of kraft.grpc.token.path"]  # once a minute
+    assert not any("-of-the-port" in json.dumps(event) or "nobody" in json.dumps(event) for event in events)
+
+
 def test_an_unreadable_certificate_refuses_the_start_in_one_line(tmp_path: Path) -> None:
     properties = write_properties(
         tmp_path,

@@ -1,0 +1,196 @@
+"""TLS, client certificates and tokens of the HTTP port and of the watch service.
+
+Their files are read again when they have changed; new connections and calls use the new ones.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from controller.config.edges import ANYONE
+from controller.security.contexts import held
+from controller.security.keystores import StoreError
+from controller.security.renewal import Renewal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from controller.config.edges import Edge
+    from controller.config.node import NodeConfig
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+FILE_BYTES_MAX = 1 << 20
+TOKEN_BYTES_MIN, TOKEN_BYTES_MAX, TOKENS_MAX = 16, 4096, 16
+BEARER = b"bearer "
+
+_TOKEN = re.compile(rb"[A-Za-z0-9._~+/-]+=*")  # RFC 6750, 2.1
+# Kind of a name in the configuration -> what ssl calls it in a subjectAltName.
+_ALTERNATIVE = {"DNS": "DNS", "URI": "URI", "EMAIL": "email", "IP": "IP Address"}
+
+
+class PemPaths(NamedTuple):
+    """PEM files. chain: the certificate and its intermediates; client_ca: the authority of the clients' certificates,
+    None if clients need none.
+    """
+
+    chain: str
+    key: str
+    client_ca: str | None
+
+
+class Pems(NamedTuple):
+    """The content of the files."""
+
+    chain: bytes
+    key: bytes
+    client_ca: bytes | None
+
+    def __repr__(self) -> str:
+        return "Pems([hidden])"
+
+
+class EdgeSecurity:
+    """Of one port. has_tls: whether it has certificates. listener: its key, as the log names it.
+
+    allowed: names of certificates, as the configuration has them; empty where none is asked for.
+    """
+
+    def __init__(self, config: NodeConfig, edge: Edge, *, now: Callable[[], float], note: Note) -> None:
+        """now: a clock, in s; note: writes a log event, from any thread. Raises StoreError."""
+        self.listener = edge.listener
+        self.allowed = frozenset(config.list(edge.allow))
+        self._now, self._note = now, note
+        chain, key = config.text(edge.certificate), config.text(edge.key)
+        paths = None if chain is None or key is None else PemPaths(chain, key, config.text(edge.client_ca))
+        self.has_tls = paths is not None
+        self.asks_clients = paths is not None and paths.client_ca is not None
+        self._pems: Renewal[Pems] | None = None if paths is None else self._renewal(paths, lambda: read_pems(paths))
+        self._context: tuple[Pems, ssl.SSLContext] | None = None
+        token = config.text(edge.token)
+        self._tokens = None if token is None else self._renewal((token,), lambda: read_tokens(token))
+
+    @property
+    def has_token(self) -> bool:
+        """Whether calls need a token."""
+        return self._tokens is not None
+
+    def pems(self) -> Pems:
+        """The present files."""
+        assert self._pems is not None, "only a port with TLS has certificates"
+        return self._pems.value()
+
+    def context(self) -> ssl.SSLContext:
+        """The context of the present files."""
+        pems = self.pems()
+        if self._context is None or self._context[0] is not pems:
+            self._context = pems, context_of(pems)
+        return self._context[1]
+
+    def has_name(self, names: Iterable[str]) -> bool:
+        """Whether a client with these names in its certificate may call."""
+        return not self.allowed or ANYONE in self.allowed or not self.allowed.isdisjoint(names)
+
+    def has_sent_token(self, authorization: bytes | None) -> bool:
+        """Whether a call with this Authorization header may pass; always where no token is needed."""
+        if self._tokens is None:
+            return True
+        if authorization is None or authorization[: len(BEARER)].lower() != BEARER:
+            return False
+        sent = authorization[len(BEARER) :].strip()
+        # Each is compared, and in constant time: an answer tells by its time neither a token nor which one it is.
+        return sum(hmac.compare_digest(sent, token) for token in self._tokens.value()) > 0
+
+    def _renewal(self, paths: Iterable[str | None], make: Callable[[], Any]) -> Renewal[Any]:
+        known = [path for path in paths if path is not None]
+        return Renewal(
+            known, make, now=self._now,
+            renewed=lambda: self._note("certificate_renewed", {"listener": self.listener, "file": known[0]}),
+            refused=lambda reason: self._note("certificate_refused", {"listener": self.listener, "reason": reason}),
+        )  # fmt: skip
+
+
+def read_pems(paths: PemPaths) -> Pems:
+    """The content of the files, checked to match. Raises StoreError; its text contains no key."""
+    pems = Pems(
+        _read(paths.chain), _read(paths.key), None if paths.client_ca is None else _read(paths.client_ca)
+    )  # fmt: skip
+    try:
+        _load_key(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pems)
+    except (ssl.SSLError, OSError, ValueError) as error:
+        raise StoreError(f"{paths.chain} does not match the key in {paths.key}: {_reason(error)}") from None
+    if pems.client_ca is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_verify_locations(cadata=pems.client_ca.decode("ascii"))
+        except (ssl.SSLError, ValueError) as error:
+            raise StoreError(f"{paths.client_ca} holds no certificates: {_reason(error)}") from None
+        if not context.get_ca_certs():
+            raise StoreError(f"{paths.client_ca} holds no certificate of an authority")
+    return pems
+
+
+def context_of(pems: Pems) -> ssl.SSLContext:
+    """The context of a server, from files that match."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # A session is not continued on another connection: the certificate is checked each time.
+    context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    context.num_tickets = 0
+    _load_key(context, pems)
+    if pems.client_ca is not None:
+        context.load_verify_locations(cadata=pems.client_ca.decode("ascii"))
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def _load_key(context: ssl.SSLContext, pems: Pems) -> None:
+    with held(pems.chain) as chain, held(pems.key) as key:
+        # An encrypted key is refused; the default would prompt for the passphrase on a terminal.
+        context.load_cert_chain(chain, key, password=b"")
+
+
+def names_of_session(session: ssl.SSLObject) -> list[str]:
+    """The names of a verified client, each with its kind: `CN=ops`, `DNS=watch.example.org`; none without one."""
+    certificate: Mapping[str, Any] = session.getpeercert() or {}
+    names = [f"CN={value}" for entry in certificate.get("subject", ()) for key, value in entry if key == "commonName"]
+    for kind, known in _ALTERNATIVE.items():
+        names += [f"{kind}={value}" for key, value in certificate.get("subjectAltName", ()) if key == known]
+    return names
+
+
+def read_tokens(path: str) -> tuple[bytes, ...]:
+    """The tokens in a file, one a line; empty lines do not count. Raises StoreError, whose text has none of them."""
+    tokens = []
+    for number, line in enumerate(_read(path).splitlines(), 1):
+        token = line.strip()
+        if not token:
+            continue
+        if not TOKEN_BYTES_MIN <= len(token) <= TOKEN_BYTES_MAX or _TOKEN.fullmatch(token) is None:
+            raise StoreError(
+                f"{path}, line {number}: a token has {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters, digits or -._~+/, "
+                "and may end with ="
+            )
+        tokens.append(token)
+    if not 1 <= len(tokens) <= TOKENS_MAX:
+        raise StoreError(f"{path} has {len(tokens)} tokens, not 1 to {TOKENS_MAX}, each on a line of its own")
+    return tuple(tokens)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+    if len(data) > FILE_BYTES_MAX:
+        raise StoreError(f"{path} has more than {FILE_BYTES_MAX} bytes")
+    return data
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "reason", None) or type(error).__name__
