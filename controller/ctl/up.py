@@ -1,52 +1,80 @@
-"""`kraftctl up`: formats and runs three controllers on loopback, and shows a live table of them until Ctrl-C."""
+"""`kraftctl up`: formats and runs a quorum on loopback, shows it until Ctrl-C, and measures failovers."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import os
+import queue
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from controller import tools
-from controller.ctl.quorum import describe_request
-from controller.tools.connection import Connection
-from records.errors import ApiError
-from records.uuids import uuid_text
-from records.wire import DecodeError
+from controller.ctl.local_quorum import HOST, LocalQuorum, PrepareFailed, Processes
+from controller.ctl.node_views import NodeViews, leader_of
 
-NODES = (1, 2, 3)
-# -P: a module in the working directory is not imported in place of one that is installed.
-PYTHON = (sys.executable, "-P")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.ctl.local_quorum import Exit
+    from controller.ctl.node_views import NodeView
+    from controller.ctl.stock_brokers import StockBrokers
+    from controller.ctl.up_screen import Screen
+
+TICK_S = 0.5
+# How often the other nodes are asked while they elect a leader, and for how long.
+MEASURE_TICK_S = 0.002
+MEASURE_S = 60.0
+# A process is started again after this time; one that ends EARLY_MAX times within EARLY_S of its start stays down.
+RESTART_S = 2.0
+EARLY_S = 10.0
+EARLY_MAX = 3
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 after Ctrl-C or SIGTERM; 1 when a node ends by itself."""
-    parser = argparse.ArgumentParser(prog="kraftctl up", description=__doc__)
-    parser.add_argument("--data", default="data", metavar="DIR", help="directory of the data (default: ./data)")
-    parser.add_argument("--port", type=int, default=19091, help="port of node 1; then the next two (default: 19091)")
+    """Exit code 0 after Ctrl-C or SIGTERM; 1 when the quorum cannot start, or no node runs any more."""
+    parser = argparse.ArgumentParser(
+        prog="kraftctl up",
+        description="Format and run a quorum of controllers on 127.0.0.1, and show it until Ctrl-C. When a node ends, "
+        "print the time until the next leader and the next commit, and start the node again.",
+        epilog="examples:\n  kraftctl up --nodes 5\n  kraftctl up --dir /tmp/quorum --port 29091 --brokers 1",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--dir",
+        "--data",
+        dest="directory",
+        default="data",
+        metavar="DIR",
+        help="directory of the data (default: ./data)",
+    )
+    parser.add_argument("--nodes", type=int, choices=(1, 3, 5), help="number of controllers (default: 3)")
+    parser.add_argument(
+        "--port", type=int, help="port of node 1, the others have the next ones; pages are at +100 (default: 19091)"
+    )
+    parser.add_argument("--no-restart", action="store_true", help="do not start a node again that has ended")
+    parser.add_argument(
+        "--brokers", type=int, default=0, metavar="N",
+        help="also run N stock brokers, from KAFKA_HOME, or with a JDK and Maven from Maven Central",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
-    quorum = Quorum(Path(options.data), options.port)
+    quorum = LocalQuorum(Path(options.directory), options.nodes, options.port)
     try:
+        brokers = _brokers(quorum, options.brokers)
         quorum.prepare()
+        if brokers is not None:
+            brokers.prepare()
     except (OSError, PrepareFailed) as error:
         print(f"kraftctl up: {error}", file=sys.stderr)
         return 1
     for number in (signal.SIGINT, signal.SIGTERM):
         # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
         signal.signal(number, _interrupt)
+    running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
     with contextlib.suppress(KeyboardInterrupt):
         try:
-            quorum.start()
-            for port in quorum.ports.values():
-                print(f"127.0.0.1:{port}", flush=True)
-            return quorum.watch()
+            return running.run()
         finally:
-            quorum.stop()
+            running.stop()
     return 0
 
 
@@ -54,146 +82,141 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-class PrepareFailed(Exception):
-    """A directory could not be formatted."""
+def _brokers(quorum: LocalQuorum, count: int) -> StockBrokers | None:
+    if not count:
+        return None
+    from controller.ctl.stock_brokers import StockBrokers
+
+    return StockBrokers(quorum, count)
 
 
-class Quorum:
-    """Three nodes under one directory: `node-N/` beside `node-N.properties` and `node-N.log`."""
+def _screen() -> Screen:
+    from controller.ctl.up_screen import Lines, Table
 
-    def __init__(self, data: Path, port: int) -> None:
-        self.data = data.resolve()
-        self.ports = {node: port + node - 1 for node in NODES}
-        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+    return Table() if sys.stdout.isatty() else Lines()
 
-    def prepare(self) -> None:
-        """Write the missing configuration files, and format the directories that are not formatted."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        voters = ",".join(f"{node}@127.0.0.1:{port}" for node, port in self.ports.items())
-        cluster_id = self._cluster_id()
-        for node, port in self.ports.items():
-            properties = self.data / f"node-{node}.properties"
-            if not properties.exists():
-                properties.write_text(
-                    f"process.roles=controller\nnode.id={node}\ncontroller.quorum.voters={voters}\n"
-                    f"controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://127.0.0.1:{port}\n"
-                    f"listener.security.protocol.map=CONTROLLER:PLAINTEXT\nlog.dirs={self.data / f'node-{node}'}\n"
-                )
-            if not (self.data / f"node-{node}" / "meta.properties").exists():
-                self._format(properties, cluster_id)
 
-    def _cluster_id(self) -> str:
-        """The cluster id of the formatted nodes; a new one if none is formatted."""
-        for node in NODES:
-            with contextlib.suppress(OSError):
-                for line in (self.data / f"node-{node}" / "meta.properties").read_text().splitlines():
-                    if line.startswith("cluster.id="):
-                        return line.removeprefix("cluster.id=").strip()
-        while True:
-            found = uuid_text(os.urandom(16))
-            if not found.startswith("-"):
-                return found
+class Up:
+    """The running quorum: its processes, and what is shown of them."""
 
-    def _format(self, properties: Path, cluster_id: str) -> None:
-        tool = f"import sys; from {tools.__name__}.storage import main; sys.exit(main())"
-        command = [*PYTHON, "-c", tool, "format", "-t", cluster_id, "-c", str(properties)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise PrepareFailed(f"{properties}: {done.stderr.strip() or done.stdout.strip()}")
+    def __init__(self, quorum: LocalQuorum, brokers: StockBrokers | None, screen: Screen, *, restarts: bool) -> None:
+        self._quorum = quorum
+        self._brokers = brokers
+        self._screen = screen
+        self._restarts = restarts
+        self._processes = Processes(quorum.directory)
+        self._views = NodeViews(HOST, quorum.http_ports, quorum.cluster_id)
+        self._commands = {f"node-{node}": quorum.command(node) for node in quorum.ports}
+        self._commands |= brokers.commands() if brokers is not None else {}
+        self._names = {f"node-{node}": node for node in quorum.ports}
+        self._started_s: dict[str, float] = {}
+        self._early: dict[str, int] = {}
+        # By process: when to start it again.
+        self._restart_s: dict[str, float] = {}
+        self._last: dict[int, NodeView] = {}
 
-    def start(self) -> None:
-        for node in NODES:
-            with (self.data / f"node-{node}.log").open("ab") as log:
-                properties = str(self.data / f"node-{node}.properties")
-                command = [*PYTHON, "-m", f"{__package__}.main", "start", "-c", properties]
-                # In a session of its own: Ctrl-C goes to this process only, which then stops its nodes with SIGTERM.
-                self.processes[node] = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-                )
+    def run(self) -> int:
+        """Show the quorum until no node runs. Exit code 1."""
+        self._screen.begin(self._quorum, self._brokers)
+        for name in self._names:
+            self._start(name)
+        with self._screen:
+            while True:
+                with contextlib.suppress(queue.Empty):
+                    if not self._ended(self._processes.exits.get(timeout=TICK_S)):
+                        return 1
+                    continue
+                self._start_due()
+                self._last = self._views.ask_all()
+                if self._brokers is not None and leader_of(self._last) is not None:
+                    for name in self._brokers.names:
+                        if name not in self._started_s:
+                            self._start(name)
+                self._show()
 
     def stop(self) -> None:
-        """Send SIGTERM to each node, and after 8 s SIGKILL to those that still run."""
-        for process in self.processes.values():
-            process.terminate()
-        end = time.monotonic() + 8
-        for process in self.processes.values():
-            try:
-                process.wait(max(0.1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """Stop the brokers first: their controlled shutdown needs the controllers."""
+        if self._brokers is not None:
+            self._processes.stop([name for name in self._brokers.names if name in self._started_s])
+        self._processes.stop()
 
-    def watch(self) -> int:
-        """Show the quorum until a node exits, which is an error."""
-        if sys.stdout.isatty():
-            from rich.live import Live
+    def _show(self) -> None:
+        pids = {node: self._processes.pid(name) for name, node in self._names.items()}
+        self._screen.show(self._last, pids)
 
-            with Live(refresh_per_second=4, transient=False) as live:
-                while not (gone := self._gone()):
-                    live.update(self._table())
-                    time.sleep(0.5)
+    def _start(self, name: str) -> None:
+        self._restart_s.pop(name, None)
+        self._started_s[name] = time.perf_counter()
+        self._processes.start(name, self._commands[name])
+
+    def _start_due(self) -> None:
+        for name in [name for name, due_s in self._restart_s.items() if due_s <= time.perf_counter()]:
+            self._screen.event(f"{_words(name)} is started again")
+            self._start(name)
+
+    def _ended(self, ended: Exit) -> bool:
+        """Report the end of a process and what followed. False if no node runs, or will run, any more."""
+        reason = self._processes.exit_reason(ended)
+        node = self._names.get(ended.name)
+        what = f"{_words(ended.name)} was {reason}" if ended.code < 0 else f"{_words(ended.name)} {reason}"
+        if node is not None:
+            self._views.close(node)
+            was_leader = node == leader_of(self._last)
+            self._last.pop(node, None)
+            self._show()
+            self._screen.event(f"{what}; {self._consequence(ended, was_leader)}", is_problem=True)
         else:
-            printed = ""
-            while not (gone := self._gone()):
-                line = self._line()
-                if line != printed:
-                    print(line, flush=True)
-                    printed = line
-                time.sleep(0.5)
-        for node in gone:
-            print(f"kraftctl up: node {node} exited: {self._exit_reason(node)}", file=sys.stderr)
-        return 1
+            self._screen.event(what, is_problem=True)
+        if not self._restarts_again(ended):
+            self._screen.event(f"{_words(ended.name)} stays down", is_problem=True)
+        return any(self._processes.pid(name) or name in self._restart_s for name in self._names)
 
-    def _exit_reason(self, node: int) -> str:
-        """Why a process exited: the signal that killed it, or the last line of its log."""
-        code = self.processes[node].returncode
-        if code < 0:
-            return f"killed by {signal.Signals(-code).name}"
-        last = (self.data / f"node-{node}.log").read_text(errors="replace").strip().splitlines()
-        return last[-1] if last else "its log is empty"
+    def _restarts_again(self, ended: Exit) -> bool:
+        """Plan to start a process again; False if it stays down."""
+        if not self._restarts:
+            return False
+        lived_s = ended.time_s - self._started_s[ended.name]
+        early = self._early[ended.name] = self._early.get(ended.name, 0) + 1 if lived_s < EARLY_S else 0
+        # A node that exits before there was a leader, or again and again, has a cause that a restart does not change.
+        if early >= EARLY_MAX or (ended.code > 0 and not self._last):
+            return False
+        self._restart_s[ended.name] = time.perf_counter() + RESTART_S
+        return True
 
-    def _gone(self) -> list[int]:
-        return [node for node, process in self.processes.items() if process.poll() is not None]
+    def _consequence(self, ended: Exit, was_leader: bool) -> str:
+        """What the end of a node means for the quorum; after the end of the leader, measured from that moment."""
+        rest = [name for name in self._names if self._processes.pid(name)]
+        majority = len(self._names) // 2 + 1
+        if len(rest) < majority:
+            return f"{len(rest)} of {len(self._names)} voters run, and a majority of {majority} is needed: no commits"
+        if not was_leader:
+            leader = leader_of(self._last)
+            return f"node {leader} leads as before" if leader is not None else "no leader was known"
+        elected = self._await_leader(ended.time_s)
+        if elected is None:
+            return f"no new leader within {MEASURE_S:.0f} s"
+        return elected
 
-    def _describe(self) -> tuple[int, Any]:
-        """The active controller and its description of the quorum; (0, None) while there is none."""
-        for node, port in self.ports.items():
-            with contextlib.suppress(OSError, ApiError, DecodeError):
-                with Connection("127.0.0.1", port, "kraftctl-up", seconds=1.0) as connection:
-                    answer = connection.ask(describe_request())
-                found = answer.topics[0].partitions[0]
-                if not found.error_code and found.leader_id == node:
-                    return node, found
-        return 0, None
+    def _await_leader(self, since_s: float) -> str | None:
+        """Ask the nodes without pause until one leads and has committed; None after 60 s."""
+        old_epoch = max((view.epoch for view in self._last.values()), default=0)
+        leader_ms = None
+        while time.perf_counter() < since_s + MEASURE_S:
+            for node, name in ((node, name) for name, node in self._names.items()):
+                view = self._views.ask(node) if self._processes.pid(name) else None
+                if view is None or view.role != "leader" or view.epoch <= old_epoch:
+                    continue
+                now_ms = (time.perf_counter() - since_s) * 1000
+                leader_ms = now_ms if leader_ms is None else leader_ms
+                if view.is_active:
+                    self._last[node] = view
+                    return (
+                        f"node {node} leads epoch {view.epoch} after {leader_ms:.0f} ms, and its first commit came "
+                        f"after {now_ms:.0f} ms"
+                    )
+            time.sleep(MEASURE_TICK_S)
+        return None
 
-    def _line(self) -> str:
-        leader, found = self._describe()
-        return f"leader: node {leader}, epoch {found.leader_epoch}" if leader else "no leader"
 
-    def _table(self) -> Any:
-        from rich.table import Table
-
-        leader, found = self._describe()
-        title = (
-            f"leader: node {leader}, epoch {found.leader_epoch}, high watermark {found.high_watermark}"
-            if leader
-            else "no leader"
-        )
-        table = Table("node", "address", "process", "role", "log end", "lag", title=title, title_justify="left")
-        voters = {voter.replica_id: voter for voter in found.current_voters} if leader else {}
-        end = voters[leader].log_end_offset if leader else 0
-        for node, port in self.ports.items():
-            voter = voters.get(node)
-            address, pid = f"127.0.0.1:{port}", str(self.processes[node].pid)
-            if voter is None or voter.log_end_offset < 0:
-                table.add_row(str(node), address, pid, "unknown", "-", "-")
-                continue
-            role = "leader" if node == leader else "follower"
-            table.add_row(str(node), address, pid, role, str(voter.log_end_offset), str(end - voter.log_end_offset))
-        if leader:
-            for observer in found.observers:
-                table.add_row(
-                    str(observer.replica_id), "", "", "observer", str(observer.log_end_offset),
-                    str(end - observer.log_end_offset),
-                )  # fmt: skip
-        return table
+def _words(name: str) -> str:
+    return name.replace("-", " ")

@@ -1,0 +1,225 @@
+"""The directories, configuration files and processes of a quorum on this machine, for `kraftctl up`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+from controller import tools
+from records.uuids import uuid_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+HOST = "127.0.0.1"
+PORT = 19091
+# The HTTP port of a node is this much above its Kafka port.
+HTTP_PORT_OFFSET = 100
+# Keys of a node's file whose values contain ports.
+KEYS_WITH_PORTS = ("controller.quorum.voters", "listeners", "advertised.listeners", "kraft.http.listener")
+STOP_S = 8.0
+# -P: a module in the working directory is not imported in place of one that is installed.
+PYTHON = (sys.executable, "-P")
+
+
+class PrepareFailed(Exception):
+    """The quorum cannot start; the text is one line with the reason and the remedy."""
+
+
+class Exit(NamedTuple):
+    """The end of a process. time_s: of `time.perf_counter`; code: negative for a signal."""
+
+    name: str
+    code: int
+    time_s: float
+
+
+class LocalQuorum:
+    """Controllers under one directory: `node-N/` beside `node-N.properties` and `node-N.log`.
+
+    count: the number of controllers, None for that of the existing files, or 3. port: of node 1, the others have the
+    next ones; None for that of the existing files, or 19091.
+    """
+
+    def __init__(self, directory: Path, count: int | None, port: int | None) -> None:
+        self.directory = directory.resolve()
+        self._asked_count = count
+        self._asked_port = port
+        self.ports: dict[int, int] = {}
+        self.cluster_id = ""
+
+    @property
+    def http_ports(self) -> dict[int, int]:
+        return {node: port + HTTP_PORT_OFFSET for node, port in self.ports.items()}
+
+    def properties_of(self, node: int) -> Path:
+        return self.directory / f"node-{node}.properties"
+
+    def prepare(self) -> None:
+        """Write or update the configuration files, and format the directories that are not formatted.
+
+        Raises OSError, and PrepareFailed: a port is in use, the directory has another number of nodes, a node cannot
+        be formatted.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        known = self._known_ports()
+        count = self._asked_count or len(known) or 3
+        if known and len(known) != count:
+            raise PrepareFailed(
+                f"{self.directory} has a quorum of {len(known)} nodes, and --nodes {count} asks for another number; "
+                "choose another --dir, or remove this one"
+            )
+        first = self._asked_port or known.get(1) or PORT
+        self.ports = {node: first + node - 1 for node in range(1, count + 1)}
+        check_free({f"node {node}": port for node, port in self.ports.items()})
+        check_free({f"the page of node {node}": port for node, port in self.http_ports.items()})
+        self.cluster_id = self._formatted_cluster_id() or _new_cluster_id()
+        for node in self.ports:
+            path = self.properties_of(node)
+            if path.exists():
+                self._update(node, known)
+            else:
+                path.write_text(self._properties(node))
+            if not (self.directory / f"node-{node}" / "meta.properties").exists():
+                format_directory(path, self.cluster_id)
+
+    def _properties(self, node: int) -> str:
+        voters = ",".join(f"{each}@{HOST}:{port}" for each, port in self.ports.items())
+        return (
+            f"process.roles=controller\nnode.id={node}\ncontroller.quorum.voters={voters}\n"
+            f"controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://{HOST}:{self.ports[node]}\n"
+            f"listener.security.protocol.map=CONTROLLER:PLAINTEXT\nlog.dirs={self.directory / f'node-{node}'}\n"
+            f"kraft.http.listener={HOST}:{self.http_ports[node]}\n"
+        )
+
+    def _known_ports(self) -> dict[int, int]:
+        """Node -> the port in `controller.quorum.voters` of the existing file of node 1; empty without a file."""
+        with contextlib.suppress(OSError):
+            found = re.search(r"(?m)^controller\.quorum\.voters=(.*)$", self.properties_of(1).read_text())
+            if found is not None:
+                pairs = re.findall(r"(\d+)@[^,]*:(\d+)", found[1])
+                return {int(node): int(port) for node, port in pairs}
+        return {}
+
+    def _update(self, node: int, known: dict[int, int]) -> None:
+        """Replace the old ports in an existing file, and add the key of the page; other lines stay as they are."""
+        path = self.properties_of(node)
+        before = path.read_text()
+        new = {str(port): str(self.ports[each]) for each, port in known.items()}
+        new |= {str(port + HTTP_PORT_OFFSET): str(self.ports[each] + HTTP_PORT_OFFSET) for each, port in known.items()}
+        lines = []
+        for line in before.splitlines():
+            key, separator, value = line.partition("=")
+            if key.strip() in KEYS_WITH_PORTS:
+                value = re.sub(r"(?<=:)\d+", lambda port: new.get(port[0], port[0]), value)
+            lines.append(key + separator + value)
+        if not any(line.startswith("kraft.http.listener") for line in lines):
+            lines.append(f"kraft.http.listener={HOST}:{self.http_ports[node]}")
+        after = "\n".join(lines) + "\n"
+        if after != before:
+            path.write_text(after)
+
+    def _formatted_cluster_id(self) -> str | None:
+        for node in self.ports:
+            with contextlib.suppress(OSError):
+                for line in (self.directory / f"node-{node}" / "meta.properties").read_text().splitlines():
+                    if line.startswith("cluster.id="):
+                        return line.removeprefix("cluster.id=").strip()
+        return None
+
+    def command(self, node: int) -> list[str]:
+        """The command line that runs a node."""
+        return [*PYTHON, "-m", f"{__package__}.main", "start", "-c", str(self.properties_of(node))]
+
+
+class Processes:
+    """Named processes, each with its log file; the end of each is put into `exits` at once."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self.exits: queue.SimpleQueue[Exit] = queue.SimpleQueue()
+
+    def log_of(self, name: str) -> Path:
+        return self._directory / f"{name}.log"
+
+    def pid(self, name: str) -> int | None:
+        """None while the process does not run."""
+        process = self._running.get(name)
+        return None if process is None or process.poll() is not None else process.pid
+
+    def start(self, name: str, command: list[str]) -> None:
+        with self.log_of(name).open("ab") as log:
+            # In a session of its own: Ctrl-C goes to this process only, which then stops the others with SIGTERM.
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self._running[name] = process
+        threading.Thread(target=self._await_end, args=(name, process), daemon=True).start()
+
+    def _await_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        code = process.wait()
+        self.exits.put(Exit(name, code, time.perf_counter()))
+
+    def stop(self, names: Iterable[str] | None = None) -> None:
+        """Send SIGTERM to the processes, and after 8 s SIGKILL to those that still run. names: None for all."""
+        chosen = [self._running[name] for name in (self._running if names is None else names)]
+        for process in chosen:
+            process.terminate()
+        end = time.monotonic() + STOP_S
+        for process in chosen:
+            try:
+                process.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def exit_reason(self, ended: Exit) -> str:
+        """Why a process ended: the signal that ended it, or its exit code and the last line of its log."""
+        if ended.code < 0:
+            return f"killed by {signal.Signals(-ended.code).name}"
+        last = self.log_of(ended.name).read_text(errors="replace").strip().splitlines()
+        return f"exited with code {ended.code}: {last[-1] if last else 'its log is empty'}"
+
+
+def format_directory(properties: Path, cluster_id: str) -> None:
+    """Run `kafka-storage format`. Raises PrepareFailed."""
+    tool = f"import sys; from {tools.__name__}.storage import main; sys.exit(main())"
+    command = [*PYTHON, "-c", tool, "format", "-t", cluster_id, "-c", str(properties)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise PrepareFailed(f"{properties}: {done.stderr.strip() or done.stdout.strip()}")
+
+
+def check_free(ports: dict[str, int]) -> None:
+    """Raises PrepareFailed if another process listens on one of the ports. ports: by the name of its use."""
+    for use, port in ports.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            # As a server that is started again: connections of its former process that still close are no obstacle.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except (OSError, OverflowError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "not a port"
+                raise PrepareFailed(
+                    f"port {port} for {use} cannot be used ({reason}); stop the process that listens there, perhaps "
+                    "another `kraftctl up`, or choose other ports with --port"
+                ) from None
+
+
+def _new_cluster_id() -> str:
+    while True:
+        found = uuid_text(os.urandom(16))
+        if not found.startswith("-"):
+            return found
