@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 NO_RULES = {
     "raft.effects", "raft.follower_state", "raft.inputs", "raft.limits", "raft.parked", "raft.storage.errors",
     "controller.interface.effects", "controller.interface.env", "controller.interface.inputs",
-    "controller.tools.command_line.release",
+    "controller.interface.policies", "controller.tools.command_line.release",
 }  # fmt: skip
 
 # Module -> the test that drives it through another module.
@@ -42,6 +42,7 @@ TESTED_BY = {
     "controller.config.node_checks": "controller/config/test_node.py",
     "controller.config.node_values": "controller/config/test_node.py",
     "controller.config.served": "controller/config/test_node.py",
+    "controller.config.plugins": "controller/node/test_plugins.py",
     "controller.config.topic_values": "controller/config/test_resources.py",
     "controller.config.unknown_keys": "controller/config/test_node.py",
     "controller.config.values.group_values": "controller/config/test_resources.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.config.plugins import plugin_of
 from controller.config.values.definition import ConfigError
 
 TYPE_CHECKING = False
@@ -10,16 +11,14 @@ if TYPE_CHECKING:
 
 KEY = "authorizer.class.name"
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-# `python:module:attribute` names a function of the operator that makes an authorizer.
-OWN = "python:"
 
 
 def authorizer_name(config: NodeValues) -> str | None:
-    """STANDARD, or a name that begins with OWN; None where everything is allowed. Raises ConfigError for any other."""
+    """STANDARD, or the name of one of the operator's own; None where everything is allowed. Raises ConfigError."""
     name = (config.text(KEY) or "").strip()
     if not name:
         return None
-    if name != STANDARD and not (name.startswith(OWN) and len(name.split(":")) == 3 and all(name.split(":"))):
+    if name != STANDARD and plugin_of(KEY, name) is None:
         raise ConfigError(
             f"{KEY}={name} cannot be run here; this node runs {STANDARD}, or python:module:attribute, one of your own"
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from controller.config.authorizer import authorizer_name, super_users
 from controller.config.edges import check_edges
 from controller.config.node import NodeConfig
+from controller.config.plugins import ALTER_CONFIG_POLICY, CREATE_TOPIC_POLICY, policy
 from controller.config.security_checks import check_security
 from controller.config.values.definition import ConfigError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 
 # Plug-in classes that a stock controller runs: without them this node would accept requests that stock refuses.
-_CLASSES = ("create.topic.policy.class.name", "alter.config.policy.class.name", "client.quota.callback.class")
+_CLASSES = ("client.quota.callback.class",)
 
 
 def served_config(given: Mapping[str, str]) -> NodeConfig:
@@ -39,6 +40,8 @@ def check_served(config: NodeConfig) -> None:
     check_security(config)
     authorizer_name(config)
     super_users(config)
+    for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
+        policy(config, key)
     for key in _CLASSES:
         if config.text(key) is not None:
             raise ConfigError(

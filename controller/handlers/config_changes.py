@@ -10,6 +10,7 @@ from controller.config.values.definition import Required, Type, value_text
 from controller.config.values.java_order import hash_order
 from controller.config.values.text import java_trim, parse_integer, split_list
 from controller.features.record_versions import CORDONED_DIRECTORIES
+from controller.interface.policies import ConfigChange
 from records.errors import ApiError, Error
 from records.metadata.configs import ConfigRecord
 from records.metadata.topics import ClearElrRecord
@@ -82,17 +83,20 @@ def checked(
     name: str,
     records: Sequence[tuple[ConfigRecord, int]],
     *,
+    implied: Sequence[tuple[ConfigRecord, int]] = (),
     is_new: bool = False,
     forwarded: bool = False,
 ) -> None:
-    """Check changes by the rules of their resource: first each key, then all keys together as they would be.
+    """Check changes by the rules of their resource: first each key, then all keys together as they would be; then by
+    the operator's own policy.
 
-    is_new: the resource is being created. forwarded: a broker forwarded the request and has checked it.
+    implied: removals of keys that the request does not name; the policy is not told of them. is_new: the resource is
+    being created. forwarded: a broker forwarded the request and has checked it.
     Raises ApiError.
     """
     existing = state.configs.get((kind, name), {})
     values = dict(existing)
-    for record, _ in records:
+    for record, _ in (*records, *implied):
         _check_record(state, record, existing, forwarded=forwarded)
         if record.value is None:
             values.pop(record.name, None)
@@ -101,6 +105,9 @@ def checked(
     check_resource(kind, name, values, existing, STOCK_VALUES if env.config is None else env.config.values)
     if not is_new:
         check_exists(state, env, kind, name)
+    if env.policies.alter_config is not None:
+        configs = {record.name: record.value for record, _ in records}
+        env.policies.alter_config(ConfigChange(kind.name, name, configs))
 
 
 def clear_elr_records(state: State, records: Sequence[tuple[Any, int]]) -> Records:

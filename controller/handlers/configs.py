@@ -80,7 +80,7 @@ def alter_configs(state: State, context: RequestContext, request: AlterConfigsRe
     def changes(kind: ResourceType, resource: Any) -> Records:
         values = {config.name: config.value for config in resource.configs}
         named, left_out = replacement(state, kind, resource.resource_name, values)
-        checked(state, env, kind, resource.resource_name, [*named, *left_out], forwarded=context.forwarded)
+        checked(state, env, kind, resource.resource_name, named, implied=left_out, forwarded=context.forwarded)
         return [*named, *left_out]
 
     item = AlterConfigsResponse.AlterConfigsResourceResponse

@@ -12,6 +12,7 @@ from controller.handlers.assignments import (
     placed_replicas,
 )
 from controller.handlers.topic_configs import layers, new_topic_configs
+from controller.interface.policies import NewTopic
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.permissions import allows
 from controller.state.partitions.topics import has_similar, similar_name
@@ -136,6 +137,7 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
     values = given_configs(topic)
     configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
     assignments = assigned(state, topic) if topic.assignments else placed(state, topic, env)
+    check_policy(env, topic, values, assignments)
     topic_id = random_topic_id(env.random)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
     records += [new_partition(state, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
@@ -161,6 +163,17 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
         configs=described(state, env, values),
     )
     return records, result
+
+
+def check_policy(env: Env, topic: Any, configs: Mapping[str, str], assignments: Sequence[Sequence[int]]) -> None:
+    """Raises ApiError where the operator's own policy refuses the topic."""
+    policy = env.policies.create_topic
+    if policy is None:
+        return
+    if topic.assignments:
+        policy(NewTopic(topic.name, None, None, {i: list(each) for i, each in enumerate(assignments)}, configs))
+    else:
+        policy(NewTopic(topic.name, len(assignments), len(assignments[0]), None, configs))
 
 
 def check_new_name(state: State, name: str) -> None:

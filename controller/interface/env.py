@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from controller.interface.policies import Policies
 
 if TYPE_CHECKING:
     from random import Random
@@ -44,6 +46,7 @@ class Env:
     loggers: Loggers | None = None
     topic_defaults: tuple[Any, Any, dict[str, Any]] | None = None
     access: Access | None = None
+    policies: Policies = field(default_factory=Policies)
     token_secrets: Any = None
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from controller.config.authorizer import (
@@ -13,8 +12,9 @@ from controller.config.authorizer import (
     early_start_listeners,
     super_users,
 )
-from controller.config.values.definition import ConfigError
+from controller.config.plugins import plugin_of
 from controller.interface.access import Access, Decision
+from controller.node.plugins import loaded
 from controller.rules.authorizer import StandardAuthorizer
 from records.errors import ApiError, Error
 
@@ -33,7 +33,9 @@ def access_of(config: NodeConfig) -> Access | None:
     if name == STANDARD:
         authorizer = StandardAuthorizer(super_users(config), allows_without_acls=allows_without_acls(config))
     else:
-        authorizer = OwnAuthorizer(name, _made(name, config))
+        plugin = plugin_of(KEY, name)
+        assert plugin is not None
+        authorizer = OwnAuthorizer(name, loaded(plugin, config, "decide(action, acls)"))
     return Access(authorizer, early_start_listeners(config))
 
 
@@ -51,14 +53,3 @@ class OwnAuthorizer:
         except Exception as error:  # the operator's code may raise anything; the request is then refused
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{self.name} failed: {type(error).__name__}") from error
         return Decision(allowed is True, str(rule))
-
-
-def _made(name: str, config: NodeConfig) -> Any:
-    _, module, attribute = name.split(":")
-    try:
-        made = getattr(import_module(module), attribute)(config.originals)
-    except Exception as error:  # whatever the operator's code raises, the node does not start
-        raise ConfigError(f"{KEY}={name} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not callable(getattr(made, "decide", None)):
-        raise ConfigError(f"{KEY}={name} made no authorizer: it has no function decide(action, acls)")
-    return made

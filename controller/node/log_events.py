@@ -149,6 +149,8 @@ ROWS = (
           " is fenced."),
     Event("alter_partition_refused", "controller", "INFO", "A partition leader requested an ISR that is not allowed; it"
           " retries with the current state of the partition."),
+    Event("policy_failed", "node", "ERROR", "A create topic policy or alter config policy of your own raised an error"
+          " other than PolicyViolation: what it was asked for was refused with UNKNOWN_SERVER_ERROR."),
     # Decisions of the authorizer, as stock's audit log has them.
     Event("authorization_denied", "kafka.authorizer.logger", "INFO", "The authorizer denied an operation; the field"
           " `rule` names the ACL, or the default, that decided."),

@@ -24,6 +24,7 @@ from controller.interface.settings import settings_of
 from controller.node.authorizers import access_of
 from controller.node.file_descriptors import raise_file_limit, shares
 from controller.node.node import Node
+from controller.node.plugins import policies_of
 from controller.node.request_bounds import REQUEST_BYTES_MAX
 from controller.security.listeners import Security
 from controller.state.state import State
@@ -171,6 +172,7 @@ def build(
         now_ms=node.now_ms(),
         loggers=node.log.loggers,
         access=access_of(config),
+        policies=policies_of(config, node.log),
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(

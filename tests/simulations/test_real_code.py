@@ -48,7 +48,8 @@ ORDER_FREE = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "so
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
     "controller.config.environment", "controller.config.file", "controller.node.authorizers",
-    "controller.node.file_descriptors", "controller.rules.authorizer", "controller.security", "raft.network.tls",
+    "controller.node.file_descriptors", "controller.node.plugins", "controller.rules.authorizer", "controller.security",
+    "raft.network.tls",
     "controller.node.log_events", "controller.node.logs", "controller.server", "raft.storage.bootstrap",
     "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip

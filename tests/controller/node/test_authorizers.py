@@ -81,7 +81,10 @@ def test_an_operators_authorizer_decides() -> None:
         ("python:no_such_module:x", "authorizer.class.name=python:no_such_module:x cannot be loaded: ModuleNotFound"),
         (f"{HERE}:absent", f"authorizer.class.name={HERE}:absent cannot be loaded: AttributeError"),
         (f"{HERE}:Own", f"authorizer.class.name={HERE}:Own cannot be loaded: KeyError"),
-        (f"{HERE}:not_an_authorizer", f"authorizer.class.name={HERE}:not_an_authorizer made no authorizer"),
+        (
+            f"{HERE}:not_an_authorizer",
+            f"authorizer.class.name={HERE}:not_an_authorizer cannot be used: what it made has no function decide(",
+        ),
     ],
 )
 def test_an_authorizer_that_cannot_be_loaded_is_refused_in_one_line(name: str, said: str) -> None:

@@ -1,0 +1,48 @@
+"""Names of an operator's own classes in a configuration: `python:module:attribute`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from controller.config.values.definition import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from controller.config.node_values import NodeValues
+
+OWN = "python:"
+CREATE_TOPIC_POLICY = "create.topic.policy.class.name"
+ALTER_CONFIG_POLICY = "alter.config.policy.class.name"
+
+
+class Plugin(NamedTuple):
+    """A function, or a class, that is called with the configuration. key: the one that names it."""
+
+    key: str
+    module: str
+    attribute: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={OWN}{self.module}:{self.attribute}"
+
+
+def plugin_of(key: str, name: str) -> Plugin | None:
+    """What the name names; None where it is not of this form."""
+    parts = name.split(":")
+    if not name.startswith(OWN) or len(parts) != 3 or not all(parts):
+        return None
+    return Plugin(key, parts[1], parts[2])
+
+
+def policy(config: NodeValues, key: str) -> Plugin | None:
+    """The policy that a key names; None where there is none. Raises ConfigError for a Java class."""
+    name = (config.text(key) or "").strip()
+    if not name:
+        return None
+    found = plugin_of(key, name)
+    if found is None:
+        raise ConfigError(
+            f"{key}={name} names a Java class, which this node cannot run; remove the key, or name one of your own as "
+            "python:module:attribute"
+        )
+    return found
