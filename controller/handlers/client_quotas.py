@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,8 @@ _USER_KEYS: dict[str, tuple[str, int] | None] = {
 }
 _IP_KEYS: dict[str, tuple[str, int] | None] = {"connection_creation_rate": ("INT", _INT_MAX)}
 _FRACTION_MAX = 1e-6
+IPV4_LENGTH_MAX = 15
+HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
 def idle(
@@ -151,16 +152,38 @@ def keys_of(parts: Parts) -> Mapping[str, tuple[str, int] | None]:
 
 
 def is_ip(text: str | None) -> bool:
-    """Whether this is an IP address, or None for the default. Stock also accepts host names that it can resolve; this
-    controller does not query name servers.
+    """Whether this is an IP address as Java reads it, or None for the default. Stock also accepts host names that it can
+    resolve; this controller does not query name servers.
     """
-    if text is None or text == "localhost":
+    if text is None or text.lower() == "localhost":
         return True
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
+    if ":" in text:
+        return is_ipv6(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
+    return is_ipv4(text)
+
+
+def is_ipv4(text: str) -> bool:
+    """One to four decimal numbers, with or without zeros before them; the last fills all bytes that are left."""
+    parts = text.split(".")
+    if len(text) > IPV4_LENGTH_MAX or len(parts) > 4 or not all(part.isascii() and part.isdigit() for part in parts):
         return False
-    return True
+    return all(int(part) < 256 for part in parts[:-1]) and int(parts[-1]) < 256 ** (5 - len(parts))
+
+
+def is_ipv6(text: str) -> bool:
+    """Eight hexadecimal groups, `::` for one or more of them, an IPv4 address for the last two, a number as zone."""
+    text, percent, zone = text.partition("%")
+    halves = text.split("::")
+    if len(halves) > 2 or (percent and not (zone.isascii() and zone.isdigit())):
+        return False
+    groups = [group for half in halves if half for group in half.split(":")]
+    count = len(groups)
+    if groups and groups[-1].count(".") == 3 and is_ipv4(groups[-1]) and not text.endswith(":"):
+        groups.pop()
+        count += 1
+    if not all(HEX_DIGITS.issuperset(group) and group and int(group, 16) < 65536 for group in groups):
+        return False
+    return count < 8 if len(halves) == 2 else count == 8
 
 
 def check_value(keys: Mapping[str, tuple[str, int] | None], key: str, value: float) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controller.handlers.client_quotas import is_ip
 from records.errors import Error
 from records.messages.quotas import AlterClientQuotasRequest
 from records.metadata.configs import ClientQuotaRecord
@@ -128,3 +129,17 @@ def test_more_than_10_000_quotas_are_not_changed_at_once() -> None:
 
 def test_a_standby_answers_an_empty_request() -> None:
     assert alter(Rig()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_taken"),
+    [
+        (None, True), ("LOCALHOST", True), ("10.1", True), ("4294967295", True), ("4294967296", False),
+        ("010.0.0.1", True), ("0000000010.0.0.1", False), ("1.2.65536", False), ("1..2", False), ("host", False),
+        ("[::1]", True), ("[10.0.0.1]", False), ("::1%99", True), ("::1%lo", False), ("::00001", True),
+        ("::1.2.3.4", True), ("1.2.3.4:", False), ("1:2:3:4:5:6:7::", True), ("1:2:3:4::5:6:7:8", False),
+        ("1:2:3:4:5:6:7:8", True), (":::", False), ("1::2::3", False), ("", False), ("١", False),
+    ],
+)  # fmt: skip
+def test_an_address_is_what_java_takes_for_one(text: str | None, is_taken: bool) -> None:
+    assert is_ip(text) is is_taken
