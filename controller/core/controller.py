@@ -11,6 +11,7 @@ from controller.core.metrics import Metrics
 from controller.core.snapshot_schedule import SnapshotSchedule
 from controller.core.waiting import Waiting
 from controller.interface.effects import Reply
+from controller.rules.mutation_quotas import with_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,4 +75,6 @@ class Controller:
     def answer(self, context: RequestContext, response: Any) -> None:
         """Send the answer of one request with the effects of this step."""
         self.metrics.processing_ms.add(self.env.now_ms - context.arrived_ms)
+        if context.throttled_until_ms:
+            response = with_throttle(context, response, self.env.now_ms)
         self.effects.append(Reply(context.source, response))

@@ -152,8 +152,8 @@ def keys_of(parts: Parts) -> Mapping[str, tuple[str, int] | None]:
 
 
 def is_ip(text: str | None) -> bool:
-    """Whether this is an IP address as Java reads it, or None for the default. Stock also accepts host names that it can
-    resolve; this controller does not query name servers.
+    """Whether this is an IP address as Java reads it, or None for the default. Stock also accepts host names that it
+    can resolve; this controller does not query name servers.
     """
     if text is None or text.lower() == "localhost":
         return True

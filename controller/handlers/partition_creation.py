@@ -14,6 +14,7 @@ from controller.handlers.assignments import (
 )
 from controller.interface.results import Result, at_once, check_record_count, raised_text
 from controller.rules.hash_order import first_partition
+from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.tables.acl import AclOperation, AclResourceType
 from records.errors import ApiError, Error
@@ -76,7 +77,7 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
         changes.append(state.topic_ids.changed_at(topic.name))
         error, text = Error.NONE, None
         try:
-            records += grown(state, env, topic)
+            records += grown(state, context, env, topic)
         except ApiError as refused:
             error, text = refused.code, raised_text(refused)
         results.append(TopicResult(name=topic.name, error_code=error, error_message=text))
@@ -87,7 +88,7 @@ def create_partitions(state: State, context: RequestContext, request: CreatePart
     return Result(response, () if request.validate_only else records, max(changes))
 
 
-def grown(state: State, env: Env, asked: Any) -> Records:
+def grown(state: State, context: RequestContext, env: Env, asked: Any) -> Records:
     """The records of a topic's new partitions; raises ApiError if it cannot have them."""
     topic = state.topic(asked.name)
     if topic is None:
@@ -107,6 +108,7 @@ def grown(state: State, env: Env, asked: Any) -> Records:
             f"Attempted to add {additional} additional partition(s), but only {len(asked.assignments)} assignment(s) "
             "were specified.",
         )
+    charge(state, context, env, additional)
     # Too many records would make the whole request fail; it is refused before they are built.
     check_record_count(additional)
     replica_count = replication_factor(state, topic)

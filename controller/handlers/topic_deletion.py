@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.config.values.java_order import uuid_order
 from controller.interface.results import Result, at_once, check_record_count
+from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from records.errors import ApiError, Error, error_text
@@ -124,9 +126,16 @@ def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRe
             results.append(invalid(name, topic_id, text))
         else:
             found[topic_id] = name
-    records: list[tuple[Any, int]] = [(RemoveTopicRecord(topic_id=topic_id), 0) for topic_id in found]
-    check_record_count(len(records))
-    results += [TopicResult(name=name, topic_id=id_, error_code=Error.NONE) for id_, name in found.items()]
+    records: list[tuple[Any, int]] = []
+    for topic_id in uuid_order(found):
+        try:
+            charge(state, context, env, state.topics[topic_id].partition_count())
+        except ApiError as error:
+            results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=error.code))
+            continue
+        records.append((RemoveTopicRecord(topic_id=topic_id), 0))
+        results.append(TopicResult(name=found[topic_id], topic_id=topic_id, error_code=Error.NONE))
+        check_record_count(len(records))
     if env.access is not None:
         # So that the order of the response does not show whether a topic is absent or hidden.
         env.random.shuffle(results)

@@ -14,6 +14,7 @@ from controller.handlers.assignments import (
 from controller.handlers.topic_configs import layers, new_topic_configs
 from controller.interface.policies import NewTopic
 from controller.interface.results import Result, at_once, check_record_count, raised_text
+from controller.rules.mutation_quotas import charge
 from controller.rules.permissions import allows
 from controller.state.partitions.topics import has_similar, similar_name
 from controller.state.tables.acl import CLUSTER_NAME, AclOperation, AclResourceType
@@ -138,6 +139,7 @@ def created(state: State, context: RequestContext, topic: Any, env: Env) -> tupl
     configs = new_topic_configs(state, env, topic.name, values, forwarded=context.forwarded)
     assignments = assigned(state, topic) if topic.assignments else placed(state, topic, env)
     check_policy(env, topic, values, assignments)
+    charge(state, context, env, len(assignments))
     topic_id = random_topic_id(env.random)
     records: Records = [(TopicRecord(name=topic.name, topic_id=topic_id), 0), *configs]
     records += [new_partition(state, topic_id, index, replicas) for index, replicas in enumerate(assignments)]

@@ -27,7 +27,7 @@ class Env:
     kraft_version: as the control records of the log have it; kraft_version_offset: of that record, -1 without one.
     loggers: of this node; None where none can be changed. topic_defaults: what `controller.handlers.topics` keeps.
     access: the authorizer; None where everything is allowed. token_secrets: kept by
-    `controller.handlers.delegation_tokens`.
+    `controller.handlers.delegation_tokens`. mutation_buckets: kept by `controller.rules.mutation_quotas`.
     """
 
     cluster_id: str
@@ -48,6 +48,7 @@ class Env:
     access: Access | None = None
     policies: Policies = field(default_factory=Policies)
     token_secrets: Any = None
+    mutation_buckets: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     @property
     def is_active(self) -> bool:

@@ -31,7 +31,8 @@ class RequestContext:
     principal, client_address, client_id: of the original client when a broker forwarded the request in an Envelope.
     listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of
     that listener. is_own: whether this node sent the request to itself, which needs no permission. decisions: the
-    authorizer's decisions for this request, kept by `controller.rules.permissions`.
+    authorizer's decisions for this request, kept by `controller.rules.permissions`. throttled_until_ms: monotonic;
+    until when the sender must wait, kept by `controller.rules.mutation_quotas`; 0 where it need not.
     """
 
     source: Source
@@ -46,6 +47,7 @@ class RequestContext:
     security_protocol: str = "PLAINTEXT"
     is_own: bool = False
     decisions: dict[Any, bool] | None = None
+    throttled_until_ms: int = 0
 
 
 @dataclass(slots=True)

@@ -33,6 +33,8 @@ class Settings:
     metadata_log_max_record_bytes_between_snapshots: int = 20_971_520
     metadata_log_max_snapshot_interval_ms: int = 3_600_000
     metadata_max_batch_size_in_bytes: int = 8_388_608
+    controller_quota_window_num: int = 11
+    controller_quota_window_size_seconds: int = 1
     delegation_token_max_lifetime_ms: int = 604_800_000
     delegation_token_expiry_time_ms: int = 86_400_000
     delegation_token_expiry_check_interval_ms: int = 3_600_000
@@ -58,6 +60,8 @@ def settings_of(config: NodeConfig) -> Settings:
         ),
         metadata_log_max_snapshot_interval_ms=config.number("metadata.log.max.snapshot.interval.ms"),
         metadata_max_batch_size_in_bytes=config.number("internal.metadata.max.batch.size.in.bytes"),
+        controller_quota_window_num=config.number("controller.quota.window.num"),
+        controller_quota_window_size_seconds=config.number("controller.quota.window.size.seconds"),
         delegation_token_max_lifetime_ms=config.number("delegation.token.max.lifetime.ms"),
         delegation_token_expiry_time_ms=config.number("delegation.token.expiry.time.ms"),
         delegation_token_expiry_check_interval_ms=config.number("delegation.token.expiry.check.interval.ms"),

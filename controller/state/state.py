@@ -11,7 +11,7 @@ For handlers, which read and never write:
     state.topics              topic id -> Topic                .name, .topic_id, .partition_ids(), .partition_count()
     state.similar_names       similar_name(name) -> names of topics that have '.' or '_'
     state.configs             (resource type, name) -> {key: value}
-    state.quotas              entity -> {key: value}
+    state.quotas              entity -> {key: value}           .mutation_rates
     state.acls                id -> Acl                        .index() of what is committed, by resource
     state.scram, state.tokens, state.producer_ids
     state.elections           kind -> how many, since this process began to follow the log
@@ -50,6 +50,7 @@ from controller.state.partitions.topics import Topic, Topics
 from controller.state.replay import REPLAY
 from controller.state.tables.acls import Acls
 from controller.state.tables.features import ELR_VERSION, METADATA_VERSION
+from controller.state.tables.quotas import Quotas
 from controller.state.tables.table import Table
 from controller.state.tables.transactions import OPEN, Span
 from controller.state.tables.undo import Undo
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from controller.state.tables.brokers import Broker
     from controller.state.tables.controllers import Controller
     from controller.state.tables.producer_ids import ProducerIds
-    from controller.state.tables.quotas import Entity
     from controller.state.tables.scram import ScramCredential
     from controller.state.tables.tokens import DelegationToken
 
@@ -103,7 +103,7 @@ class State:
         self.topic_ids: Table[str, bytes] = Table(undo, "topic_ids")
         self.similar_names: Table[str, tuple[str, ...]] = Table(undo, "similar_names")
         self.configs: Table[tuple[int, str], Mapping[str, str]] = Table(undo, "configs")
-        self.quotas: Table[Entity, Mapping[str, float]] = Table(undo, "quotas")
+        self.quotas = Quotas(undo, "quotas")
         self.producer_ids: Table[str, ProducerIds] = Table(undo, "producer_ids")
         self.acls = Acls(undo, "acls")
         self.scram: Table[tuple[str, int], ScramCredential] = Table(undo, "scram")

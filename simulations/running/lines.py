@@ -36,6 +36,7 @@ LEFT_OUT = {
     "controller.node.log_events": "the process's own log",
     "controller.node.authorizers": "no simulated cluster has an authorizer",
     "controller.node.plugins": "classes of an operator's own",
+    "controller.rules.mutation_quotas": "no simulated client has a quota",
     "controller.rules.authorizer": "no simulated cluster has an authorizer",
     "controller.security": "files of certificates: the adapter itself; simulated sockets have no TLS",
     "raft.network.mechanisms": "nonces: the adapter itself; simulated sockets have no SASL",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+K = TypeVar("K")
 
 DEFAULT_CAPACITY = 16
 
@@ -24,14 +28,24 @@ def hash_order(names: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[s
     Names in one bucket are in the order in which they were added.
     """
     distinct = list(dict.fromkeys(names))
+    return _by_bucket(distinct, [hash_code(name) for name in distinct], capacity)
+
+
+def uuid_order(ids: Iterable[bytes]) -> list[bytes]:
+    """The distinct uuids, of 16 bytes each, in the order of a map that has grown to hold these."""
+    distinct = list(dict.fromkeys(ids))
+    codes = []
+    for id_ in distinct:
+        halves = int.from_bytes(id_[:8], "big") ^ int.from_bytes(id_[8:], "big")
+        codes.append((halves ^ halves >> 32) & 0xFFFFFFFF)
+    return _by_bucket(distinct, codes, DEFAULT_CAPACITY)
+
+
+def _by_bucket(keys: list[K], codes: list[int], capacity: int) -> list[K]:
     size = 1
     while size < capacity:
         size *= 2
-    while len(distinct) > size * 3 // 4:
+    while len(keys) > size * 3 // 4:
         size *= 2
-
-    def bucket(name: str) -> int:
-        code = hash_code(name)
-        return (code ^ code >> 16) & (size - 1)
-
-    return sorted(distinct, key=bucket)
+    buckets = [(code ^ code >> 16) & (size - 1) for code in codes]
+    return [keys[place] for place in sorted(range(len(keys)), key=buckets.__getitem__)]

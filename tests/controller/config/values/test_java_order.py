@@ -1,6 +1,7 @@
 """The order of Java's maps."""
 
-from controller.config.values.java_order import hash_order
+from controller.config.values.java_order import hash_order, uuid_order
+from records.uuids import parse_uuid
 
 
 def test_names_are_in_the_order_of_a_java_hash_map() -> None:
@@ -19,3 +20,17 @@ def test_names_are_in_the_order_of_a_java_hash_map() -> None:
 def test_a_map_made_for_few_entries_has_fewer_buckets() -> None:
     assert hash_order(["user", "client-id"], 3) == ["client-id", "user"]
     assert hash_order(["user", "user"], 1) == ["user"]
+
+
+def test_uuids_come_in_the_order_of_kafkas_hash() -> None:
+    """As a `java.util.HashMap` of these `Uuid`s iterates in Java 17."""
+    ids = [
+        parse_uuid(text)
+        for text in (
+            "uwNZvy01y1gWmBpDnKAc4A", "fSjZFPHp28p2Ovab04kJRw", "ctdYNG10jFKynUaOwKjXLw", "RxvCF1iC5EHCjMrI1s4tFA",
+            "OCBoVHZhfM7roECCu0WHYg",
+        )
+    ]  # fmt: skip
+
+    assert uuid_order(ids) == [ids[place] for place in (1, 2, 3, 0, 4)]
+    assert uuid_order([ids[0], ids[0]]) == [ids[0]]
