@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from simulations.commands.main import main
+# What `pip install kraft-quorum[simulations]` adds.
+EXTRA = {"greenlet", "msgpack"}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from simulations.commands.main import main
+
+        sys.exit(main())
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA:
+            raise
+        sys.exit(f"python -m simulations: {error.name} is not installed; pip install 'kraft-quorum[simulations]'")

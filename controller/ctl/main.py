@@ -17,7 +17,7 @@ VERBS = {
 
 
 def usage() -> str:
-    lines = ["usage: kraftctl VERB [-h] …", "", "verbs:"]
+    lines = ["usage: kraftctl VERB [-h] … | --version", "", "verbs:"]
     lines += [f"  {verb:<10} {what}" for verb, (_, what) in VERBS.items()]
     return "\n".join(lines)
 
@@ -27,6 +27,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in {"-h", "--help", "help"}:
         print(usage())
+        return 0
+    if given == ["--version"]:
+        from records.release import version_text
+
+        print(version_text("kraftctl"))
         return 0
     if not given or given[0] not in VERBS:
         what = f"kraftctl: there is no verb {given[0]!r}\n\n" if given else ""

@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 
 from controller.ctl.local_quorum import HOST, PrepareFailed, check_free, format_directory
+from records.release import KAFKA_VERSION as VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from controller.ctl.local_quorum import LocalQuorum
 
-VERSION = "4.3.1"
 ID_OFFSET = 100
 # The ports of brokers begin this much above that of the first node.
 PORT_OFFSET = 10

@@ -27,6 +27,7 @@ from raft.step import start as raft_start
 from raft.step import step as raft_step
 from records.errors import ApiError
 from records.messages.envelope import EnvelopeResponse
+from records.release import VERSION
 from records.wire import EncodeError
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Node:
 
     def start(self) -> None:
         """Make the first step; requests are accepted from now on."""
-        self.log("node_starting", node_id=self.replica.key.id, log_end=self.replica.log.end)
+        self.log("node_starting", node_id=self.replica.key.id, version=VERSION, log_end=self.replica.log.end)
         for name, fields in self.storage.notes:
             self.log(name, **fields)
         self._inputs.appendleft((self._start_raft, None))

@@ -16,8 +16,8 @@ from controller.tools.command_line.options import (
     help_table,
     read,
 )
-from controller.tools.command_line.release import KAFKA_VERSION
 from controller.tools.command_line.standard_streams import complain
+from records.release import KAFKA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

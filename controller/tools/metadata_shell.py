@@ -36,6 +36,11 @@ def run(arguments: list[str]) -> int:
         from controller.tools.live_shell import run as run_live
 
         return run_live(arguments)
+    if arguments == ["--version"]:
+        from records.release import version_text
+
+        print(version_text("kafka-metadata-shell"))
+        return 0
     try:
         given = parse(parser(), arguments)
     except HelpShown:

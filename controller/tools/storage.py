@@ -24,6 +24,11 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """Run the tool with these arguments; returns the exit code."""
+    if arguments == ["--version"]:
+        from records.release import version_text
+
+        print(version_text("kafka-storage"))
+        return 0
     try:
         given = parse(parser(), arguments)
     except HelpShown:

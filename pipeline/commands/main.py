@@ -6,6 +6,8 @@ import sys
 from argparse import ArgumentParser
 from importlib import import_module
 
+from records.release import version_text
+
 # command: (module relative to this package, what it does); a module has add_arguments(parser) and run(arguments), which
 # returns the exit code
 COMMANDS = {
@@ -19,7 +21,7 @@ COMMANDS = {
 
 
 def usage() -> str:
-    lines = ["usage: kraft-pipeline COMMAND [-h] …", "", "commands:"]
+    lines = ["usage: kraft-pipeline COMMAND [-h] … | --version", "", "commands:"]
     return "\n".join([*lines, *(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())])
 
 
@@ -28,6 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in {"-h", "--help", "help"}:
         print(usage())
+        return 0
+    if given == ["--version"]:
+        print(version_text("kraft-pipeline"))
         return 0
     if not given or given[0] not in COMMANDS:
         what = f"kraft-pipeline: there is no command {given[0]!r}\n\n" if given else ""

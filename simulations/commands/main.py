@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from records.release import version_text
 from simulations.commands.arguments import PROGRAM
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Simulated worlds, made from a seed, that run a quorum under faults."
     )
+    parser.add_argument("--version", action="version", version=version_text(PROGRAM))
     parsers = parser.add_subparsers(dest="command", required=True)
     for name in COMMANDS:
         module = import_module(f".{name}", __package__)

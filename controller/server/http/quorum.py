@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.keys import own, server
 from controller.server.http.probes import ready, role_name
 from raft.roles import Follower, Leader
+from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def _node(reading: Reading) -> dict[str, Any]:
     replica, env = reading.replica, reading.env
     return {
         "id": replica.key.id,
+        "version": VERSION,
+        "kafka_version": KAFKA_VERSION,
         "directory_id": uuid_text(replica.key.directory_id),
         "cluster_id": env.cluster_id,
         "role": role_name(replica),

@@ -10,6 +10,7 @@ from controller.server.http.names import exported_name
 from controller.server.http.probes import role_name
 from controller.state.partitions.election_counts import ELR, UNCLEAN
 from raft.roles import Candidate, Leader
+from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ HISTOGRAM = "histogram"
 BROKERS_MAX = 10_000
 # The tags of the metrics of a controller's authorizer (KIP-877).
 PLUGIN = (("config", "authorizer.class.name"), ("class", "StandardAuthorizer"), ("role", "controller"))
+BUILD = (("version", VERSION), ("kafka_version", KAFKA_VERSION))
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 
 
@@ -264,6 +266,8 @@ KAFKA: tuple[Row, ...] = (
 )
 
 OWN: tuple[Row, ...] = (
+    Row("", "kraft_build_info", GAUGE, lambda _: [Labelled(BUILD, 1)],
+        "Always 1; the labels have the version of kraft-quorum, and of Kafka whose protocol it equals."),
     Row("", "kraft_under_replicated_partitions", GAUGE, lambda r: len(r.under_replicated),
         "Partitions with a replica that is not in the ISR. In Kafka only brokers have this metric."),
     Row("", "kraft_commit_latency_seconds", HISTOGRAM, lambda r: r.counted.commits,

@@ -82,9 +82,9 @@ def uuid_named(name: str) -> bytes | None:
 
 def root(image: Image) -> Directory:
     """The whole tree of an image."""
-    from controller.tools.command_line.release import COMMIT_ID, KAFKA_VERSION
+    from records.release import KAFKA_COMMIT_ID, KAFKA_VERSION
 
-    local: Children = {"version": lambda: KAFKA_VERSION, "commitId": lambda: COMMIT_ID}
+    local: Children = {"version": lambda: KAFKA_VERSION, "commitId": lambda: KAFKA_COMMIT_ID}
     children: Children = {
         "acls": lambda: fixed("AclsImageNode", {"byId": lambda: acls(image)}),
         "clientQuotas": lambda: quotas(image),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,3 +122,20 @@ def test_wrong_arguments_are_refused_with_a_reason(capsys: pytest.CaptureFixture
             main(argv)
 
         assert (raised.value.code, message in capsys.readouterr().err) == (2, True)
+
+
+def test_a_missing_extra_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "greenlet.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'greenlet'\", name='greenlet')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "simulations", "run", "--seed", "1"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "python -m simulations: greenlet is not installed; pip install 'kraft-quorum[simulations]'\n"
+    )
