@@ -17,9 +17,9 @@ DIRECTORY = Path(__file__).parent
 
 
 class Entry(NamedTuple):
-    """name: of the file; plan: as text; mutant_id: empty where the code itself was broken; property_id: what broke;
-    found: how it was come upon. original: the plan before it was shrunk, as text, empty where nobody kept it; runs,
-    cpu_s: what shrinking took.
+    """name: of the file; plan: as text; mutant_id: empty if the code itself was broken; property_id: the violated
+    property; found: how it was found. original: the plan before it was shrunk, as text, empty if it was not kept; runs,
+    cpu_s: the cost of shrinking.
     """
 
     name: str

@@ -1,5 +1,5 @@
-"""The smallest schedules known, by hand, for mutants whose break is understood: each step is a fault or a decision of
-noise that is not the default (a late message, a timer that expires together with another).
+"""The smallest known schedules, made by hand, for mutants whose violation is understood: each step is a fault or a
+decision of noise that is not the default (a late message, a timer that expires together with another).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Smallest(NamedTuple):
-    """steps: how many; why: in a line."""
+    """steps: how many; why: the reason in one line."""
 
     steps: int
     why: str

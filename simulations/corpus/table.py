@@ -35,7 +35,9 @@ ROW = re.compile(r"\| (\S+) \| .* \| (\d+|all) \| ([0-9a-f]{7,12}) \|")
 
 
 class Seen(NamedTuple):
-    """How an entry was last seen to break. decisions: of noise, -1 where all noise remains; commit: of the code."""
+    """How an entry was last seen to violate its property. decisions: of noise, -1 if all noise remains; commit: of the
+    code.
+    """
 
     decisions: int
     commit: str

@@ -1,1 +1,1 @@
-"""What worlds come to, counted: what each role makes of each message, how roles and actions follow, named moments."""
+"""Counts what happens in worlds: outcomes of messages by role, sequences of roles and of actions, named moments."""

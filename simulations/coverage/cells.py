@@ -1,7 +1,7 @@
 """Counts the outcome of each message, by role, kind of message and outcome.
 
-A request's outcome is what it is answered, be that later: an error by its name, or what is given. That of an answer is
-what it says, or what was done with its records, where it is waited for; and `late` where it no longer is.
+The outcome of a request is its answer, even if it is given later: an error by its name, or the kind of data. The
+outcome of an answer is its content, or what was done with its records, if the node waits for it; otherwise `late`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _REPLIES = frozenset((do.Reply, do.ReplyRecords, do.ReplySnapshot))
 
 
 class _Sent(NamedTuple):
-    """A request that was sent. name: of its kind, a pre-vote apart; epoch: that it names; tenure: in which it was sent;
-    until_ms: when it is given up.
+    """A request that was sent. name: of its kind, a pre-vote apart; epoch: in the request; tenure: the role in which it
+    was sent; until_ms: its timeout.
     """
 
     name: str
@@ -51,9 +51,9 @@ class _Sent(NamedTuple):
 
 
 class _Life:
-    """role, log_end: before the step; tenure: how many it had, where one goes on when a vote is given; sent: by number;
-    newest: the number of the last to each peer; asked: role and kind of request of those that are not answered, by
-    source.
+    """role, log_end: before the step; tenure: the number of roles so far, where granting a vote begins no new one;
+    sent: by number; newest: the number of the last request to each peer; asked: role and kind of the unanswered
+    requests, by source.
     """
 
     def __init__(self) -> None:
@@ -134,9 +134,9 @@ def outcome_of_reply(effect: Any) -> str:
 
 
 def outcome_of_answer(name: str, response: Any, effects: list[Any], grown: int) -> str:
-    """What an answer to a request of this kind says, where that is waited for, or what is done with it.
+    """The content of an answer to a request of this kind, or what is done with it.
 
-    grown: by how much the log has; what a step orders may wait for a save, and comes later.
+    grown: by how much the log has grown; an order of the step may wait for a save, and come later.
     """
     error = response.error_code
     if not error and not is_of_log(response):

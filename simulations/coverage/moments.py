@@ -1,6 +1,6 @@
 """Named moments that some world must reach: situations that make elections, logs, snapshots and disks hard.
 
-Each is told of by a step of one node, beside what is remembered of its life. None of them is wrong.
+Each is recognised by a step of one node and the state before it. None of them is a violation.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 
 class Life:
-    """What is remembered of a life, as it was before the step: the role; (start, end) of the log; the durable end;
-    whether an election is being saved; whether a part of a snapshot did not come; how often the log was cut since it
-    grew.
+    """The state of a process before the step: the role; (start, end) of the log; the durable end; whether an election
+    is being saved; whether a part of a snapshot is missing; how often the log was truncated since it grew.
     """
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
 
 
 def why_not(path: Path) -> str:
-    """Why these roles cannot follow each other; "" where they can."""
+    """Why these roles cannot follow each other; "" if they can."""
     first, then, last = path
     if (first, then) not in TRANSITIONS or (then, last) not in TRANSITIONS:
         return "one does not follow the other"

@@ -74,12 +74,12 @@ def _held_up(rng: Random, plan: Plan) -> None:
 
 
 def _outdated(rng: Random, plan: Plan) -> None:
-    """One that knows no pre-votes is parted from its leader alone, and stands. Who gives it a vote that does not come
-    asks that leader, which knows nothing of it, for a pre-vote of a later epoch.
+    """A node without pre-votes is cut off from its leader alone, and becomes candidate. A node that granted it a vote
+    whose answer is lost asks that leader, which knows nothing of the election, for a pre-vote of a later epoch.
     """
     plan.voters, plan.releases = 3, {2: "3.9"}
     plan.calm = Calm(plan.voter_ids)
-    plan.load = Load(every_ms=0)  # so that who asks is as good as its leader
+    plan.load = Load(every_ms=0)  # so that the candidate's log is as up to date as its leader's
     plan.faults += _often(rng, 3_000, lambda: Fault("resign", {"whom": "leader"}))
     plan.faults += _often(rng, 1_800, lambda: Fault("part", {
         "whom": 2, "other": "leader", "direction": "both", "for_ms": between(rng, 700, 1_200),
@@ -105,16 +105,18 @@ def _split(rng: Random, plan: Plan) -> None:
 
 
 def _deaf(rng: Random, plan: Plan) -> None:
-    """Whoever leads writes on and is not heard, hears of the next epoch and not who leads it, and so asks around."""
+    """The leader writes on and is not heard; it learns of the next epoch but not its leader, and therefore asks other
+    nodes.
+    """
     plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 400, 800, "out"))
     plan.faults += _often(rng, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))
     plan.faults.append(Fault("odd_answers", {"whom": 0, "of_100": 50, "for_ms": CHAOS_MS}))
 
 
 def _crossed(rng: Random, plan: Plan) -> None:
-    """Requests come to whom they were not meant for, or are of another cluster, in the midst of elections.
+    """Requests reach the wrong node, or are of another cluster, during elections.
 
-    One that knows no pre-votes has the others stand without them.
+    A node without pre-votes makes the others hold elections without them.
     """
     plan.releases = {between(rng, 1, 3): "3.9"}
     ways = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3), (3, 2, 1)]
@@ -140,9 +142,10 @@ def _leaving(rng: Random, plan: Plan) -> None:
 
 
 def _handover(rng: Random, plan: Plan) -> None:
-    """A leader that was cut off is back before it knows, and hears first of the next one that this has resigned.
+    """A leader that was cut off is reconnected before it notices, and first learns of the next leader by its
+    resignation.
 
-    Who gave its vote finds its leader by asking, as that cannot tell.
+    Nodes that granted their vote find the leader by asking others, since the resigned one cannot name it.
     """
     if rng.random() < 0.5:
         plan.faults += _often(rng, 2_500, lambda: Fault("succession", {"times": 3, "for_ms": 300}))
@@ -167,7 +170,7 @@ def _onlookers(rng: Random, plan: Plan) -> None:
 
 
 def _rotten(rng: Random, plan: Plan) -> None:
-    """Snapshots rot on the leader while followers reset their logs to them."""
+    """Bits flip in snapshots on the leader while followers reset their logs to them."""
     plan.faults += _often(rng, 1_000, lambda: Fault("wipe", {"whom": "follower", "down_ms": 20}))
     plan.faults += _often(rng, 700, lambda: Fault("rot", {
         "file": "snapshot", "whom": "leader", "place": between(rng, 0, 999), "bit": 3,

@@ -18,7 +18,8 @@ CHANGES = {"release", "broker_release", "controller_release", "level_up", "level
 
 class Worlds:
     """count: how many; mixed: in how many of them nodes had software of several releases, or a level of a feature
-    changed; struck: in how many each kind of fault did; seen: how often each was; notes: of the core, by name.
+    changed; struck: in how many each kind of fault had a target; seen: how often each item was; notes: of the core, by
+    name.
     """
 
     def __init__(self) -> None:

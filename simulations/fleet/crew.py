@@ -1,4 +1,4 @@
-"""Who does the work that a command has: processes of this machine, or a fleet; and whether rows are kept."""
+"""The processes that do a command's work: on this machine, or on Spark; and whether rows are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_spark(parser: argparse.ArgumentParser) -> None:
 
 
 def crew_of(args: argparse.Namespace) -> Crew:
-    """The one that the arguments ask for. Raises ValueError where --out is not new."""
+    """The crew that the arguments ask for. Raises ValueError if the directory of --out exists."""
     if args.out is not None and args.out.exists():
         raise ValueError(f"--out {args.out}: is there already; a directory that is not is wanted")
     if args.spark:

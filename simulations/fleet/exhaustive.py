@@ -1,7 +1,7 @@
-"""A scope that is too large for one process: searched in parts, each by a machine of the fleet.
+"""The search of a scope that is too large for one process, in parts, each on a machine of the fleet.
 
-A part is the same scope in which only one node may crash, and only one node's messages may get lost, where the scope
-allows one crash, one loss. What happens in the whole happens in one of its parts; what is in several is counted once,
+A part is the same scope with only one node that may crash, and only one node whose messages may be lost, if the scope
+allows one crash and one loss. Each state of the whole is in one of its parts; states in several parts are counted once,
 by the fingerprints of all states, which each part leaves in the table.
 """
 
@@ -30,7 +30,7 @@ ROWS = 1 << 16
 
 
 class Whole(NamedTuple):
-    """What all parts together came to. parts: of each, what it found; states: distinct ones, over all of them."""
+    """The result of all parts together. parts: the result of each; states: distinct ones, over all of them."""
 
     parts: list[Found]
     states: int
@@ -41,8 +41,8 @@ class Whole(NamedTuple):
 
 
 def parts_of(scope: Scope) -> list[Scope]:
-    """Scopes that come to the same states together. A second crash, or loss, may be another node's, so there are no
-    parts by that.
+    """Scopes that reach the same states together. If two crashes or losses are allowed, they may be of two nodes, so
+    the scope is not divided by them.
     """
     crashes = NODES if scope.crashes == 1 and not scope.crash_of else (scope.crash_of,)
     losses = NODES if scope.losses == 1 and not scope.lose_of else (scope.lose_of,)
@@ -50,9 +50,9 @@ def parts_of(scope: Scope) -> list[Scope]:
 
 
 def search_parts(scope: Scope, states_max: int, *, master: str, out: Path) -> Whole:
-    """Search all parts of a scope by a fleet. states_max: of each part. out: where the table stays, a new directory.
+    """Search all parts of a scope on a fleet. states_max: of each part. out: the directory of the table, which is new.
 
-    Raises ValueError where there is no Spark.
+    Raises ValueError without Spark.
     """
     parts = parts_of(scope)
     run(master, len(parts), len(parts), searcher(parts, states_max), schema(), out)
@@ -61,14 +61,14 @@ def search_parts(scope: Scope, states_max: int, *, master: str, out: Path) -> Wh
 
 @cache
 def schema() -> Any:
-    """Of the table: a row for each state of a part; and one of the part itself, where `found` is what it came to."""
+    """Of the table: a row for each state of a part; and one of the part itself, whose `found` is the result."""
     import pyarrow as pa
 
     return pa.schema([("part", pa.int32()), ("fingerprint", pa.int64()), ("found", pa.string())])
 
 
 def searcher(parts: list[Scope], states_max: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What a machine does with the numbers of its parts."""
+    """The function that a machine calls with the numbers of its parts."""
 
     def work(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
@@ -91,7 +91,7 @@ def batches_of(number: int, found: Found, seen: set[int]) -> Iterator[pa.RecordB
 
 
 def whole_of(directory: Path) -> Whole:
-    """What a table says."""
+    """The result in a table."""
     import pyarrow.dataset
 
     table = pyarrow.dataset.dataset(str(directory), schema=schema())
@@ -104,7 +104,7 @@ def whole_of(directory: Path) -> Whole:
 
 
 def states_in(directories: Sequence[Path]) -> int:
-    """How many distinct states some tables have together."""
+    """The number of distinct states in some tables together."""
     import pyarrow as pa
     import pyarrow.compute
     import pyarrow.dataset

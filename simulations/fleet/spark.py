@@ -1,8 +1,8 @@
 """Tasks over Spark: each partition has some of them done by a process of its own, and writes its part of the table.
 
-That process is started afresh by Spark's worker, as `simulations.running.workers` does everywhere: a mutant has a
-process of its own, a worker that dies loses a row and not the job, and what a seed may take is guarded. Machines of a
-cluster need this package installed, of the same commit.
+That process is started by Spark's worker, as by `simulations.running.workers`: a mutant has a process of its own, a
+worker that dies loses a row and not the job, and time and memory of a seed are limited. Machines of a cluster need this
+package installed, of the same commit.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from simulations.running.tasks import Row, Task
 
-# Of each core: enough that none waits long for the last, few enough that starting a process does not count.
+# Partitions per core: enough that no core waits long for the last, few enough that starting processes costs little.
 PARTS_PER_CORE = 8
 LOOK_S = 0.5
 APP = "simulations"
 
 
 def rows(tasks: Sequence[Task], *, master: str, out: Path | None) -> Iterator[Row]:
-    """Have tasks done by a fleet, and yield what comes of each, when all are done.
+    """Do tasks on a fleet, and yield the result of each when all are done.
 
-    out: where the table is kept, a directory that is not there yet. Raises ValueError where there is no Spark.
+    out: the directory of the table, which must not exist. Raises ValueError without Spark.
     """
     from pipeline.session import cores_of
 
@@ -44,7 +44,7 @@ def rows(tasks: Sequence[Task], *, master: str, out: Path | None) -> Iterator[Ro
 
 
 def performer(tasks: tuple[Task, ...], of_revision: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What a partition does with the numbers of its tasks."""
+    """The function that a partition calls with the numbers of its tasks."""
 
     def perform(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         mine = [number for batch in numbers for number in batch.column(0).to_pylist()]
@@ -56,9 +56,9 @@ def performer(tasks: tuple[Task, ...], of_revision: str) -> Callable[[Iterator[A
 
 
 def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: Any, directory: Path) -> None:
-    """Give the numbers below `count` to `work` in so many parts, and write what it makes to a new directory.
+    """Call `work` with the numbers below `count`, in this many partitions, and write its results to a new directory.
 
-    columns: the Arrow schema of that. Raises ValueError where there is no Spark, and OSError where it fails.
+    columns: the Arrow schema of the results. Raises ValueError without Spark, and OSError if the job fails.
     """
     from pipeline.session import NoSpark, spark_session
 
@@ -85,12 +85,12 @@ def run(master: str, count: int, parts: int, work: Callable[..., Any], columns: 
 
 
 def _reason(error: BaseException) -> str:
-    """What Spark says, without the places in its own code."""
+    """The text of Spark's error, without its stack frames."""
     return "\n".join(line for line in str(error).splitlines() if line and not line.lstrip().startswith("at "))
 
 
 def _tell(session: Any, writing: threading.Thread, parts: int) -> None:
-    """Draw how far the fleet is until it is done."""
+    """Show the progress of the fleet until it is done."""
     progress = Progress(parts, "parts")
     tracker = session.sparkContext.statusTracker()
     done = 0

@@ -1,4 +1,4 @@
-"""What came of worlds as a table, one row for each: the same from a fleet and from here, but for what it cost."""
+"""The outcomes of worlds as a table, one row each: equal on a fleet and on one machine, but for the costs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FILE = "part-00000.parquet"
-# Of a task of plans that could not be done.
+# In the rows of a task that failed.
 NO_SEED = -1
-# Columns that are not of the outcome: which task it belongs to, of what, why it could not be lived through, a share of
-# what its task took, and the commit of the code.
+# Columns beside those of the outcome: the task, its subject, why it failed, the share of the task's cost, and the
+# commit of the code.
 OWN = {"task": int, "level": str, "mutant": str, "error": str, "cpu_s": float, "revision": str}
 
 
@@ -41,7 +41,7 @@ def schema() -> Any:
 
 
 def records(number: int, row: Row, revision: str) -> list[dict[str, Any]]:
-    """A row for each seed that was lived through, and where a task could not be done, for each that was not."""
+    """A row for each seed that was run; if a task failed, a row for each of its seeds that was not."""
     task = row.task
     outcomes = [(outcome, "") for outcome in row.outcomes]
     if row.error:
@@ -52,14 +52,14 @@ def records(number: int, row: Row, revision: str) -> list[dict[str, Any]]:
 
 
 def batch_of(number: int, row: Row, revision: str) -> pa.RecordBatch:
-    """The same as Arrow has it."""
+    """The rows as an Arrow batch."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_pylist(records(number, row, revision), schema=schema())
 
 
 def rows_of(directory: Path, tasks: Sequence[Task]) -> Iterator[Row]:
-    """What came of tasks, from the table that was made of it, one file after the other: a task's rows are of one."""
+    """The results of tasks, from their table, file by file: the rows of a task are in one file."""
     import pyarrow.dataset
 
     left = set(range(len(tasks)))
@@ -80,7 +80,7 @@ def _row(task: Task, records: list[dict[str, Any]]) -> Row:
 
 
 def revision() -> str:
-    """The commit that the code is of, where that can be told: shortened, with a + where files differ from it."""
+    """The commit of the code, if known: shortened, with a + if files differ from it."""
     try:
         told = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - the git of who asks
@@ -110,5 +110,5 @@ class Table:
         self._writer.close()
 
     def add(self, number: int, row: Row) -> None:
-        """What came of the task of this number."""
+        """Add the result of the task of this number."""
         self._writer.write_batch(batch_of(number, row, self._revision))

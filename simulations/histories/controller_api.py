@@ -1,8 +1,8 @@
-"""What one controller that nothing ever happened to would answer to its clients: the API as a sequential object.
+"""The answers of a single controller without faults: the API as a sequential object.
 
-Operations, each about one thing; a request about several is written down as several of one time:
+Each operation is about one thing; a request about several is recorded as several concurrent operations:
 
-| asked | told |
+| operation | answer |
 |---|---|
 | `("create", name, partitions, configs)` | `("ok", topic id)`, `exists` |
 | `("delete", name, topic id or None)` | `ok`, `missing` |
@@ -16,11 +16,11 @@ Operations, each about one thing; a request about several is written down as sev
 | `("unregister", broker id)` | `ok`, `missing` |
 | `("alter partition", topic id, partition, partition epoch)` | `("ok", new partition epoch)`, `stale` |
 | `("set feature", name, level, "up" or "down")` | `ok`, `was higher`, `was lower` |
-| `("validate", what is asked)` | as that is told, `ok` without an id; and nothing changes |
+| `("validate", operation)` | the answer of the operation, `ok` without an id; and nothing changes |
 
-`refused` is the answer to what was refused for a reason that this object knows nothing of, as that no broker lives;
-then nothing may have changed. Absent configs have no value; `()` is that of none.
-A deletion names its topic, and where it was by id that too.
+`refused` is the answer to an operation that was refused for a reason outside of this model, such as too few brokers;
+then nothing may have changed. Absent configs have no value; `()` stands for no configs.
+A deletion names its topic, and also the id if the request did.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Topic(NamedTuple):
-    """A topic that is there. id: None where nobody was told yet which it got."""
+    """An existing topic. id: None if no answer has named it yet."""
 
     id: Any
     partitions: int
@@ -44,7 +44,7 @@ class Topic(NamedTuple):
 
 
 class ControllerApi:
-    """The model. Its state is that of the one thing that a part of the history is about; None for nothing yet."""
+    """The model. Its state is that of the one thing that a part of the history is about; None before the first."""
 
     initial: Hashable = None
 

@@ -1,4 +1,4 @@
-"""What brokers and features are in the model of the controller's API (`controller_api`)."""
+"""Brokers and features in the model of the controller's API (`controller_api`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ BLOCK = 1000
 
 
 class Registration(NamedTuple):
-    """What is known of one broker id. epoch: the greatest that was told; incarnation: of the registration that there
-    is, None where there is none; is_told: whether the epoch is that of this registration.
+    """What is known of one broker id. epoch: the greatest in an answer; incarnation: of the present registration, None
+    without one; is_told: whether the epoch is that of this registration.
     """
 
     epoch: int = -1
@@ -24,14 +24,14 @@ NOBODY = Registration()
 
 
 def allocate(state: int | None, _asked: Any, answer: Any) -> Any:
-    """Blocks do not overlap, and go up; those of unanswered requests are skipped."""
+    """Blocks of ids do not overlap, and increase; those of unanswered requests are skipped."""
     if answer is UNKNOWN:
         return state
     return answer + BLOCK if answer >= (state or 0) else REFUSED
 
 
 def register(state: Registration | None, asked: Any, answer: Any) -> Any:
-    """Each new incarnation of a broker has a greater epoch; one that asks again is told the same."""
+    """Each new incarnation of a broker has a greater epoch; a repeated registration gets the same epoch."""
     known = state or NOBODY
     is_same = asked[2] == known.incarnation
     if answer is UNKNOWN:
@@ -41,7 +41,7 @@ def register(state: Registration | None, asked: Any, answer: Any) -> Any:
 
 
 def unregister(state: Registration | None, _asked: Any, answer: Any) -> Any:
-    """Who is registered is so no more; the next registration has a greater epoch all the same."""
+    """The registration is removed; the next one still has a greater epoch."""
     known = state or NOBODY
     if answer not in (UNKNOWN, "missing" if known.incarnation is None else "ok"):
         return REFUSED
@@ -49,7 +49,7 @@ def unregister(state: Registration | None, _asked: Any, answer: Any) -> Any:
 
 
 def alter_partition(state: int | None, asked: Any, answer: Any) -> Any:
-    """Of each partition epoch one change goes out; the controller may raise the epoch by itself at any time."""
+    """At each partition epoch one change succeeds; the controller may raise the epoch by itself at any time."""
     if answer is UNKNOWN or answer == "stale":
         return state
     expected = asked[3]
@@ -59,7 +59,7 @@ def alter_partition(state: int | None, asked: Any, answer: Any) -> Any:
 
 
 def set_feature(state: int | None, asked: Any, answer: Any) -> Any:
-    """A level goes up where that is asked for, and down where that is; None for one that nobody has set yet."""
+    """A level rises by an upgrade, and falls by a downgrade; None for a feature that was never set."""
     _, _, level, way = asked
     if answer == "was higher":
         return state if way == "up" and (state is None or state > level) else REFUSED

@@ -1,7 +1,7 @@
-"""The operations of `controller_api` as requests of Kafka's protocol, and the answers as what was told.
+"""The operations of `controller_api` as requests of Kafka's protocol, and responses as answers of the model.
 
-A controller that loses its leadership answers NOT_CONTROLLER also to what it has written by then, and whose fate it
-does not know; so that answer, like none at all, leaves the outcome open.
+A controller that loses its leadership answers NOT_CONTROLLER also to requests whose records it has written and whose
+outcome it does not know; so that answer, like none at all, leaves the outcome open.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def request_of(asked: Any, timeout_ms: int = TIMEOUT_MS, keys: tuple[str, ...] |
 
 
 def answer_of(asked: Any, answer: Any) -> Any:
-    """The answer in the form of the model; UNKNOWN where the operation may or may not have happened."""
+    """The answer in the form of the model; UNKNOWN if the operation may or may not have happened."""
     if asked[0] == "validate":
         answer = answer_of(asked[1], answer)
         return "ok" if isinstance(answer, tuple) else answer
@@ -68,7 +68,7 @@ def _created(answer: Any) -> Any:
 
 
 def answer_of_created(topic: Any) -> Any:
-    """What CreateTopics says of one topic."""
+    """The answer for one topic of CreateTopics."""
     return _told(topic.error_code, ("ok", topic.topic_id), {Error.TOPIC_ALREADY_EXISTS: "exists"})
 
 
@@ -151,7 +151,7 @@ def _set_feature(asked: Any) -> UpdateFeaturesRequest:
 
 
 def _feature_set(answer: Any) -> Any:
-    """Two refusals tell of the level that there was, in words alone."""
+    """Two refusals contain the present level, only in their texts."""
     if answer.error_code == Error.INVALID_UPDATE_VERSION:
         text = answer.error_message or ""
         if "Can't downgrade the version of this feature without" in text:
@@ -189,7 +189,7 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
     "read broker": _read(BROKER),
     "set feature": _set_feature,
     "unregister": lambda asked: UnregisterBrokerRequest(broker_id=asked[1]),
-    # As a broker of this id and epoch: who asks is no part of what is asked.
+    # As a broker of this id and epoch: the sender is not part of the operation.
     "allocate": lambda asked: AllocateProducerIdsRequest(broker_id=asked[1], broker_epoch=asked[2]),
 }
 

@@ -1,5 +1,5 @@
-"""Whether a history is linearizable: each operation seems to happen at one moment between its call and its answer
-(Wing and Gong 1993; Lowe 2017 for what is remembered; Horn and Kroening 2015 for the parts).
+"""The check whether a history is linearizable: each operation seems to happen at one moment between its call and its
+answer (Wing and Gong 1993; Lowe 2017 for the memoization; Horn and Kroening 2015 for the parts).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ EFFORT = 100_000
 class Verdict:
     """ok, violation or unknown: the budget was spent. key: of the part that is wrong, or could not be decided.
 
-    witness: the shortest beginning of that part that cannot be explained, without reads that explain nothing; order: as
-    much of it as one server could have done, in its order; stuck: the operations, any of which would have had to come
-    next. looked_at: configurations, of all parts.
+    witness: the shortest prefix of that part that cannot be explained, without reads that are not needed; order: the
+    longest order of it that one server could have executed; stuck: the operations, one of which would have to be next.
+    looked_at: configurations, of all parts.
     """
 
     result: str
@@ -71,7 +71,7 @@ def check(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -
 
 
 def parts(model: Model, operations: Sequence[Operation]) -> dict[Hashable, list[Operation]]:
-    """The operations of each key, by the order of their calls: a history is linearizable where each part is."""
+    """The operations of each key, by the order of their calls: a history is linearizable if each part is."""
     found: dict[Hashable, list[Operation]] = {}
     for operation in operations:
         found.setdefault(model.key(operation.asked), []).append(operation)
@@ -79,8 +79,8 @@ def parts(model: Model, operations: Sequence[Operation]) -> dict[Hashable, list[
 
 
 def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) -> dict[int, int]:
-    """At which place of the history each operation may have taken effect, by its number in it: never before it was
-    asked or after it was answered, and in an order that explains the answers. Those that no order explains have none.
+    """The position in the history at which each operation may have taken effect, by its number: not before its call or
+    after its answer, and in an order that explains the answers. Operations that no order explains have none.
     """
     numbers = {id(operation): number for number, operation in enumerate(operations)}
     found: dict[int, int] = {}
@@ -96,9 +96,9 @@ def points(model: Model, operations: Sequence[Operation], budget: int = BUDGET) 
 
 
 class _Entry:
-    """A call or an answer, in a list that entries leave and come back to. bit: of the operation; answer: None for an
-    answer itself, and for a call that has none; after: bits of the operation that asked the same before, and was not
-    answered either: of such twins the earlier goes first, as nobody could tell.
+    """A call or an answer, in a list that entries leave and re-enter. bit: of the operation; answer: None for an answer
+    itself, and for a call without one; after: bits of the operation with the same arguments before it that has no
+    answer either: of such twins the earlier goes first, since they cannot be distinguished.
     """
 
     __slots__ = ("after", "answer", "bit", "following", "is_call", "operation", "previous")
@@ -114,9 +114,10 @@ class _Entry:
 
 
 class Search:
-    """The search through one part. looked_at: configurations, that is sets of operations done with the state after.
+    """The search through one part. looked_at: configurations, which are sets of executed operations with the state
+    after them.
 
-    wall: the last answer that nothing got past; longest: the longest order that got as far, or one of all.
+    wall: the last answer that no order got past; longest: the longest order that got so far, or one of them.
     """
 
     def __init__(self, model: Model, part: Sequence[Operation], budget: int) -> None:
@@ -129,7 +130,7 @@ class Search:
         self._answered = sum(1 << number for number, each in enumerate(part) if each.returned is not None)
 
     def run(self) -> bool | None:
-        """Whether there is an order; None where the budget was spent first."""
+        """Whether there is an order; None if the budget was spent first."""
         step = self._model.step
         calls, unanswered = self._calls, self._unanswered
         state: Any = self._model.initial
@@ -188,8 +189,8 @@ class Search:
 
 
 def _is_new(spent: int, known: list[int]) -> bool:
-    """Whether none that was looked at had spent fewer of the operations without an answer, and keep what is left: what
-    can be explained from here can be from there, as each of those may happen later or never.
+    """Whether no configuration with the same state had used fewer of the operations without an answer: everything that
+    can be explained from here can be from there, since each of those may happen later or never.
     """
     for fewer in known:
         if not fewer & ~spent:
@@ -200,8 +201,8 @@ def _is_new(spent: int, known: list[int]) -> bool:
 
 
 def _listed(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
-    """The calls and answers of what was answered in their order, and the calls of what was not, the latest first; each
-    behind a head.
+    """The calls and answers of answered operations in their order, and the calls of the others, the latest first; each
+    list with a head.
     """
     answered: list[tuple[int, int, _Entry]] = []
     unanswered: list[tuple[int, int, _Entry]] = []
@@ -215,7 +216,7 @@ def _listed(part: Sequence[Operation]) -> tuple[_Entry, _Entry]:
         else:
             call.after = twins.get(operation.asked, 0)
             twins[operation.asked] = call.bit
-            # The latest first: what was done at all was mostly done soon after it was asked.
+            # The latest first: an operation that happened at all mostly happened soon after its call.
             unanswered.append((-operation.invoked, 0, call))
     return _linked(answered), _linked(unanswered)
 
@@ -247,9 +248,9 @@ def _unlift(call: _Entry) -> None:
 
 
 def _explained(model: Model, key: Hashable, part: list[Operation], wall: int, budget: int, looked_at: int) -> Verdict:
-    """The shortest witness: beginnings of a linearizable history are linearizable, as is what is left without a read.
+    """The shortest witness: prefixes of a linearizable history are linearizable, and so is the rest without a read.
 
-    wall: no beginning that ends before it is wrong, for there the same order explains less.
+    wall: no prefix that ends before it is wrong, since the same order explains it.
     """
     ends = sorted(each.returned for each in part if each.returned is not None and each.returned >= wall)
     low, high = 0, len(ends) - 1
@@ -277,7 +278,7 @@ def _explained(model: Model, key: Hashable, part: list[Operation], wall: int, bu
 
 
 def _until(part: Sequence[Operation], end: int) -> list[Operation]:
-    """The history as it stood at a moment: what was answered later had no answer yet."""
+    """The history as it was at a moment: operations answered later had no answer yet."""
     begun = [each for each in part if each.invoked <= end]
     return [
         Operation(each.client, each.asked, UNKNOWN, each.invoked, None)

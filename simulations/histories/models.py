@@ -1,4 +1,4 @@
-"""Sequential models: what one server would answer to one operation after the other."""
+"""Sequential models: the answers of one server to one operation after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Model(Protocol):
-    """A deterministic object. initial: its state at the beginning, hashable, as all states are."""
+    """A deterministic object. initial: its first state, hashable, as all states are."""
 
     initial: Hashable
 
@@ -20,8 +20,9 @@ class Model(Protocol):
         ...
 
     def step(self, state: Any, asked: Any, answer: Any) -> Any:
-        """The state after an operation that was answered so, or REFUSED where this state does not answer so. To one
-        that was told UNKNOWN any answer is possible; a state that depends on the answer must keep that open.
+        """The state after an operation with this answer, or REFUSED if this state does not give this answer. To an
+        operation with the answer UNKNOWN any answer is possible; a state that depends on the answer must keep that
+        open.
         """
         ...
 
@@ -60,7 +61,7 @@ class Register:
 
 
 class Strings:
-    """A map of strings, of which one asks ("get", key) -> value, ("put", key, value), ("append", key, value)."""
+    """A map of strings with ("get", key) -> value, ("put", key, value), ("append", key, value)."""
 
     initial = ""
 

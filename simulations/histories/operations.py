@@ -14,9 +14,9 @@ UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _self: "?", "__slots__": 
 
 @dataclass(slots=True)
 class Operation:
-    """One request of a client. asked: what, hashable; answer: UNKNOWN where there was none.
+    """One request of a client. asked: the operation, hashable; answer: UNKNOWN without one.
 
-    invoked, returned: places in the order of all events of the history; returned is None where no answer came.
+    invoked, returned: positions in the order of all events of the history; returned is None if no answer came.
     """
 
     client: str | int
@@ -31,8 +31,8 @@ class Operation:
 
 
 class Recorder:
-    """Writes a history down while it happens. operations: by the order in which they were asked. now: what time it is;
-    moments: when each event of the history was, the first at 0.
+    """Records a history while it happens. operations: by the order of their calls. now: the present time; moments: the
+    time of each event of the history, the first at 0.
     """
 
     def __init__(self, now: Callable[[], int] = lambda: 0) -> None:

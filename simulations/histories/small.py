@@ -19,9 +19,7 @@ LOST = 0.2
 
 
 def random_history(rng: Random) -> list[Operation]:
-    """Up to six operations of three clients on a register of three values; some are not answered, and answers are by
-    luck.
-    """
+    """Up to six operations of three clients on a register of three values; some unanswered, with random answers."""
     recorder = Recorder()
     under_way: dict[int, Operation] = {}
     count = rng.randrange(1, OPERATIONS_MAX + 1)
@@ -43,7 +41,7 @@ def random_history(rng: Random) -> list[Operation]:
 
 
 def by_all_orders(model: Model, history: Sequence[Operation]) -> bool:
-    """Whether any order of any choice of what was not answered, with all that was, is one that the model allows."""
+    """Whether the model allows any order of any choice of the unanswered operations, with all answered ones."""
     answered = [each for each in history if each.returned is not None]
     lost = [each for each in history if each.returned is None]
     for chosen in range(1 << len(lost)):

@@ -1,7 +1,7 @@
 """The raft-long level: the raft level at Kafka's own timeouts, each world for half a minute and more.
 
-Less happens in a simulated second than at the raft level, whose timeouts are short. This level is for what takes long:
-pauses of many timeouts, drift, retention, stable leaders.
+Less happens in a simulated second than at the raft level, whose timeouts are short. This level is for events that take
+long: pauses of many timeouts, drift, retention, stable leaders.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run: a world made from a plan, its faults, and the calm behind them; what comes of it."""
+"""One run: a world made from a plan, its faults, the recovery phase after them, and the outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simulations.running.closeup import OnDetail
     from simulations.world.process import Process
 
-# The node that was killed may take so long to be at work, in ms.
+# The time that a killed node may take until it serves again, in ms.
 _STARTS_WITHIN_MS = 60
 
 
@@ -39,12 +39,12 @@ class Run(RaftWorld):
         self.recovery_phase = RecoveryPhase(self)
 
     def keep_count(self) -> None:
-        """Have what it comes to counted."""
+        """Have the events of this run counted."""
         self.watch.seen = Seen(self.ledger)
         self.watch.on_detail = self.watch.on_detail or self.watch.seen.moments.on_detail
 
     def execute(self) -> Outcome:
-        """Live it through."""
+        """Run the plan from its first fault to the end of the recovery phase."""
         outcome = Outcome(self.plan.seed)
         try:
             self.begin()
@@ -57,7 +57,7 @@ class Run(RaftWorld):
             outcome.property_id, outcome.text = violation.property_id, violation.text
         except TooBusy as busy:
             outcome.property_id, outcome.text = "L11", str(busy)
-        except Exception as error:  # whatever the product raises ends the world, and is what the run found
+        except Exception as error:  # any exception of the product ends the run, and is its finding
             outcome.property_id = "ASSERT"
             outcome.text = describe_error(error)
         outcome.at_us = self.world.now
@@ -79,13 +79,13 @@ class Run(RaftWorld):
         return outcome
 
     def _report_details(self, on_detail: OnDetail) -> None:
-        """What is known when the run is over."""
+        """Report the details that are known at the end of the run."""
         report_writes(self.ledger.history, on_detail)
 
     # Faults
 
     def begin(self) -> None:
-        """Start all nodes, and have the faults strike when they are due."""
+        """Start all nodes, and arm the triggers of the faults."""
         rng = self.noise.of(self.stream("begin"), BEGIN)
         for node in self.nodes.values():
             node.start_after(between(rng, 0, _STARTS_WITHIN_MS * MS))
@@ -118,11 +118,11 @@ class Run(RaftWorld):
             self.count(fault.kind)
 
     def _do(self, fault: Fault, struck: Process | None) -> bool:
-        """Whether there was anything to do it to."""
+        """Inject a fault; returns whether it had a target."""
         return KINDS[fault.kind].strike(self, fault.args, struck)
 
     def end_chaos(self) -> None:
-        """All faults end, and what they broke is mended; what waited to be undone is undone by this."""
+        """End all faults, and repair what they broke; pending ends of faults are done now."""
         self._phase += 1
         self.triggers.disarm()
         network = self.network

@@ -1,4 +1,4 @@
-"""All that is seen of a world goes through here: to the properties, which judge, and to the trace, which keeps it."""
+"""The watch of a world: passes each event to the properties, which check it, and to the trace, which records it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Told by processes and network; raises Violation from wherever a property breaks.
+    """Called by processes and network; raises Violation from the event at which a property is violated.
 
-    steps: of all nodes; notes: how often each was seen, by name. told: of what is in no trace, where somebody looks
-    closely at this run. seen: where what it comes to is counted.
+    steps: of all nodes; notes: how often each was seen, by name. told: takes details that are in no trace, for a page
+    of this run. seen: counts events, if requested.
     """
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace) -> None:
@@ -75,7 +75,7 @@ class Watch:
         self._on_leaves = _tables(properties, "leaves")
         self._roles: dict[int, Role | None] = {}  # node id: the role last looked at
 
-    # The life of processes
+    # Starts and ends of processes
 
     def started(self, process: Process) -> None:
         self.trace.add((self.world.now, LIFE, process.node.id, "starts", process.life))
@@ -102,19 +102,19 @@ class Watch:
         self.recovery.refused_to_start(process, error)
 
     def failed(self, process: Process, error: Exception) -> None:
-        """A process is to stop, as its disk failed."""
+        """A process is about to stop, since its disk failed."""
         self.noted(process, "disk_failed", {"reason": str(error)})
         self.recovery.failed(process, error)
 
     # Steps
 
     def asked(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request is about to be taken."""
+        """A request is about to be handled."""
         for act in self._on_asked.get(frame.name, ()):
             act(process, frame, requested)
 
     def took_request(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """A request was taken, unless the node had failed and takes in nothing any more."""
+        """A request was handled, unless the node had failed and accepts no input any more."""
         if process.has_failed:
             return
         for act in self._on_took.get(frame.name, ()):
@@ -124,7 +124,7 @@ class Watch:
         self.elections.answered(process, frame, answered)
 
     def stepped(self, process: Process, name: str, event: Any, effects: list[Any]) -> None:
-        """A step was taken, by an input or, with None, by the start; its effects are still to be performed."""
+        """A step was taken, by an input or, with None, by the start; its effects are performed afterwards."""
         replica = process.replica
         role, log, node_id = replica.role, replica.log, process.node.id
         self.steps += 1
@@ -158,7 +158,7 @@ class Watch:
             self.seen.moments.noted(process, name, fields)
 
     def leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
-        """A message leaves its sender."""
+        """A message is sent."""
         client, server = connection.client.node.id, connection.server
         other = 0 if server is None else server.node.id
         sender, target = (other, client) if is_answer else (client, other)
@@ -167,14 +167,14 @@ class Watch:
             act(connection, frame, is_answer)
 
     def arrives(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
-        """A message comes to a process that takes it."""
+        """A message reaches a process that accepts it."""
         client, server = connection.client.node.id, connection.server
         other = 0 if server is None else server.node.id
         sender, target = (other, client) if is_answer else (client, other)
         self.trace.add((self.world.now, ARRIVAL, target, sender, frame.name, frame.sent_at))
 
     def link_changed(self, source: int, target: int, is_cut: bool) -> None:
-        """Nothing passes from one machine to another any more, or all does again."""
+        """A link was cut, or healed."""
         self.trace.add((self.world.now, CUT, source, target, is_cut))
 
     # The state machines
@@ -187,7 +187,7 @@ class Watch:
         self.commits.loaded(process, snapshot, state)
 
     def wrote(self, process: Process, numbers: tuple[int, ...], end_offset: int) -> None:
-        """A client has written, and waits."""
+        """A client has sent a write, and waits."""
         if self.on_detail is not None:
             self.on_detail((self.world.now, ASKED, process.node.id, end_offset, *numbers))
 
@@ -209,7 +209,7 @@ def _methods(properties: tuple[Any, ...], name: str) -> list[Callable[..., None]
 
 
 def _tables(properties: tuple[Any, ...], name: str) -> dict[Any, list[Callable[..., None]]]:
-    """What the properties have in a table of theirs: by class of an input or effect, or by name of a message."""
+    """The methods in one of the properties' tables: by class of an input or effect, or by name of a message."""
     found: dict[Any, list[Callable[..., None]]] = {}
     for each in properties:
         for key, act in getattr(each, name, {}).items():

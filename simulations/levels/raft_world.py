@@ -1,4 +1,4 @@
-"""The world of one plan: nodes, network, clients, and what watches them; and what a fault may ask of it."""
+"""The world of one plan: nodes, network, clients and the watch; and the operations that faults use."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class RaftWorld:
         return Process(node)
 
     def _format(self, node: Node, voters: VoterSet) -> None:
-        """The 0-0 snapshot with the voters, as the formatter leaves it (KIP-853); then none are configured."""
+        """Write the 0-0 snapshot with the voters, as the formatter does (KIP-853); then none are configured."""
         bytes_of = SnapshotBytes(0, 0)
         data = bytes_of.header(0, 1, voters_record(voters)) + bytes_of.footer()
         node.disk.directories.add(DIRECTORY)
@@ -127,17 +127,17 @@ class RaftWorld:
         node.static_voters = VoterSet()
         node.config.bootstrap_servers = tuple(endpoint(each) for each in self.plan.voter_ids if each != node.id)
 
-    # What faults ask of it
+    # Operations for faults
 
     def strikes(self, death: Dead) -> None:
-        """The process that has reached the trigger dies there."""
+        """Kill the process that has reached the trigger, at that point."""
         raise death
 
     def count(self, name: str) -> None:
         self.fired[name] = self.fired.get(name, 0) + 1
 
     def later(self, delay_ms: int, act: Callable[..., Any], *args: Any) -> None:
-        """Call `act(*args)` after a while, unless the faults are over by then and all is healed."""
+        """Call `act(*args)` after a while, unless the faults have ended by then and everything is healed."""
         self.world.after(delay_ms * MS, self._if_same_phase, self._phase, act, args)
 
     def _if_same_phase(self, phase: int, act: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -145,7 +145,7 @@ class RaftWorld:
             act(*args)
 
     def disk_replaced(self, node: Node) -> None:
-        """A disk holds something else than its node had promised."""
+        """A disk no longer has the contents that its node reported as saved."""
         node.disks_lost += 1
         self.forgotten.add(node.id)
         self.ledger.damaged.discard(node.id)
@@ -153,7 +153,9 @@ class RaftWorld:
         self.watch.recovery.disk_replaced(node)
 
     def make_observer(self, node: Node) -> None:
-        """Where voters are known by their directories, one with another directory votes no more (KIP-853)."""
+        """Make an observer of a voter with another directory id: where voters have directory ids, it votes no more
+        (KIP-853).
+        """
         if node.id in self.ledger.voter_ids:
             self.ledger.gone.add(node.id)
         self._configure_bootstrap(node)

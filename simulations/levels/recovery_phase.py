@@ -1,7 +1,8 @@
-"""The calm after the faults: a core of the voters is well, and must elect, commit, catch up, and be left in peace.
+"""The recovery phase after the faults: a core of the voters is healthy, and must elect a leader, commit, catch up, and
+keep the leader.
 
 L01 elect within ELECT_MS, L02 commit, L04 no disruption, L05 every request is answered, L07 all catch up. The bounds
-are long beside what a run takes: what they catch never comes to an end.
+are long compared with a normal run: a quorum that exceeds them never recovers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COMMIT_MS = 5_000
 CATCH_UP_MS = 15_000
 LOOK_MS = 25
 
-# For how long the quorum must stay as it is, while those outside of its core come and go.
+# For how long the leader must stay, while nodes outside of the core join and leave.
 PEACE_TIMEOUTS = 4
 
 WRITE_EVERY_MS = 100
@@ -32,7 +33,7 @@ OF_CALM = {"L01", "L02", "L04", "L05", "L07"}
 
 
 class RecoveryPhase:
-    """elected_ms, committed_ms, caught_up_ms: since the calm began; -1 where it did not come to that."""
+    """elected_ms, committed_ms, caught_up_ms: since the phase began; -1 if not reached."""
 
     def __init__(self, run: RaftWorld) -> None:
         self._run = run
@@ -42,19 +43,19 @@ class RecoveryPhase:
 
     @property
     def elect_within_ms(self) -> int:
-        """Until a leader must be there: those who wait for one that is gone, or for an answer, first have to notice;
-        and split votes repeat.
+        """The time within which a leader must be elected: voters that wait for a lost leader or an answer first time
+        out, and split votes are repeated.
         """
         config = next(iter(self._run.nodes.values())).config
         return CONNECT_MS + config.fetch_timeout_ms + config.request_timeout_ms + 20 * config.election_timeout_ms
 
     def run(self) -> None:
-        """Raises Violation where the core does not get on."""
+        """Raises Violation if the core does not recover."""
         while True:
             try:
                 self._attempt()
             except Violation as found:
-                # What had rotted may be read for the first time in the calm: then others are the core.
+                # A rotten batch may be read for the first time in the recovery phase: then other voters are the core.
                 is_rotten = any(node.broken and node.id in self._run.ledger.damaged for node in self._core)
                 if found.property_id not in OF_CALM or not is_rotten:
                     raise
@@ -89,7 +90,7 @@ class RecoveryPhase:
         self._is_confirmed()
 
     def _choose_core(self) -> list[Node]:
-        """Of the plan's core those that can be well; where they are too few, others too."""
+        """The voters of the plan's core that can be healthy; if they are too few, others too."""
         run = self._run
         ids = [each for each in run.plan.calm.core if each in run.nodes]
         ids += [voter_id for voter_id in run.ledger.voter_ids if voter_id not in ids]
@@ -103,7 +104,7 @@ class RecoveryPhase:
         ]
         size = max(len(run.plan.calm.core), run.ledger.majority)
         if run.plan.calm.others == "join":
-            size = len(ids)  # whoever is well belongs to it, and may lead
+            size = len(ids)  # every healthy voter belongs to it, and may lead
         return sorted(sound[:size], key=lambda node: node.id)
 
     def _outsiders(self) -> list[int]:
@@ -161,7 +162,7 @@ class RecoveryPhase:
         return self._run.ledger.history.end > end
 
     def _all_have(self, end: int) -> bool:
-        """All who should be well have applied so much, and what their one leader wrote first: so they reach it."""
+        """All healthy nodes have applied up to this offset, and the first record that their common leader wrote."""
         leader = self._leader()
         if leader is None:
             return False
@@ -190,7 +191,7 @@ class RecoveryPhase:
         return (world.now - begin) // MS
 
     def _stay_in_peace(self) -> None:
-        """The epoch stays, whatever those outside do: a pre-vote asks before it disturbs (KIP-996)."""
+        """The epoch stays, whatever nodes outside of the core do: a pre-vote does not disturb the leader (KIP-996)."""
         run = self._run
         config = self._core[0].config
         leader = self._leader()
@@ -214,7 +215,7 @@ class RecoveryPhase:
             raise Violation("L04", text)
 
     def _may_be_let_in(self) -> bool:
-        """Whether an outsider stands to whom one of the core gave a pre-vote, as it may while it has no leader."""
+        """Whether an outsider is a candidate with a pre-vote of a core voter, which may grant it while leaderless."""
         ids = {node.id for node in self._core}
         roles = [
             node.process.replica.role for node in self._run.nodes.values()
@@ -231,7 +232,7 @@ class RecoveryPhase:
                     raise Violation("L05", late)
 
     def _is_confirmed(self) -> None:
-        """A leader that asks whether it is one is told so."""
+        """A leader that asks for confirmation of its leadership gets it."""
         run = self._run
         leader = self._leader()
         if leader is None:
@@ -242,7 +243,7 @@ class RecoveryPhase:
             raise Violation("L05", f"node {leader.node.id} asked whether it leads epoch {epoch}, and is not told")
 
     def _state(self) -> str:
-        """Where all nodes are, for a person."""
+        """The state of all nodes, as text for people."""
         rows = []
         for node in self._run.nodes.values():
             process = node.process

@@ -1,1 +1,1 @@
-"""A run as one HTML page that needs nothing else: lanes of nodes, their roles and logs, messages, cuts, what broke."""
+"""A run as one self-contained HTML page: lanes of nodes, their roles and logs, messages, cuts, and the violation."""

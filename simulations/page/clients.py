@@ -1,4 +1,4 @@
-"""Operations of clients, as they are drawn: from when to when, and when each took effect."""
+"""Operations of clients for the drawing: their start and end, and the moment at which each took effect."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from simulations.world.trace import Entry
 
-# A lane has so many rows for operations of one time; what finds no room is drawn in the last.
+# The rows of a lane for concurrent operations; further ones are drawn in the last row.
 ROWS_MAX = 4
 
 
 class Operation(NamedTuple):
-    """What a client asked. end: when it was told; point: when it can have taken effect; None where there is none.
+    """An operation of a client. end: when it was answered; point: when it can have taken effect; None if unknown.
 
-    row: of its lane, so that those of one time do not lie on each other.
+    row: of its lane, so that concurrent operations do not overlap.
     """
 
     client: str
@@ -31,7 +31,7 @@ class Operation(NamedTuple):
 
 
 def operations(entries: Sequence[Entry], details: Iterable[Entry]) -> dict[str, list[Operation]]:
-    """By client, in the order in which they were asked."""
+    """By client, in the order of their calls."""
     details = list(details)
     found = []
     for begin, kind, _, *rest in details:

@@ -1,4 +1,4 @@
-"""The page around the drawing: what broke, the plans, and what everything was at the moment that is pointed at."""
+"""The page around the drawing: the violation, the plans, and the state of each node at the moment under the pointer."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def page(
     details: Iterable[Entry] = (),
 ) -> str:
     """The HTML of a run. entries: of its trace, the newest, oldest first; plan: in JSON; again: the command that
-    repeats it; fields: by name of a message, the names of what it says; original: the plan before it was shrunk;
-    details: what `closeup` told.
+    repeats it; fields: by name of a message, the names of its fields; original: the plan before it was shrunk; details:
+    from `closeup`.
     """
     shown = newest(list(entries))
     details = list(details)
@@ -89,7 +89,7 @@ def page(
 
 
 def _key() -> str:
-    """What the colours and shapes mean."""
+    """The legend of colours and shapes."""
     parts = [_shape(f'<rect class="{role}" width="18" height="10"/>', role) for role in ROLES]
     parts += [
         _shape(f'<line class="m-{kind}" x1="0" y1="9" x2="18" y2="1" stroke-width="2"/>', kind) for kind in MESSAGES
@@ -118,5 +118,5 @@ def _shape(drawn: str, name: str) -> str:
 
 
 def _script(value: object) -> str:
-    """JSON that cannot end the script it stands in."""
+    """JSON in a form that cannot end the script element around it."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

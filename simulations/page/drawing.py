@@ -40,8 +40,8 @@ _ROW_OF = {"fault": 0, "life": 14, "note": 28, "deed": 42}
 
 
 class Drawing:
-    """The SVG of a scene. fields: by name of a message, the names of what it says; clients: by name, what each asked;
-    blamed: nodes at which the property broke.
+    """The SVG of a scene. fields: by name of a message, the names of its fields; clients: by name, the operations of
+    each; blamed: nodes at which the property was violated.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class Drawing:
         self._scale = (self.width - LEFT - 20) / max(1, scene.end - scene.begin)
 
     def x(self, time: int) -> float:
-        """Where a moment is."""
+        """The x coordinate of a moment."""
         return round(LEFT + (max(time, self._scene.begin) - self._scene.begin) * self._scale, 1)
 
     def y(self, node: int) -> int:
-        """Where a node's lane begins."""
+        """The y coordinate of a node's lane."""
         return TOP + LANE * self._nodes.index(node)
 
     def svg(self, broken: str) -> str:
-        """All of it. broken: the property that does not hold at the end, empty where all do."""
+        """The whole drawing. broken: the violated property, empty if all hold."""
         scene = self._scene
         shown = f"{scene.begin / 1e6:.3f} s to {scene.end / 1e6:.3f} s, with {len(scene.arrows)} messages"
         parts = [
@@ -96,7 +96,7 @@ class Drawing:
         return "\n".join(part for part in parts if part)
 
     def _break(self, broken: str) -> Iterator[str]:
-        """The moment, and the lanes of those who did it."""
+        """The moment of the violation, and the lanes of the nodes that caused it."""
         x = self.x(self._scene.end)
         yield f'<line class="broken" x1="{x}" x2="{x}" y1="0" y2="{self.height}"/>'
         yield f'<text class="broken" x="{x - 6}" y="14" text-anchor="end">{escape(broken)} is broken</text>'
@@ -195,6 +195,6 @@ class Drawing:
 
 
 def machine_of(client: str) -> int:
-    """The machine that a client's name stands for, as messages have it; 0 where it has none of its own."""
+    """The id of the machine that messages name for a client; 0 if it has none of its own."""
     name, _, number = client.partition("-")
     return {"broker": 0, "admin": 200}.get(name, 0) + int(number) if number.isdecimal() else 0

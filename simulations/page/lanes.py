@@ -1,4 +1,4 @@
-"""What a node's lane shows of its log and of its disk."""
+"""The log and the disk in the lane of a node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DISK_HEIGHT = 14
 
 
 def log_curves(lane: Lane, top: int, x: Place, end: int) -> Iterator[str]:
-    """The log's end, what of it is flushed, and the high watermark: as steps, up to the moment `end`."""
+    """The log's end, its flushed end, and the high watermark: as steps, up to the moment `end`."""
     if not lane.points:
         return
     highest = max(1, *(point.end for point in lane.points))
@@ -39,7 +39,7 @@ def log_curves(lane: Lane, top: int, x: Place, end: int) -> Iterator[str]:
 
 
 def disk_lane(lane: Lane, node: int, top: int, x: Place) -> Iterator[str]:
-    """Syncs as bars as long as they take, other changes as ticks; what fails in red, what never ends open."""
+    """Syncs as bars of their duration, other changes as ticks; failed ones in red, unfinished ones open."""
     for each in lane.disk:
         begin = x(each.begin)
         how = "" if each.how == "done" else f" {each.how}"

@@ -1,4 +1,4 @@
-"""What there is to draw of a run: bands of roles, curves of logs, disks, messages, cuts, clients, and what happened."""
+"""The contents of the drawing of a run: bands of roles, curves of logs, disks, messages, cuts, clients, and events."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from simulations.world.trace import Entry
 
-# Beyond so many messages nobody sees anything; only the newest are drawn.
+# With more messages the drawing is unreadable; only the newest are drawn.
 MESSAGES_MAX = 3000
 
 
 class Band(NamedTuple):
-    """A node was something for a while. what: a role, or `down`."""
+    """A node had one role for a while. what: a role, or `down`."""
 
     begin: int
     end: int
@@ -26,7 +26,7 @@ class Band(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a log was. end, durable, watermark: offsets; -1 where none is known."""
+    """The ends of a log at one moment. end, durable, watermark: offsets; -1 where none is known."""
 
     time: int
     end: int
@@ -35,7 +35,7 @@ class Point(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a node was, from a moment on until the next."""
+    """The state of a node, from a moment on until the next."""
 
     time: int
     role: str
@@ -46,7 +46,7 @@ class State(NamedTuple):
 
 
 class DiskOperation(NamedTuple):
-    """What a node did to a file of a kind. end: that of a sync, which takes a while; how: done, fails or never done."""
+    """An operation on a file of a kind. end: that of a sync, which takes a while; how: done, fails or never done."""
 
     begin: int
     end: int
@@ -56,7 +56,7 @@ class DiskOperation(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """A message. arrived: 0 where it never did, or nobody took it."""
+    """A message. arrived: 0 if it was lost, or nobody accepted it."""
 
     sent: int
     arrived: int
@@ -67,7 +67,7 @@ class Arrow(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Something that happened at a node (0: to the world). kind: fault, life, note or deed."""
+    """An event at a node (0: of the world). kind: fault, life, note or deed."""
 
     time: int
     node: int
@@ -76,7 +76,7 @@ class Mark(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Nothing passed from one machine to another."""
+    """A link was cut from one moment to another."""
 
     begin: int
     end: int
@@ -104,7 +104,7 @@ class Lane:
 
 @dataclass(slots=True)
 class Scene:
-    """begin, end: of what is drawn, in microseconds; lanes: by node id; commits: in the order of the log."""
+    """begin, end: of the drawing, in microseconds; lanes: by node id; commits: in the order of the log."""
 
     begin: int
     end: int
@@ -116,7 +116,7 @@ class Scene:
 
 
 def newest(entries: list[Entry]) -> list[Entry]:
-    """The newest entries, as far as they can be drawn."""
+    """The newest entries, as many as can be drawn."""
     count = 0
     for place in range(len(entries) - 1, -1, -1):
         count += entries[place][1] == MESSAGE
@@ -184,7 +184,7 @@ def _life(scene: Scene, time: int, node: int, rest: list[Any]) -> None:
 
 
 def _bands(lane: Lane, end: int) -> None:
-    """Each time that a node was one thing in one epoch."""
+    """The times in which a node had one role in one epoch."""
     for state in lane.states:
         if not lane.bands or lane.bands[-1][2:] != state[1:3]:
             if lane.bands:

@@ -1,4 +1,4 @@
-"""Two plans side by side: what it takes, and what it was found with."""
+"""Two plans side by side: the shrunk one, and the one that it was made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW = 9
 
 
 def schedules(plan: str, original: str) -> str:
-    """The HTML of both; of one where nothing was left out. plan, original: in JSON, the second may be empty."""
+    """The HTML of both; of one if nothing was left out. plan, original: in JSON, the second may be empty."""
     small = json.loads(plan)
     if not original:
         return _column("Plan", plan, small, small, _end(small))
@@ -29,7 +29,7 @@ def _end(tree: dict[str, Any]) -> int:
 
 
 def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], end_ms: int) -> str:
-    """kept: the plan that is left; what of this one is not in it is told so."""
+    """kept: the shrunk plan; parts of this plan that are not in it are marked."""
     faults = tree.get("faults", [])
     is_kept = _kept(faults, kept.get("faults", []))
     items = "".join(
@@ -47,7 +47,7 @@ def _column(title: str, text: str, tree: dict[str, Any], kept: dict[str, Any], e
 
 
 def told(fault: dict[str, Any]) -> str:
-    """A fault in words."""
+    """A fault as text."""
     particulars = {**fault.get("args", {}), **{name: fault[name] for name in ("node", "role") if fault.get(name)}}
     args = ", ".join(f"{name} {value}" for name, value in particulars.items())
     when = f"from {fault.get('at_ms', 0)} ms on"
@@ -61,7 +61,7 @@ def told(fault: dict[str, Any]) -> str:
 
 
 def _kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[bool]:
-    """Which of the faults are still there, though some of their figures were rounded; they kept their order."""
+    """The faults that are still there, perhaps with rounded numbers; they keep their order."""
     found = [False] * len(faults)
     at = 0
     for fault in left:
@@ -77,7 +77,7 @@ def _kept(faults: list[dict[str, Any]], left: list[dict[str, Any]]) -> list[bool
 
 
 def _settings(tree: dict[str, Any]) -> str:
-    """What else the plan says that is not so by itself."""
+    """The other fields of the plan that differ from their defaults."""
     parts = []
     for name, value in tree.items():
         if name in {"version", "faults", "seed", "chaos_ms"}:
@@ -88,7 +88,7 @@ def _settings(tree: dict[str, Any]) -> str:
 
 
 def _drawn(title: str, faults: list[dict[str, Any]], is_kept: list[bool], chaos_ms: int, end_ms: int) -> str:
-    """A strip of time with a bar for each fault."""
+    """A time line with a bar for each fault."""
     height = ROW * max(1, len(faults)) + 8
     scale = WIDTH / end_ms
     parts = [

@@ -1,4 +1,4 @@
-"""How the page looks, light and dark, and what its script does."""
+"""The style of the page, light and dark, and its script."""
 
 from __future__ import annotations
 

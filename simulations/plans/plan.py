@@ -1,8 +1,8 @@
 """Plans: the complete input of a run as plain data, and its JSON form.
 
-A run is a function of its plan alone. Everything random that is not in the list of faults is noise, and comes from
-random streams whose root is the plan's seed: the latency of a packet, the unsynced sectors that survive. So a fault can
-be left out, and the rest stays as it is.
+A run is a function of its plan alone. All random numbers that are not in the list of faults are noise, from random
+streams whose root is the plan's seed: the latency of a packet, the unsynced sectors that survive. So a fault can be
+left out, and the rest stays the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VERSION = 1
 
 @dataclass(slots=True)
 class Fault:
-    """One thing that goes wrong. kind: a row of `faults.KINDS`, with its args.
+    """One fault. kind: a row of `faults.KINDS`, with its args.
 
     It happens at `at_ms`; or when a node reaches the point `on` for the `nth` time from then on, a given node or any,
     in a given role or any; or when the state `when` holds for the first time from then on.
@@ -49,10 +49,10 @@ class Calm:
 
 @dataclass(slots=True)
 class Load:
-    """What clients do: writes of `records` records of `size` bytes more, about every `every_ms`, 0 for never; in `asks`
+    """The clients: writes of `records` records with `size` extra bytes, about every `every_ms`, 0 for never; in `asks`
     of 100 cases a confirmation of leadership instead of a write. slow_ms: how long a state machine takes at most to
-    hand its batch to raft. strangers_ms: about how often a rogue client sends a node a valid or invalid request, 0 for
-    never.
+    pass its batch to raft. strangers_ms: the mean interval of valid and invalid requests of rogue clients to a node, 0
+    for never.
     """
 
     every_ms: int = 100
@@ -65,11 +65,11 @@ class Load:
 
 @dataclass(slots=True)
 class Plan:
-    """seed: root of the noise. voters: ids 1 to so many; observers come after. config: of `RaftConfig`, what differs
-    from its defaults. latency: of `links.Latency`; pace: of `node.DiskPace`. segment_bytes, cache_bytes: limits of the
-    storage. clocks: by node, (what the clock shows at the start in ms, drift in ppm). releases: by node, where it is
-    not the newest. noise_ms: from when to when packets and disks take longer than the least; empty for always;
-    noise_of: which of them, as in `noise`; empty for all.
+    """seed: root of the noise. voters: ids 1 to this number; observers have the next ids. config: of `RaftConfig`, the
+    fields that differ from its defaults. latency: of `links.Latency`; pace: of `node.DiskPace`. segment_bytes,
+    cache_bytes: limits of the storage. clocks: by node, (the clock's value at the start in ms, drift in ppm). releases:
+    by node, where it is not the newest. noise_ms: from when to when packets and disks take longer than the least; empty
+    for always; noise_of: which of them, as in `noise`; empty for all.
     """
 
     seed: int

@@ -59,7 +59,7 @@ def _simpler_fields(plan: Plan) -> Iterator[Plan]:
 
 
 def _together(settings: dict[Any, Any]) -> list[set[Any]]:
-    """Settings one by one; timeouts and waits depend on each other, and are reset together."""
+    """Reset settings one by one; timeouts and waits depend on each other, and are reset together."""
     paces = {key for key in settings if key in _PACES}
     return [{key} for key in settings if key not in paces] + ([paces] if paces else [])
 

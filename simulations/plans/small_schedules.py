@@ -1,5 +1,5 @@
-"""Schedules of one or two faults without noise: where noise with many decisions has broken a property, one delayed
-message or one node that dies at the right moment often breaks it too.
+"""Schedules of one or two faults without noise: if noise with many decisions has violated a property, one delayed
+message or one node that dies at the right moment often violates it too.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ _SHARP = (
 
 
 class Pace(NamedTuple):
-    """How quick a quorum is: with short time-outs more happens in the same time. chaos_ms, least and most; writes_ms:
-    what the time between two writes is chosen from.
+    """The speed of a quorum: with short timeouts more happens in the same time. chaos_ms, least and most; writes_ms:
+    the choices for the interval of writes.
     """
 
     config: dict[str, int]
@@ -141,7 +141,7 @@ def _draw_sizes(rng: Random, plan: Plan, paces: Sequence[Pace]) -> None:
 
 
 def _draw_newer(rng: Random, plan: Plan, scale: Scale) -> None:
-    """Draw what was added later from a stream of its own, so that the rest of a plan stays as it was."""
+    """Draw features that were added later from a stream of their own, so that the rest of a plan stays the same."""
     if rng.random() < 0.7:
         plan.load.strangers_ms = pick(rng, (20, 50, 200))
         if rng.random() < 0.5:

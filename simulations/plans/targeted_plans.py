@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from random import Random
 
 EVERY = 10
-"""One of so many seeds has a targeted plan; they take turns."""
+"""One of this many seeds has a targeted plan; the targeted plans take turns."""
 
 CHAOS_MS = 3_000
 
@@ -124,7 +124,7 @@ def _emptied(rng: Random, plan: Plan) -> None:
 
 
 def _resigning(rng: Random, plan: Plan) -> None:
-    """Leaders resign while fetches wait for rare writes, and some answers arrive late."""
+    """Leaders resign while fetches wait for infrequent writes, and some answers arrive late."""
     plan.late_answers = rng.random() < 0.5
     plan.config["high_watermark_delay_ms"] = 5
     plan.latency = pick(rng, ([200, 800, 0.02, 1_000_000], [200, 600, 0.0, 0]))
@@ -150,7 +150,7 @@ def _deposed(rng: Random, plan: Plan) -> None:
 
 
 def _in_lockstep(rng: Random, plan: Plan) -> None:
-    """Nodes differ only in the random numbers that they draw themselves; most or all do not know pre-votes."""
+    """Nodes differ only in their own random numbers; most or all do not support pre-votes."""
     plan.voters = pick(rng, (2, 2, 4, 4, 3))
     plan.noise_ms = [0, 0]
     plan.releases = dict.fromkeys(plan.ids if rng.random() < 0.7 else plan.ids[1:], "3.9")
