@@ -1,6 +1,6 @@
-"""Logs by their contents: a prefix of a log has a number, the same number wherever the same bytes stand.
+"""Logs by their contents: each prefix of a log has a number, which is equal for equal bytes.
 
-So whether two logs agree up to an offset is one comparison of two numbers, and a log is followed batch by batch.
+So one comparison of two numbers shows whether two logs agree up to an offset, and a log is followed batch by batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEADER_BYTES = 61
 
 
 class Part(NamedTuple):
-    """A batch in bytes: [start, stop) in them, and what its header says. end_offset: exclusive."""
+    """A batch in bytes: at [start, stop), with fields of its header. end_offset: exclusive."""
 
     start: int
     stop: int
@@ -66,15 +66,17 @@ class Chains:
         return found
 
     def epoch_of(self, number: int) -> int:
-        """Of the leader that appended the last batch of a prefix; UNKNOWN where there is none, or nothing is known."""
+        """The epoch of the leader that appended the last batch of a prefix; UNKNOWN if there is
+        none or it is unknown.
+        """
         batch = self.batches[number][1] if number >= 0 else b""
         return int(_HEAD.unpack_from(batch)[2]) if batch else UNKNOWN
 
 
 class ChainedLog:
-    """A log as a run of prefixes. start: where it begins, and base: the number of what comes before; ends, numbers,
-    epochs: of each batch, ascending. end, last: where it ends, and the number of the whole. epoch_starts: (epoch, first
-    offset), of the batches alone.
+    """A log as a run of prefixes. start: its first offset, and base: the number of the prefix before it; ends, numbers,
+    epochs: of each batch, ascending. end, last: its end offset, and the number of the whole. epoch_starts: (epoch,
+    first offset), of the batches alone.
     """
 
     __slots__ = ("base", "chains", "end", "ends", "epoch_starts", "epochs", "last", "numbers", "start")
@@ -84,7 +86,7 @@ class ChainedLog:
         self.reset(start, base)
 
     def reset(self, start: int, base: int) -> None:
-        """It is empty, and goes on from `start`."""
+        """Empty the log, which continues from `start`."""
         self.start = start
         self.base = base
         self.ends: list[int] = []
@@ -105,7 +107,7 @@ class ChainedLog:
         starts = self.epoch_starts
         if not starts or starts[-1][0] != epoch:
             while starts and starts[-1][1] >= base_offset:
-                starts.pop()  # its records are gone, be it into a snapshot
+                starts.pop()  # its records are deleted, perhaps covered by a snapshot
             starts.append((epoch, base_offset))
         self.ends.append(end_offset)
         self.numbers.append(number)
@@ -144,7 +146,7 @@ class ChainedLog:
             self.epoch_starts.pop()
 
     def advance(self, start: int) -> None:
-        """It begins at `start`, where a batch ends."""
+        """Move the start to `start`, where a batch ends."""
         place = bisect_right(self.ends, start)
         if place:
             assert self.ends[place - 1] == start, f"no batch ends at {start}"

@@ -25,7 +25,7 @@ VERSIONS_MS_MAX = 2_000
 
 
 class Host(Protocol):
-    """The process that has a channel, or a client that has no more than channels."""
+    """The process that has a channel, or a client that has nothing but channels."""
 
     world: World
     rng: Random
@@ -63,7 +63,7 @@ class Channel:
         self._timer = 0  # of those that were set, the one that still counts; even numbers: none does
 
     def send(self, effect: Send) -> None:
-        """Send a request to where the peer is now; an earlier one that is unanswered becomes void."""
+        """Send a request to the peer's present address; an earlier one that is unanswered is dropped."""
         if effect.endpoint.host != self.host:
             self._disconnect()
             self.host = effect.endpoint.host
@@ -107,7 +107,9 @@ class Channel:
             self.process.receive_soon(Refused(self.peer))
 
     def lost(self, connection: Any) -> None:
-        """The connection is gone. Reconnect at once if it had lasted: a refusal then tells that the process is gone."""
+        """The connection is lost. If it had lasted, reconnect at once: a refusal then shows that the process is not
+        running.
+        """
         if connection is not self.connection:
             return
         lasted = self.is_ready and self.process.world.now - self._ready_at >= BACKOFF_MS * MS
@@ -121,7 +123,7 @@ class Channel:
             self._back_off()
 
     def answered(self, connection: Any, frame: Frame, response: Any) -> None:
-        """An answer has come. The core sees an answer to a request that was given up only if the world delivers late
+        """An answer arrived. The core sees an answer to a request that was given up only if the world delivers late
         answers.
         """
         if connection is self.connection and frame.number == self.number:
@@ -131,14 +133,14 @@ class Channel:
             return
         self.process.handle_answer(frame, Answered(self.peer, frame.number, response))
 
-    # The life of a connection
+    # Opening and closing
 
     def _connect(self) -> None:
         self.connection = self.process.network.connect(self.process, self)
         self._set_timer(CONNECT_MS_MAX, self._give_up)
 
     def _give_up(self) -> None:
-        """No connection, or no versions, for so long."""
+        """The connection, or the answer to ApiVersions, timed out."""
         connection = self.connection
         if connection is not None:
             self.process.network.abandon(connection)

@@ -8,10 +8,10 @@ MILLION = 1_000_000
 
 
 class NodeClock:
-    """An affine map from the world's time to the node's, changed at moments; integers alone, so it never goes back.
+    """An affine map from the world's time to the node's, changed at moments; in integers, so it never goes back.
 
-    start_us: what the monotonic clock shows when the world begins. drift_ppm: how much faster it goes than the world,
-    in millionths. wall_offset_ms: how far the wall clock is ahead of the monotonic one; people and time servers set it.
+    start_us: the monotonic clock when the world begins. drift_ppm: how much faster it goes than the world, in
+    millionths. wall_offset_ms: how far the wall clock is ahead of the monotonic one; operators and time servers set it.
     """
 
     __slots__ = ("_from", "_shown", "drift_ppm", "frozen", "wall_offset_ms")
@@ -24,13 +24,13 @@ class NodeClock:
         self.wall_offset_ms = wall_offset_ms
 
     def micros(self, now: int) -> int:
-        """What the monotonic clock shows at a moment of the world."""
+        """The monotonic clock at a moment of the world."""
         if self.frozen:
             return self._shown
         return self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION
 
     def ms(self, now: int) -> int:
-        """The same in whole milliseconds, as the cores are given it."""
+        """The same in whole milliseconds, as the cores get it."""
         if self.frozen:
             return self._shown // MS
         return (self._shown + (now - self._from) * (MILLION + self.drift_ppm) // MILLION) // MS
@@ -47,16 +47,16 @@ class NodeClock:
         return self._from + -(-ahead * MILLION // rate)
 
     def set_drift(self, now: int, drift_ppm: int) -> None:
-        """From now on it goes at another rate."""
+        """Change the rate from now on."""
         self._shown, self._from = self.micros(now), now
         self.drift_ppm = drift_ppm
 
     def freeze(self, now: int) -> None:
-        """It stands still, as while a virtual machine is suspended."""
+        """Stop the clock, as while a virtual machine is suspended."""
         self._shown, self._from = self.micros(now), now
         self.frozen = True
 
     def thaw(self, now: int) -> None:
-        """It goes on from where it stood."""
+        """Continue from the time at which it stopped."""
         self._from = now
         self.frozen = False

@@ -1,8 +1,8 @@
 """Connections between processes, as TCP and the kernels at both ends make them, and the requests and answers on them.
 
-Within a connection all comes in order, once, or not at all: then the connection breaks, or hangs until somebody gives
-it up. Between connections nothing is in order: a request of one that was given up may arrive long after those of its
-successor. A process that is killed closes its connections; one whose machine lost power sends nothing to its peers.
+Within a connection messages arrive in order, once, or not at all: then the connection breaks, or hangs until one side
+gives it up. Between connections there is no order: a request on an abandoned connection may arrive long after those on
+the next one. A killed process closes its connections; a machine without power sends nothing to its peers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Network:
     # The client's side
 
     def channel(self, process: Any, peer: int) -> Any:
-        """The way from a process to one of its peers."""
+        """The channel of a process to one of its peers."""
         return Channel(process, peer)
 
     def connect(self, process: Process, channel: Channel) -> Connection:
@@ -70,7 +70,7 @@ class Network:
         return connection
 
     def send(self, connection: Connection, number: int, request: Any) -> bool:
-        """Send a request; False where no version that both have can carry it."""
+        """Send a request; False if the common version cannot carry it."""
         cls = type(request)
         version = connection.versions[cls]
         payload: Any = request
@@ -92,7 +92,7 @@ class Network:
         return True
 
     def abandon(self, connection: Connection) -> None:
-        """The client closes: what it has sent still arrives, and then the end."""
+        """The client closes the connection: sent bytes still arrive, and then its end."""
         connection.is_wanted = False
         if connection.server is not None:
             self.links.carry(connection.to_server, 0, self.closed_at_server, connection)
@@ -100,7 +100,7 @@ class Network:
     # The server's side
 
     def reply(self, connection: Connection, response: Any) -> None:
-        """Answer what was asked last on a connection."""
+        """Answer the last request on a connection."""
         asked = connection.asked
         assert asked is not None, f"an answer where nothing is asked: {response}"
         connection.asked = None
@@ -123,7 +123,7 @@ class Network:
     # The ends of processes
 
     def close_all(self, process: Process, *, power_lost: bool) -> None:
-        """A process is gone. Its kernel says so to all peers, unless the machine went down."""
+        """A process has ended. Its kernel closes its connections, unless the machine lost power."""
         if power_lost:
             self.links.drop_unsent(process.node.id)
             return
@@ -134,7 +134,7 @@ class Network:
                 self.abandon(channel.connection)
 
     def reset_unaware_peers(self, node: Node) -> None:
-        """A machine is up again: peers that still send on connections from before get a reset."""
+        """A machine is up again: peers that still send on former connections get a reset."""
         unaware_peers, node.unaware_peers = node.unaware_peers, []
         for connection in unaware_peers:
             delay = connection.to_client.link.resend_delay(self.world.now)
@@ -169,7 +169,7 @@ class Network:
         client.when_awake(connection.channel.answered, connection, frame, payload)
 
     def broken(self, connection: Connection) -> None:
-        """The client learns that the connection is gone."""
+        """The client learns that the connection is lost."""
         if connection.is_wanted and not connection.client.is_dead:
             connection.is_wanted = False
             connection.client.when_awake(connection.channel.lost, connection)
@@ -187,7 +187,7 @@ class Network:
         links.carry(Pipe(connection.to_server.link), 0, self.closed_at_server, connection)
 
     def open_connections(self) -> list[Connection]:
-        """Those that some server has, in a fixed order."""
+        """The connections that a server has accepted, in a fixed order."""
         found = []
         for name in sorted(self.hosts):
             process = self.hosts[name].process
@@ -204,7 +204,7 @@ class Network:
         if not connection.is_wanted or connection.client.is_dead:
             return
         if self._resolve(connection.client, connection.channel.host) is not target:
-            # The address has been given to another while this was on its way; this machine knows nothing of it.
+            # The address was reassigned while the packet was in flight; this machine does not know the connection.
             self.links.carry(connection.to_client, 0, self._refused, connection)
             return
         if not target.is_on:

@@ -1,8 +1,8 @@
-"""A disk: what processes see of its files, and what of that survives a power failure.
+"""A disk: the files as processes see them, and the part of them that survives a power failure.
 
-A process sees each write at once, in the page cache. On disk for certain is what was synced: the bytes of a file by a
-sync of the file, its name by a sync of the directory. A process that is killed leaves the page cache behind; where the
-power fails, the rng decides how much of the rest survives.
+A process sees each write at once, in the page cache. Only synced data is on disk for certain: the bytes of a file by a
+sync of the file, its name by a sync of the directory. A killed process leaves the page cache behind; at a power
+failure, the rng decides how much of the rest survives.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Inode:
     """A file. data: as processes see it; synced: as it is on disk for certain; writes: those since, in order.
 
     version counts the changes of `synced`; stable: how many of its first bytes did not change since a reader last set
-    it to their number. settled: of the disk, which counts the changes of all its files. rot: by position, the bits that
-    a reader finds flipped. has_lost: a sync of it has failed, and some of its writes were lost with that.
+    it to their number. settled: of the disk, which counts the changes of all its files. rot: by position, the flipped
+    bits that a reader finds. has_lost: a sync of it has failed, and some of its writes were lost with that.
     """
 
     __slots__ = ("data", "has_lost", "read_only", "rot", "settled", "stable", "synced", "version", "writes", "written")
@@ -94,8 +94,8 @@ class Inode:
             self.settled.count += 1
 
     def lose(self, number: int) -> None:
-        """A sync failed: the kernel holds these writes for done, and never tries them again. Where a later one falls
-        into the same sector, that goes to the disk as processes see it. Sizes are of the journal, and not lost.
+        """A sync failed: the kernel marks these writes as clean, and never tries them again. If a later one is in the
+        same sector, the sector goes to the disk as processes see it. Sizes are of the journal, and not lost.
         """
         kept = [write for write in self.writes if write.number > number or write.data is None]
         self.has_lost = self.has_lost or len(kept) < len(self.writes)
@@ -104,13 +104,13 @@ class Inode:
     def _in_sectors(self, write: Write) -> Write:
         start = write.position // SECTOR_BYTES * SECTOR_BYTES
         if write.data is None or start >= len(self.data):
-            return write  # what is cut off again by a later size says nothing
+            return write  # bytes that a later size cuts off again do not matter
         stop = -(-(write.position + len(write.data)) // SECTOR_BYTES) * SECTOR_BYTES
         return Write(write.number, start, bytes(self.data[start:stop]))
 
 
 class NameChange(NamedTuple):
-    """A file got the name `new`, or (None) lost it; old: the name that it had before, None for none."""
+    """A file got the name `new`, or (None) lost it; old: its former name, None for none."""
 
     number: int
     directory: str
@@ -123,8 +123,8 @@ class Disk:
     """The files of one node, by path. They outlive its processes.
 
     number: of the disks that the node has had. changes: of names, until their directory is synced; changed: how many
-    there were; named: those that are on disk since `generation` began, which ends when all names become others. full:
-    no file can grow. locked: paths that a process holds locked.
+    there were; named: those that are on disk since `generation` began, which ends when all names change. full: no file
+    can grow. locked: paths that a process has locked.
     """
 
     def __init__(self, number: int = 1) -> None:
@@ -166,20 +166,20 @@ class Disk:
         self.changes = left
 
     def put(self, path: str, data: bytes, *, read_only: bool = False) -> None:
-        """A file that is on disk, as a formatter or an operator leaves it."""
+        """Put a file on the disk, as a formatter or an operator does."""
         inode = Inode(self.settled, data, read_only=read_only)
         self.files[path] = self.durable[path] = inode
         self._begin_generation()
 
     def take_away(self, path: str) -> None:
-        """A file is gone from the disk, as if it had never been."""
+        """Remove a file from the disk, without a trace."""
         self.files.pop(path, None)
         self.durable.pop(path, None)
         self.changes = [change for change in self.changes if path not in {change.old, change.new}]
         self._begin_generation()
 
     def lose_power(self, rng: Random, *, journal: bool = True) -> None:
-        """The machine went down. What was synced is there; the rng decides what survives of the rest.
+        """The machine loses power. Synced data is kept; the rng decides what survives of the rest.
 
         journal: names change on the disk in the order in which they were changed, as with any journal of metadata; else
         each change by itself.
@@ -205,7 +205,7 @@ class Disk:
         self._begin_generation()
 
     def copy_durable(self) -> dict[str, bytes]:
-        """What a backup of it would hold."""
+        """The contents of a backup of it."""
         return {path: bytes(inode.synced) for path, inode in sorted(self.durable.items())}
 
     def _begin_generation(self) -> None:
@@ -230,9 +230,10 @@ def _rename(names: dict[str, Inode], change: NameChange) -> None:
 
 
 def _survivor(inode: Inode, rng: Random) -> bytes:
-    """The bytes of a file after the power failed: its first writes whole, and of the others a part.
+    """The bytes of a file after a power failure: its first writes completely, and a part of the others.
 
-    The first of these may be there up to some byte; or any sectors of all of them, and zeros where one is missing.
+    Of the first of these, the bytes up to some position may survive; or any sectors of all of them, and zeros
+    elsewhere.
     """
     data = bytearray(inode.synced)
     if not inode.writes:
@@ -266,7 +267,9 @@ def _survivor(inode: Inode, rng: Random) -> bytes:
 
 
 def _mixed(data: bytearray, writes: list[Write], rng: Random) -> bytes:
-    """Sectors of what was written are there, in a file that has its old size still: data may go before the journal."""
+    """Some of the written sectors are there, in a file that still has its old size: data may be written before the
+    journal.
+    """
     newer = bytearray(data)
     size = len(data)
     for write in writes:

@@ -1,4 +1,4 @@
-"""The durable state of a node, read from the simulated disk itself and not from what the node reports."""
+"""The durable state of a node, read from the simulated disk itself and not from the node's reports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def _parse_election(text: bytes) -> DurableElection:
 
 
 class _Segment:
-    """What is known of one file of the log. version: of the inode when it was read; stops: byte position after each."""
+    """The known part of one file of the log. version: of the inode when it was read; stops: byte position after each
+    batch.
+    """
 
     def __init__(self, inode: Inode, base_offset: int, chains: Chains) -> None:
         self.inode = inode
@@ -49,7 +51,7 @@ class _Segment:
         self.version = -1
 
     def refresh(self, base: int) -> None:
-        """Read what is new; all of it where what comes before has changed."""
+        """Read what is new; everything if the earlier bytes have changed."""
         inode, log = self.inode, self.log
         if inode.version == self.version and log.base == base:
             return
@@ -70,7 +72,7 @@ class _Segment:
 
 
 class DurableView:
-    """The durable state of one disk, kept up as the disk changes."""
+    """The durable state of one disk, updated as the disk changes."""
 
     def __init__(self, disk: Disk, chains: Chains, history: History) -> None:
         self._disk = disk

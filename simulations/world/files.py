@@ -1,6 +1,6 @@
-"""What one process sees of its disk: the file operations that `raft.storage` asks for, each of which may fail.
+"""The file operations of `raft.storage` on a simulated disk, for one process; each may fail.
 
-Before each operation the process may die; a sync takes its time, in which the rest of the node goes on.
+Before each operation the process may die; a sync takes simulated time, in which the rest of the node continues.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Dead(BaseException):
-    """The process ends here. No code under test may catch it."""
+    """The process ends here. The code under test must not catch it."""
 
 
-# What a file is, by its name: faults and crash points speak of these.
+# The kind of a file, by its name: faults and crash points name these kinds.
 _KINDS = (
     (".log", "log"), (".index", "index"), (".timeindex", "index"), (".snapshot", "producers"),
     (".checkpoint", "snapshot"),
@@ -33,16 +33,16 @@ _KINDS = (
 
 @lru_cache(maxsize=4096)
 def kind_of(path: str) -> str:
-    """`log`, `snapshot`, `election` …; `other` for what needs no name of its own."""
+    """`log`, `snapshot`, `election` …; `other` for all other files."""
     return next((kind for suffix, kind in _KINDS if path.endswith(suffix)), "other")
 
 
 class SimFiles:
     """The operations of `raft.storage.files.Files` on a simulated disk, for one process.
 
-    before: called ahead of each operation that changes the disk, and each read, as `before(operation, kind)`; raises
-    Dead where the process dies there, OSError where the operation is to fail. sync_pause: called while a sync is under
-    way. After `die` whatever is asked raises Dead, but for letting go of files.
+    before: called before each operation that changes the disk, and each read, as `before(operation, kind)`; raises Dead
+    if the process dies there, OSError if the operation is to fail. sync_pause: called during a sync. After `die` every
+    call raises Dead, except for closing and unlocking files.
     """
 
     def __init__(self, disk: Disk, before: Callable[[str, str], None], sync_pause: Callable[[], None]) -> None:
@@ -55,7 +55,7 @@ class SimFiles:
         self._is_dead = False
 
     def die(self) -> None:
-        """The process is gone, and its locks with it."""
+        """The process has ended, and its locks with it."""
         self._is_dead = True
         self.disk.locked -= self._locked
 
@@ -93,7 +93,7 @@ class SimFiles:
         path, kind, inode = self._handles[handle]
         self._before("write", kind)
         if self.disk.full and position + len(data) > len(inode.data):
-            # A part of it found room.
+            # A part of it fitted.
             inode.write(position, bytes(data[: len(data) // 2]))
             raise OSError(errno.ENOSPC, "no space is left", path)
         inode.write(position, bytes(data))
@@ -112,7 +112,7 @@ class SimFiles:
     def sync(self, handle: int) -> None:
         self._check()
         _, kind, inode = self._handles[handle]
-        # What is written while the sync runs, it need not cover.
+        # The sync need not cover bytes that are written while it runs.
         number = inode.written
         self._sync_pause()
         self._check()

@@ -1,6 +1,6 @@
-"""The flush thread of a simulated process: the real jobs of `raft.storage`, which stand still while a sync runs.
+"""The flush thread of a simulated process: it runs the real jobs of `raft.storage`, which wait while a sync runs.
 
-Each is run by a greenlet, so that the node goes on between any two operations of a job, and may die there.
+Each job runs in a greenlet, so that the node can continue, or die, between any two operations of a job.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SimFlushThread:
         self._hub.switch()
 
     def die(self) -> None:
-        """The process is gone: the job that was under way ends where it stands."""
+        """The process has ended: the running job ends where it is."""
         self._is_dead = True
         self._jobs.clear()
         thread = self._thread

@@ -1,4 +1,4 @@
-"""The committed history: what was committed first at each offset, with which all later reports are compared."""
+"""The committed history: the batch first committed at each offset, with which all later reports are compared."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class History:
         return self.log.end
 
     def end_before(self, epoch: int) -> int:
-        """Up to where leaders of the epochs before this one have committed."""
+        """The end offset of the records that leaders of the epochs before this one have committed."""
         return max((end for led, end in self._ends.items() if led < epoch), default=0)
 
     def extend(self, source: ChainedLog, end_offset: int, epoch: int) -> None:
         """The batches of a log from our end up to `end_offset` are committed, by the leader of an epoch. Raises
-        Violation where it does not go on from ours.
+        Violation if the log does not continue our history.
         """
         own = self.log
         self._ends[epoch] = end_offset
@@ -59,7 +59,7 @@ class History:
         return State(count, digest, tuple(sorted(registers.items())))
 
     def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
-        """Whether the batches of a snapshot hold what the log up to an offset comes to."""
+        """Whether the batches of a snapshot have the state of the log up to an offset."""
         return read_snapshot(found) == self.state_at(end_offset)
 
     def _take(self, data: bytes, end_offset: int, epoch: int) -> None:

@@ -1,7 +1,7 @@
-"""What a node calls without knowing who answers: the network, the triggers of faults, and the watch.
+"""The interfaces that a node calls: the network, the triggers of faults, and the watch.
 
-Their implementations (`connections`, `triggers`, `levels.raft_watch`) know processes and stand above them; so here
-processes, machines and connections are `Any`.
+Their implementations (`connections`, `triggers`, `levels.raft_watch`) import processes, and are at a higher level; so
+here processes, machines and connections are `Any`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What the world knows without asking its nodes: all logs as chains, the committed history, the content of each disk.
+"""The facts of a world that do not come from its nodes: all logs as chains, the committed history, the content of each
+disk.
 
 Nothing is checked here; `properties` checks, on this data.
 """
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """nodes: all, by id. voter_ids: of the voter set. gone: voters whose disk was lost, and with it their identity,
-    where a voter is its directory (KIP-853). damaged: nodes whose disk was damaged on purpose: they may refuse to
-    start. shadows: the log of each running process, as its effects made it.
+    """nodes: all, by id. voter_ids: of the voter set. gone: voters whose disk was lost, and with it their identity, if
+    voters have directory ids (KIP-853). damaged: nodes whose disk was damaged by a fault: they may refuse to start.
+    shadows: the log of each running process, as its effects made it.
     """
 
     def __init__(self, nodes: dict[int, Node], voter_ids: tuple[int, ...]) -> None:
@@ -36,18 +37,18 @@ class Ledger:
         return self.shadows[process.node.id]
 
     def durable(self, node: Node) -> DurableView:
-        """What is on the disk that a node has now."""
+        """The contents of the present disk of a node."""
         found = self._views.get(node.id)
         if found is None or found[0] != node.disk.number:
             found = self._views[node.id] = (node.disk.number, DurableView(node.disk, self.chains, self.history))
         return found[1]
 
     def forget_disk(self, node: Node) -> None:
-        """Its contents were replaced: nothing of what was known of it holds."""
+        """The contents of a disk were replaced: drop everything known about it."""
         self._views.pop(node.id, None)
 
     def holders(self, end_offset: int) -> list[int]:
-        """Voters on whose disks the history up to an offset is, be it in a snapshot."""
+        """Voters whose disks have the history up to an offset, in the log or in a snapshot."""
         number = self.history.chain_at[end_offset]
         return [
             voter_id
@@ -57,5 +58,5 @@ class Ledger:
         ]
 
     def running(self) -> list[Process]:
-        """All processes that run, by node id."""
+        """All running processes, by node id."""
         return [node.process for node in self.nodes.values() if node.process is not None]

@@ -25,8 +25,8 @@ class Latency(NamedTuple):
 
 
 class Link:
-    """From one machine to another. cuts: how many faults hold it cut. latency: in force now; bytes_per_ms: 0 for
-    no limit. cut_at: since when it is cut. waiting: what TCP will send again, as (pipe, act, arguments).
+    """From one machine to another. cuts: how many faults cut it now. latency: in force now; bytes_per_ms: 0 for no
+    limit. cut_at: since when it is cut. waiting: packets that TCP will send again, as (pipe, act, arguments).
     """
 
     __slots__ = ("_random", "bytes_per_ms", "cut_at", "cuts", "extra_us", "latency", "waiting")
@@ -41,7 +41,7 @@ class Link:
         self._random = rng.random
 
     def delay(self, size: int = 0) -> int:
-        """For so many bytes, drawn anew for each packet."""
+        """The delay of a packet of this many bytes, drawn for each packet."""
         least, spread, tail, tail_us = self.latency
         delay = least + self.extra_us
         if tail and self._random() < tail:
@@ -53,7 +53,7 @@ class Link:
         return delay
 
     def resend_delay(self, now: int) -> int:
-        """From the end of a cut until TCP tries again: the longer it lasted, the later, as each attempt waits twice as
+        """From the end of a cut until TCP sends again: the longer it lasted, the later, as each attempt waits twice as
         long as the one before.
         """
         return 1 + int(self._random() * min(now - self.cut_at, 2_000 * MS))
@@ -93,7 +93,9 @@ class Links:
         return list(self._links.values())
 
     def carry(self, pipe: Pipe, size: int, act: Callable[..., None], *args: Any) -> None:
-        """Have `act(*args)` called when a packet of so many bytes arrives; after all that left on this pipe before."""
+        """Have `act(*args)` called when a packet of this many bytes arrives, after all packets sent
+        on this pipe before.
+        """
         when = max(self._world.now + pipe.link.delay(size), pipe.arrived_us)
         pipe.arrived_us = when
         self._world.at(when, self._arrive, pipe, act, args)
@@ -103,7 +105,7 @@ class Links:
         self._world.after(delay, self.carry, pipe, 0, act, *args)
 
     def cut(self, source: int, target: int) -> None:
-        """From now on nothing passes; may be asked several times."""
+        """Cut the link; may be called several times."""
         link = self.link(source, target)
         if link.cuts == 0:
             link.cut_at = self._world.now
@@ -111,7 +113,7 @@ class Links:
         link.cuts += 1
 
     def heal(self, source: int, target: int) -> None:
-        """Take back one `cut`: what waited arrives later, in its order within each connection."""
+        """Undo one `cut`: waiting packets arrive later, in order within each connection."""
         link = self.link(source, target)
         link.cuts -= 1
         assert link.cuts >= 0, f"more heals than cuts from {source} to {target}"
@@ -134,7 +136,7 @@ class Links:
                 self.heal(source, target)
 
     def drop_unsent(self, source: int) -> None:
-        """The machine went down: what it would have sent again is gone."""
+        """The machine lost power: packets that it would have sent again are lost."""
         for (sender, _), link in self._links.items():
             if sender == source:
                 link.waiting = []

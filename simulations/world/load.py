@@ -1,4 +1,4 @@
-"""Clients of the registers: they write to whoever says that it leads, and ask whether it does."""
+"""Clients of the registers: they write to nodes that say that they lead, and request confirmations of leadership."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REGISTERS = 8
 
-# Writes of one leader that wait to be committed; a client with so many waits too.
+# The limit on uncommitted writes of one leader; at the limit clients wait.
 PENDING_MAX = 60
 
 
@@ -36,7 +36,7 @@ class Clients:
             self._later(load.every_ms)
 
     def set_pace(self, every_ms: int) -> None:
-        """From now on write at least so often."""
+        """Write at least this often from now on."""
         if not self._load.every_ms or self._load.every_ms > every_ms:
             begin = not self._load.every_ms
             self._load.every_ms = every_ms
@@ -48,7 +48,7 @@ class Clients:
         self._is_over = True
 
     def leaders(self) -> list[Process]:
-        """Processes whose state machine takes writes now."""
+        """Processes whose state machine accepts writes now."""
         return [
             each for each in self._ledger.running()
             if each.is_listening and each.is_awake and each.machine.leads is not None

@@ -32,7 +32,7 @@ RESIGN_US = SECOND // 10
 
 
 class DiskPace(NamedTuple):
-    """How long a sync takes, in microseconds: as `links.Latency`."""
+    """The duration of a sync, in microseconds: as `links.Latency`."""
 
     least: int = 100
     spread: int = 400
@@ -50,12 +50,12 @@ class DiskFault(NamedTuple):
 
 
 def endpoint(node_id: int) -> Endpoint:
-    """Where a node is reached."""
+    """The address of a node."""
     return Endpoint("CONTROLLER", f"node-{node_id}", 9093)
 
 
 class Life(Protocol):
-    """What a machine calls on the process that runs on it."""
+    """The methods of a process that its machine calls."""
 
     has_failed: bool
     is_listening: bool
@@ -74,13 +74,13 @@ P = TypeVar("P", bound=Life)
 
 
 class Machine(Generic[P]):
-    """A machine. is_on: it has power. make_process: what runs on it. life: counts its processes. process: None where
+    """A machine. is_on: it has power. make_process: makes its processes. life: counts its processes. process: None if
     none runs.
 
-    config, static_voters: what it is started with. limits: of its storage. release: whose versions of messages it
-    speaks. snapshot_every: records between snapshots, 0 for none. step_us: what each step takes. broken: why it does
-    not start, and will not until it is repaired. wanted: whether it is to run. disks_lost: how often its disk was
-    emptied, or put back to what it was. disk_rng: decides how long syncs take, and which writes survive.
+    config, static_voters: of its processes. limits: of its storage. release: whose versions of messages it supports.
+    snapshot_every: records between snapshots, 0 for none. step_us: the duration of each step. broken: why it does not
+    start, until it is repaired. wanted: whether it is to run. disks_lost: how often its disk was emptied, or restored
+    from a backup. disk_rng: decides how long syncs take, and which writes survive.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Machine(Generic[P]):
     # Starting
 
     def start(self) -> None:
-        """Run a process, if none runs, the machine has power, and nothing is broken."""
+        """Start a process, if none runs, the machine has power, and it is not broken."""
         self.wanted = True
         if self.process is not None or self.broken or not self.is_on:
             return
@@ -183,7 +183,7 @@ class Machine(Generic[P]):
         self._end("killed", power_lost=False)
 
     def lose_power(self) -> None:
-        """The machine goes down; it is off until it is switched on."""
+        """The machine loses power, and is off until it is switched on."""
         if not self.is_on:
             return
         self._end("lost power", power_lost=True)
@@ -196,7 +196,7 @@ class Machine(Generic[P]):
             self.network.reset_unaware_peers(self)
 
     def shut_down(self) -> None:
-        """Ask the process to leave in good order."""
+        """Tell the process to shut down cleanly."""
         self.wanted = False
         if self.process is not None:
             self.world.after(0, self.process.when_awake, self.process.shut_down)
@@ -207,7 +207,7 @@ class Machine(Generic[P]):
         self._starts += 1
 
     def died(self, process: P, death: Dead) -> None:
-        """A fault struck within the process; the death says how it ends."""
+        """A fault killed the process; the exception says how it ends."""
         if process is not self.process:
             return
         how, down_us = death.args or ("kill", -1)
@@ -219,7 +219,7 @@ class Machine(Generic[P]):
             self.start_after(down_us)
 
     def failed(self, process: P, error: Exception) -> None:
-        """The disk failed under a process, which stops. A failed sync leaves pages that are on no disk."""
+        """The disk failed under a process, which stops. After a failed sync some pages are on no disk."""
         if process is not self.process or process.has_failed:
             return
         process.has_failed = True
@@ -241,7 +241,7 @@ class Machine(Generic[P]):
             self.start_after(self.triggers.operator_delay_us)
 
     def left(self, process: P) -> None:
-        """A process has left in good order."""
+        """A process has shut down cleanly."""
         if process is self.process:
             self._end("left", power_lost=False)
             if self.wanted:
@@ -271,7 +271,7 @@ class Machine(Generic[P]):
         self._clock_changed()
 
     def freeze_clock(self, *, frozen: bool) -> None:
-        """The monotonic clock stands still, or goes on from where it stood."""
+        """Stop the monotonic clock, or continue it from the time at which it stopped."""
         if frozen != self.clock.frozen:
             if frozen:
                 self.clock.freeze(self.world.now)
@@ -294,7 +294,7 @@ class Machine(Generic[P]):
                     self.triggers.reach(name, process)
         if self.disk_faults:
             for fault in self.disk_faults:
-                # What fails at anything that changes the disk does not fail at reads: those are asked for by name.
+                # A fault of any changing operation does not affect reads: faults of reads name the operation.
                 is_meant = fault.operation == operation or (not fault.operation and operation != "read")
                 if is_meant and fault.kind in {"", kind}:
                     self._fail(fault, operation, kind)
@@ -309,7 +309,7 @@ class Machine(Generic[P]):
         raise OSError(fault.code, f"{operation} of {kind} was made to fail")
 
     def sync_us(self) -> int:
-        """How long the next sync takes."""
+        """The duration of the next sync."""
         least, spread, tail, tail_us = self.pace
         rng = self.disk_rng
         if tail and rng.random() < tail:
@@ -330,5 +330,5 @@ class Machine(Generic[P]):
         return self.clock.ms(self.world.now)
 
     def local_us(self, local_ms: int) -> int:
-        """So many milliseconds of the node's clock, in microseconds of the world."""
+        """Milliseconds of the node's clock, in microseconds of the world."""
         return local_ms * MS * 1_000_000 // (1_000_000 + self.clock.drift_ppm)

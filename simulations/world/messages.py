@@ -1,4 +1,4 @@
-"""What a message of the quorum says, as a short tuple: for traces, for stories, and for what is checked of it."""
+"""The content of a message of the quorum as a short tuple: for traces, stories and checks."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Gist = tuple[Any, ...]
 
 
 class Frame:
-    """A request or an answer on its way. number: of the `Send`; name, gist: see `messages`; stamp: what the sender's
-    world knew of it, for those who check. payload: bytes, or the message itself where no codec is asked for. stray: of
-    a request that is not for its receiver, and of its answer: in what it is wrong.
+    """A request or an answer in flight. number: of the `Send`; name, gist: see `messages`; stamp: what the sender's
+    world knew about it, for the checks. payload: bytes, or the message itself without a codec. stray: what is wrong in
+    a request that is not for its receiver, and in its answer.
     """
 
     __slots__ = ("gist", "name", "number", "payload", "sent_at", "size", "stamp", "stray", "version")
@@ -108,7 +108,7 @@ def _part_answer(response: FetchSnapshotResponse) -> Gist:
 
 
 class Kind(NamedTuple):
-    """name: as people call it; gist: what a message of it says; fields: names of what `gist` returns."""
+    """name: for people; gist: the content of a message; fields: names of what `gist` returns."""
 
     name: str
     gist: Callable[[Any], Gist]
@@ -152,7 +152,7 @@ def said_leader(name: str, gist: Gist) -> tuple[int, int] | None:
 
 
 def own_epoch(name: str, gist: Gist) -> int | None:
-    """The epoch that the sender says it is in; None where the message does not tell."""
+    """The epoch of the sender in the message; None if the message does not have it."""
     if not IS_ANSWER[name]:
         return int(gist[0])
     return int(gist[1]) if len(gist) > 2 else None

@@ -1,9 +1,9 @@
-"""Noise, and its absence: when packets take no longer than the least they can, and disks neither.
+"""Noise, and its limits: outside of them packets and disks take the least time that they can.
 
-A plan may say for how long there is noise, and of what. All else that is drawn of these streams comes out as nothing:
+A plan may say for how long there is noise, and of which streams. Draws of all other streams give the least value:
 packets pass at their quickest and so in the order in which they were sent, syncs take the least, nodes start together,
-and of what was not synced nothing survives. What is drawn as noise is counted: so many decisions of a schedule are not
-the plain ones.
+and no unsynced data survives. Draws of noise are counted: each is a decision of the schedule that differs from the
+default.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ BEGIN, CLIENTS = "begin", "clients"
 
 
 class Noise:
-    """window_ms: from when to when there is noise, the end excluded; empty where it never ends. names: of the streams
-    that have any, as `names` tells them; empty for all.
+    """window_ms: from when to when there is noise, the end excluded; empty if it never ends. names: of the streams with
+    noise, as `names` gives them; empty for all.
 
-    decisions: how often the rng decided about a packet, a sync or a start; -1 without a window, where none is counted.
+    decisions: how often the rng decided about a packet, a sync or a start; -1 without a window, where they are not
+    counted.
     """
 
     def __init__(self, world: World, window_ms: list[int], names: list[str]) -> None:
@@ -34,13 +35,13 @@ class Noise:
         self._is_bounded = bool(window_ms)
 
     def of(self, rng: Random, name: str) -> Random:
-        """A stream as it is heard within the window; the stream itself where there is none."""
+        """A stream limited to the window; the stream itself without a window."""
         is_heard = not self._names or name in self._names
         return _Muted(rng, self, is_heard=is_heard) if self._is_bounded else rng
 
 
 def link_name(source: int, target: int, nodes: int) -> str:
-    """How the stream of a link is called; those of clients are one. nodes: how many the quorum has."""
+    """The name of the stream of a link; those of clients share one. nodes: how many the quorum has."""
     return f"link {source} {target}" if max(source, target) <= nodes else CLIENTS
 
 
@@ -51,12 +52,12 @@ def names(ids: list[int]) -> list[str]:
 
 
 def disk_name(node_id: int) -> str:
-    """How the stream of a disk is called."""
+    """The name of the stream of a disk."""
     return f"disk {node_id}"
 
 
 class _Muted(Random):
-    """Draws as the stream does, so that what is drawn later is the same, whenever the noise begins."""
+    """Draws as the stream does, so that later draws are the same, whenever the noise begins."""
 
     def __init__(self, rng: Random, noise: Noise, *, is_heard: bool) -> None:
         super().__init__(0)

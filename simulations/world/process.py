@@ -1,6 +1,6 @@
 """One process of a node: the real core and the real storage, driven as `controller/node/node.py` drives them.
 
-It takes one input after the other and performs the effects of each in their order. It may die before any effect and
+It handles one input after the other and performs the effects of each in their order. It may die before any effect and
 within any job of its flush thread.
 """
 
@@ -85,7 +85,7 @@ class Connection:
 class Process:
     """A running replica with its storage, state machine and connections.
 
-    is_paused: nothing runs, while the kernel goes on taking what arrives. busy_until: it waits for its disk.
+    is_paused: it does not run, while the kernel accepts packets. busy_until: it waits for its disk.
     """
 
     def __init__(self, node: Node) -> None:
@@ -116,11 +116,11 @@ class Process:
 
     @property
     def is_awake(self) -> bool:
-        """Whether it takes what comes at once."""
+        """Whether it handles inputs at once."""
         return not (self.is_dead or self.is_paused or self._inbox or self.world.now < self.busy_until)
 
     def boot(self) -> None:
-        """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
+        """Open the directory and take the first step. Raises Dead if the plan says so, StorageError from storage."""
         node = self.node
         self.storage = Storage(
             self.files, DIRECTORY, self.flush, on_input=self._on_disk_input, on_failure=self._on_disk_failure,
@@ -134,7 +134,7 @@ class Process:
         self.handle(None)
         self._every_second()
 
-    # What comes from outside
+    # Called by the network and the machine
 
     def when_awake(self, act: Callable[..., None], *args: Any) -> None:
         """Call `act(*args)` now, or when this process can, after all that came before."""
@@ -147,11 +147,11 @@ class Process:
             act(*args)
 
     def receive_soon(self, event: Input) -> None:
-        """Take an input in a separate step, after the current one."""
+        """Handle an input in a separate step, after the current one."""
         self.world.after(0, self.when_awake, self.handle, event)
 
     def resume(self) -> None:
-        """It may run again."""
+        """Continue after a pause."""
         self.is_paused = self.has_failed
         self._drain_later()
 
@@ -176,7 +176,7 @@ class Process:
         return self._accepted
 
     def disconnected(self, connection: Connection) -> None:
-        """A client is gone."""
+        """A client has closed its connection."""
         if self.connections.pop(connection.id, None) is not None:
             self.handle(Disconnected(connection.id))
 
@@ -250,7 +250,7 @@ class Process:
             self._set_timer(self.replica.deadline_ms)
 
     def clock_changed(self) -> None:
-        """The monotonic clock goes at another rate from now on."""
+        """The monotonic clock changes its rate."""
         self._timer_at = self._timer_ms = NEVER
         if self.is_listening and self.replica.deadline_ms < NEVER:
             self._set_timer(self.replica.deadline_ms)
@@ -271,7 +271,7 @@ class Process:
         return self.clock.ms(self.world.now)
 
     def _reach(self, name: str) -> None:
-        """The node is at a point. Raises Dead where that is its end."""
+        """The node reaches a point. Raises Dead if it ends there."""
         if name in self._armed:
             self.node.triggers.reach(name, self)
 
@@ -365,7 +365,7 @@ class Process:
     # The end
 
     def _leave(self) -> None:
-        """Close everything and go."""
+        """Close everything and end."""
         if self.is_dead:
             return
         try:
@@ -378,7 +378,7 @@ class Process:
             self.node.left(self)
 
     def resign(self) -> None:
-        """The process cannot go on: a leader sends EndQuorumEpoch; no more input is taken, nothing is written."""
+        """The process cannot go on: a leader sends EndQuorumEpoch; no more input is accepted, nothing is written."""
         self._inbox.clear()
         self._own.clear()
         self.is_paused = True
@@ -387,7 +387,7 @@ class Process:
                 self._send(effect)
 
     def die(self) -> None:
-        """Nothing of the process runs any more."""
+        """Stop everything of the process."""
         self.is_dead = True
         self.is_listening = False
         self._inbox.clear()
@@ -398,7 +398,7 @@ class Process:
     def _note(self, name: str, fields: dict[str, Any]) -> None:
         self.watch.noted(self, name, fields)
 
-    # Which method does what
+    # The method for each effect
 
     _PERFORM: ClassVar[dict[type, Callable[[Process, Any], None]]] = {
         do.Send: _send,

@@ -1,7 +1,7 @@
-"""The state machine of the worlds of raft alone: a map of registers, which knows each write and when it was committed.
+"""The state machine of the raft level: a map of registers, which records each write and when it was committed.
 
-It does what Kafka's ReplicatedCounter does (apply what is committed, snapshot, load), and reports each of these to the
-watch.
+It does what Kafka's ReplicatedCounter does (apply committed records, take snapshots, load them), and reports each of
+these to the watch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READ_BYTES = 1 << 20
 
 
 class Settings(Protocol):
-    """What a machine says of its snapshots: one each so many records (0: none), with so much padding."""
+    """The snapshots of a machine: one each this many records (0: none), with this much padding."""
 
     id: int
     snapshot_every: int
@@ -55,7 +55,9 @@ class Host(Protocol):
 
 
 class Register:
-    """One replica of it. offset: up to where it has applied; leads: the epoch that it may write in, None where none."""
+    """One replica of it. offset: up to where it has applied; leads: the epoch that it may write in, None if it does not
+    lead.
+    """
 
     def __init__(self, process: Host) -> None:
         self._process = process
@@ -71,7 +73,7 @@ class Register:
         self._questions = 0
         self._handed_us = 0
 
-    # What raft tells it
+    # Called by raft
 
     def committed(self, high_watermark: int) -> None:
         """All whole batches below it may be applied."""
@@ -94,7 +96,7 @@ class Register:
             self._take_snapshot()
 
     def load(self, snapshot: SnapshotId) -> None:
-        """Start over from a snapshot; that of the formatter is of nothing."""
+        """Start again from a snapshot; the formatter's is empty."""
         self.leads = None
         found = State()
         if snapshot != BOOTSTRAP:
@@ -106,7 +108,7 @@ class Register:
         self._process.watch.loaded(self._process, snapshot, found)
 
     def leader_changed(self, told: LeaderChanged) -> None:
-        """Whether it may write, and from where on."""
+        """Set whether it may write, and from which offset."""
         self.leads = None
         self.pending.clear()
         if told.leader_id == self._node.id:
@@ -115,7 +117,7 @@ class Register:
             self.next_offset = told.end_offset
 
     def refused(self, told: ProposalRefused) -> None:
-        """What it wrote is not in the log; what it wrote on top cannot be either."""
+        """A write is not in the log; writes after it cannot be either."""
         if self.leads == told.epoch:
             self.leads = None
             self.pending.clear()
@@ -123,10 +125,10 @@ class Register:
     def confirmed(self, told: LeadershipConfirmed) -> None:
         self._process.watch.confirmed(self._process, told.number, told.epoch, self.offset)
 
-    # What clients ask of it
+    # Called by clients
 
     def write(self, registers: Iterable[int], first_number: int, size: int, delay_us: int = 0) -> None:
-        """Write to registers, one record each, all in one batch; only where it leads. delay_us: until raft has it."""
+        """Write to registers, one record each, all in one batch; only while it leads. delay_us: until raft gets it."""
         assert self.leads is not None, "only the leader writes"
         numbers: list[int] = []
         values = []
@@ -149,7 +151,7 @@ class Register:
             world.at(self._handed_us, self._process.when_awake, self._process.handle, proposal)
 
     def ask(self) -> int:
-        """Ask whether it leads still; returns the number of the question."""
+        """Request a confirmation of leadership; returns its number."""
         self._questions += 1
         self._process.watch.questioned(self._process, self._questions)
         self._process.handle(ConfirmLeadership(self._questions))

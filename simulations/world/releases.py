@@ -1,6 +1,4 @@
-"""What a release speaks and supports: versions of messages, of which two nodes take the highest that both have, and
-levels of features.
-"""
+"""What a release supports: message versions, of which two nodes use the highest common one, and feature levels."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ RELEASES: dict[str, Versions] = {
     NEWEST: _versions(18, 2),
 }
 
-# What a release speaks of the controller's own APIs, where that is less than the newest one does.
+# The versions of the controller's own APIs that a release supports, where they are lower than the newest ones.
 _LESS: dict[str, Versions] = {
     "3.9": {BrokerHeartbeatRequest: 1, AlterPartitionReassignmentsRequest: 0, UpdateFeaturesRequest: 1},
     "4.0": {BrokerHeartbeatRequest: 1, AlterPartitionReassignmentsRequest: 0},
@@ -52,7 +50,7 @@ _LESS: dict[str, Versions] = {
     "4.2": {BrokerHeartbeatRequest: 1},
 }
 
-# The features of a release that are not for production are none of it.
+# Features that are not for production do not count.
 _ALL_OF_4_0 = ("kraft.version", "transaction.version", "group.version", "eligible.leader.replicas.version")
 _FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
     "3.9": (21, ("kraft.version",)),
@@ -62,20 +60,20 @@ _FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
-# What administers a cluster may be older than any of its nodes; of the quorum's own requests it speaks none.
+# An admin client may be older than any node of its cluster; it sends no requests of the quorum.
 OLD_CLIENT = "3.6"
 _LESS[OLD_CLIENT] = {ApiVersionsRequest: 3, DescribeClusterRequest: 0, UpdateFeaturesRequest: 1}
 
 
 def common_versions(one: str, other: str) -> Versions:
-    """By request class, the version that two releases speak with each other."""
+    """By request class, the version that two releases use with each other."""
     least = RELEASES["3.9"]
     theirs = RELEASES.get(other, least)
     return {cls: min(version, theirs[cls]) for cls, version in RELEASES.get(one, least).items()}
 
 
 def common_controller_versions(newest: Versions, one: str, other: str) -> Versions:
-    """The same for the controller's own APIs, of which `newest` has what the newest release speaks."""
+    """The same for the controller's own APIs; `newest` has the versions of the newest release."""
     found = dict(newest)
     for less in (_LESS.get(one, {}), _LESS.get(other, {})):
         for cls, version in less.items():
@@ -84,7 +82,7 @@ def common_controller_versions(newest: Versions, one: str, other: str) -> Versio
 
 
 def levels_of(release: str) -> Levels:
-    """Which levels of each feature a release supports."""
+    """The levels of each feature that a release supports."""
     known = supported_features()
     if release not in _FEATURES:
         return known

@@ -43,7 +43,7 @@ VERSIONS: dict[type, int] = {
 
 
 class RogueClients:
-    """They send a request about every `every_ms`, 0 for never. asked: the number of requests sent."""
+    """Clients that send a request about every `every_ms`, 0 for never. asked: the number of requests sent."""
 
     def __init__(self, world: World, ledger: Ledger, answers: Answers, every_ms: int, rng: Random) -> None:
         self._world = world
@@ -123,13 +123,13 @@ def _spoiled(rng: Random, request: Any) -> Any:
 
 
 def _epoch(rng: Random, process: Process) -> int:
-    """The node's epoch or the one before; a later one would make the node change its epoch."""
+    """The node's epoch or the one before; a later one would change the node's epoch."""
     epoch = process.replica.role.epoch
     return max(epoch - (rng.random() < 0.2), 0)
 
 
 def _whom(rng: Random, process: Process) -> int:
-    """The voter id of the request: the receiver's, -1 for none, or another."""
+    """The voter id in the request: the receiver's, -1 for none, or another."""
     return int(_choose(rng, process.node.id, process.node.id, -1, FIRST_ID))
 
 

@@ -1,4 +1,4 @@
-"""Numbers of production that are made smaller here, so that short runs reach what they guard."""
+"""Limits of production that are made smaller here, so that short runs reach them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MARK_BYTES = 1000
 
 
 def shrink() -> None:
-    """Have the committed prefix written after kilobytes in place of megabytes, in this process, from now on."""
+    """Write the committed prefix file after kilobytes instead of megabytes, in this process, from now on."""
     prefix_keeper.INTERVAL_BYTES = COMMITTED_PREFIX_BYTES
     segment._MARK_BYTES = MARK_BYTES  # noqa: SLF001 - a number, and no test of production reads it

@@ -1,4 +1,4 @@
-"""Named random streams: each part of a world draws from its own, so one more draw in one changes no other."""
+"""Named random streams: each part of a world has its own, so one more draw in one changes no other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 
 def stream(root: int, *names: str | int) -> Random:
-    """The stream of this name, of all those that come from one root."""
+    """The stream of this name, among those with one root."""
     name = "/".join(map(str, (root, *names)))
     return Random(int.from_bytes(blake2b(name.encode(), digest_size=16).digest(), "big"))
 
@@ -18,5 +18,5 @@ def between(rng: Random, least: int, most: int) -> int:
 
 
 def directory_id(root: int, node_id: int, disk_number: int) -> bytes:
-    """The id that the formatter gave to a disk of a node."""
+    """The directory id that the formatter gave to a disk of a node."""
     return blake2b(f"{root}/directory/{node_id}/{disk_number}".encode(), digest_size=16).digest()

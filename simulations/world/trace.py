@@ -1,7 +1,6 @@
-"""The trace of a run: all that happened, as small tuples, packed and hashed as it grows; and the last of it, to be
-read.
+"""The trace of a run: all events, as small tuples, packed and hashed as it grows; and the newest of them, to be read.
 
-Two runs of one plan have the same bytes, whatever the process and its hash seed.
+Two runs of one plan have the same bytes, in any process and with any hash seed.
 """
 
 from __future__ import annotations

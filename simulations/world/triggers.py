@@ -46,12 +46,12 @@ class Triggers:
         self.states.append((name, act))
 
     def disarm(self) -> None:
-        """Nothing strikes any more."""
+        """Remove all triggers."""
         self.armed.clear()
         self.states.clear()
 
     def reach(self, name: str, process: Process) -> None:
-        """A node is at a point. Raises Dead where that is its end."""
+        """A node is at a point. Raises Dead if it ends there."""
         for pending in list(self.armed.get(name, ())):
             if pending.node not in {0, process.node.id}:
                 continue
@@ -66,7 +66,7 @@ class Triggers:
                 pending.act(process)
 
     def look(self, process: Process) -> None:
-        """A step is over: does a state hold that is waited for?"""
+        """A step is over: check the states that faults wait for."""
         for entry in list(self.states):
             if STATES[entry[0]](self._ledger):
                 self.states.remove(entry)
@@ -118,7 +118,7 @@ def _lagging(ledger: Ledger) -> bool:
 
 
 def _downloading(ledger: Ledger) -> bool:
-    """A snapshot is under way from a leader to a follower, beyond its first part."""
+    """A snapshot is being sent from a leader to a follower, beyond its first part."""
     return any(
         each.steps
         and isinstance(each.replica.role, Follower)
@@ -129,7 +129,7 @@ def _downloading(ledger: Ledger) -> bool:
 
 
 def _diverged(ledger: Ledger) -> bool:
-    """A node holds records that will have to go: a later epoch has committed others."""
+    """A node has records that will be truncated: a later epoch has committed others."""
     history = ledger.history
     for shadow in ledger.shadows.values():
         if shadow.ends and shadow.end <= history.end and history.chain_at.get(shadow.end) != shadow.last:

@@ -6,7 +6,7 @@ import traceback
 
 
 class Violation(Exception):
-    """A property is broken. property_id: of `/properties`, S01 and so on; text: the node, and the values."""
+    """A property is violated. property_id: of `/properties`, S01 and so on; text: the node, and the values."""
 
     def __init__(self, property_id: str, text: str) -> None:
         self.property_id = property_id
@@ -18,13 +18,13 @@ class Violation(Exception):
 
 
 def require(condition: object, property_id: str, text: str) -> None:
-    """Raise Violation where the condition does not hold. For texts that cost something, test first."""
+    """Raise Violation if the condition does not hold. If the text is expensive, test first."""
     if not condition:
         raise Violation(property_id, text)
 
 
 def describe_error(error: BaseException) -> str:
-    """Type and text of an error, and the last lines of where it came from, without what differs from run to run."""
+    """Type and text of an error, and the last stack frames, without parts that differ from run to run."""
     frames = traceback.extract_tb(error.__traceback__)[-3:]
     where = " < ".join(
         f"{frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})" for frame in reversed(frames)

@@ -1,6 +1,6 @@
-"""Virtual time: one heap of events, in microseconds. What happens is a function of what was put into it.
+"""Virtual time: one heap of events, in microseconds. A run is a function of the events that are added.
 
-Events of one moment come in the order in which they were put in, so nothing depends on where an object lies in memory.
+Events of one moment happen in the order in which they were added, so nothing depends on memory addresses.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class World:
         self._order = 0
 
     def at(self, when: int, act: Callable[..., None], *args: Any) -> None:
-        """Have `act(*args)` called at a moment; one of the past is now."""
+        """Have `act(*args)` called at a moment; a past moment means now."""
         self._order += 1
         heappush(self._heap, (when if when > self.now else self.now, self._order, act, args))  # noqa: FURB136 - no call
 
     def after(self, delay: int, act: Callable[..., None], *args: Any) -> None:
-        """The same, so many microseconds from now."""
+        """The same, this many microseconds from now."""
         self._order += 1
         heappush(self._heap, (self.now + delay, self._order, act, args))
 
     def run(self, until: int, events_max: int = 1 << 62) -> None:
-        """Let everything happen that is due up to `until`, that moment included; it is then now.
+        """Run all events that are due up to `until`, inclusive; `now` is then `until`.
 
         Raises TooBusy after `events_max` events in all.
         """
@@ -61,7 +61,7 @@ class World:
 
 
 class TooBusy(Exception):
-    """More events than any sound run has: something goes round in circles."""
+    """More events than a correct run has: something loops."""
 
     def __init__(self, events: int, now: int) -> None:
         super().__init__(f"{events} events in {now / SECOND:.3f} simulated seconds")

@@ -1,6 +1,6 @@
-"""The state of the worlds of raft alone: a map of registers, and what a write and a snapshot of it look like in a log.
+"""The state of the raft level: a map of registers, and the form of a write and of a snapshot in a log.
 
-The state is a function of the log, so two replicas that have applied as much are equal.
+The state is a function of the log, so two replicas that have applied the same records are equal.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _TOTAL = Layout(">qI")  # writes applied, digest of all of them in order
 
 
 class State(NamedTuple):
-    """What the log up to some offset comes to. digest: of all writes in their order; registers: the last write of each,
-    by register.
+    """The state after the log up to some offset. digest: of all writes in their order; registers: the last write of
+    each, by register.
     """
 
     writes: int = 0
@@ -30,8 +30,8 @@ class State(NamedTuple):
 
 
 def write_value(register: int, number: int, size: int) -> bytes:
-    """The record of one write. It is filled up with what is not zero: a sector of zeros is what a torn write leaves,
-    and a start cannot know it from one that was meant.
+    """The record of one write. It is padded with bytes other than zero: a torn write leaves a sector of zeros, and a
+    start could not tell it from written zeros.
     """
     return _WRITE.pack(register, number) + b"." * size
 
@@ -52,7 +52,7 @@ def writes_of(batch: bytes) -> tuple[tuple[bytes, int, int], ...]:
 
 
 class Replay:
-    """A state that goes on with each batch."""
+    """A state that advances with each batch."""
 
     __slots__ = ("count", "digest", "registers")
 
@@ -62,7 +62,7 @@ class Replay:
         self.registers: dict[int, int] = {}
 
     def take(self, batch: bytes) -> None:
-        """The bytes of one batch."""
+        """Apply the bytes of one batch."""
         for value, register, number in writes_of(batch):
             self.registers[register] = number
             self.count += 1
@@ -81,7 +81,7 @@ def snapshot_values(state: State, size: int) -> list[bytes]:
 
 
 def read_snapshot(found: Iterable[tuple[bytes, Batch]]) -> State:
-    """The state that a snapshot's batches hold."""
+    """The state in a snapshot's batches."""
     values = [
         record.value or b"" for data, batch in found if not batch.is_control for record in records_of(data, batch)
     ]
