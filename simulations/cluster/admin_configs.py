@@ -1,4 +1,4 @@
-"""What admin clients ask of configs: of topics, of all brokers, and of the levels of a controller's loggers."""
+"""Requests of admin clients about configs: of topics, of all brokers, and the levels of a controller's loggers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Configs = tuple[tuple[str, str], ...]
 
-# Those that are drawn, and those that a reader asks for.
+# The keys that are set, and those that are read.
 VALUES = {"retention.ms": ("1000", "60000"), "segment.bytes": ("1048576", "2097152"), "min.insync.replicas": ("1", "2")}
 KEYS = tuple(VALUES)
 READ = (*KEYS, UNCLEAN)
@@ -36,7 +36,7 @@ def configure(admin: Admin) -> None:
 
 
 def replace(admin: Admin) -> None:
-    """Set all configs of a topic, in place of what there is (AlterConfigs)."""
+    """Replace all configs of a topic (AlterConfigs)."""
     admin.ask_one(("replace", admin.topic(), configs(admin)), admin.tries())
 
 
@@ -45,7 +45,7 @@ def read(admin: Admin) -> None:
 
 
 def configure_brokers(admin: Admin) -> None:
-    """Set what counts for all brokers, or for one, or for a controller; what counts for all is read again."""
+    """Set a config of all brokers, of one, or of a controller; those of all brokers are read back."""
     key = admin.one_of(tuple(OF_BROKERS))
     value = None if admin.rng.random() < 0.3 else admin.one_of(OF_BROKERS[key])
     of = ALL if admin.rng.random() < 0.7 else admin.one_of([machine.id for machine in admin.run.brokers])
@@ -57,7 +57,7 @@ def read_brokers(admin: Admin) -> None:
 
 
 def levels(admin: Admin) -> None:
-    """Change the level of a logger of the controller that is asked, or see them all."""
+    """Change the level of a logger of the controller that gets the request, or read all levels."""
     node = str(admin.client.target)
     if admin.rng.random() < 0.4:
         described = DescribeConfigsRequest.DescribeConfigsResource

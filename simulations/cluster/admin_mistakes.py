@@ -1,4 +1,4 @@
-"""What admin clients ask that cannot be: each is refused, with the error that Kafka has for it (C18)."""
+"""Invalid requests of admin clients: each is refused, with Kafka's error for it (C18)."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ TOO_MANY = 20_000
 SECOND_MS = 1000
 TOPIC, BROKER = 2, 4
 
-# These errors are about the node that was asked, not about the request.
+# These errors are about the node, not about the request.
 ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
 
 
 class Mistake(NamedTuple):
-    """request: of a cluster and the name of a topic that may or may not be there. refused: with one of these."""
+    """request: made from a cluster and the name of a topic that may exist. refused: with one of these errors."""
 
     request: Callable[[str, str], Any]
     refused: tuple[Error, ...]
 
 
 def make_a_mistake(admin: Admin) -> None:
-    """Ask one thing that cannot be."""
+    """Send one invalid request."""
     mistake = admin.one_of(MISTAKES)
     admin.run.count("mistake")
     request = mistake.request(admin.run.cluster_id, admin.topic())

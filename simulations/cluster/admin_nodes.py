@@ -1,4 +1,4 @@
-"""What admin clients ask of brokers, controllers and the cluster's features."""
+"""Requests of admin clients about brokers, controllers and the cluster's features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONTROLLERS = 2
 METADATA_VERSION = "metadata.version"
-# Levels that are asked for; of metadata.version those that releases end with, and some between.
+# The levels in requests; of metadata.version the last ones of releases, and some between.
 LEVELS = {
     METADATA_VERSION: (13, 14, 15, 17, 20, 21, 22, 23, 24, 25, 27, 28, 29, 30),
     "transaction.version": (0, 1, 2),
@@ -28,7 +28,7 @@ LEVELS = {
 
 
 def set_feature(admin: Admin) -> None:
-    """Raise a level, or lower it; or ask whether that could be done."""
+    """Raise or lower a level, or validate that."""
     name = METADATA_VERSION if admin.rng.random() < 0.5 else admin.one_of(tuple(LEVELS))
     is_up = admin.rng.random() < 0.7
     asked = ("set feature", name, admin.one_of(LEVELS[name]), "up" if is_up else "down")
@@ -39,17 +39,17 @@ def set_feature(admin: Admin) -> None:
 
 
 def see_versions(admin: Admin) -> None:
-    """What a controller speaks, and which levels count; held against the log by who watches answers."""
+    """ApiVersions: the levels in the response are compared with the log by `watch`."""
     admin.ask_only(ApiVersionsRequest(client_software_name="admin", client_software_version="1"))
 
 
 def unregister(admin: Admin) -> None:
-    """Have the cluster forget a broker, dead or alive."""
+    """Unregister a broker, dead or alive."""
     admin.ask_one(("unregister", admin.one_of([machine.id for machine in admin.run.brokers])), admin.tries())
 
 
 def describe(admin: Admin) -> None:
-    """See the controllers, or where the voters are."""
+    """DescribeCluster or DescribeQuorum."""
     if admin.rng.random() < 0.5:
         admin.ask_only(DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS))
         return

@@ -1,4 +1,4 @@
-"""What admin clients ask of topics and their partitions."""
+"""Requests of admin clients about topics and their partitions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def grow(admin: Admin) -> None:
 
 
 def validate(admin: Admin) -> None:
-    """Ask what would come of something, without doing it."""
+    """A dry run of a request."""
     name = admin.topic()
     asked = admin.one_of(
         (
@@ -71,7 +71,7 @@ def validate(admin: Admin) -> None:
 
 
 def reassign(admin: Admin) -> None:
-    """Move a partition, or call a move off; what comes of it is seen in the log."""
+    """Start or cancel a reassignment; its outcome is checked in the log."""
     reassignable = AlterPartitionReassignmentsRequest.ReassignableTopic
     replicas: tuple[int, ...] | None = None
     if admin.rng.random() < 0.75:
@@ -84,7 +84,7 @@ def reassign(admin: Admin) -> None:
 
 
 def list_moves(admin: Admin) -> None:
-    """Which moves are under way: of all topics, or of one."""
+    """List the reassignments in progress: of all topics, or of one."""
     wanted = ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
     one = wanted(name=admin.topic(), partition_indexes=(0, 1, 2))
     topics = None if admin.rng.random() < 0.5 else (one,)
@@ -96,7 +96,7 @@ def elect(admin: Admin) -> None:
 
 
 def elect_uncleanly(admin: Admin) -> None:
-    """Ask for an unclean election, or enable or disable unclean elections by config."""
+    """Request an unclean election, or enable or disable unclean elections by config."""
     if admin.rng.random() < 0.5:
         admin.ask_only(_elections(admin, UNCLEAN))
         return

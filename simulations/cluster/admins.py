@@ -1,4 +1,6 @@
-"""Admin clients: each asks one thing after the other, again where no answer came. What a model knows is recorded."""
+"""Admin clients: each sends one request after the other, and retries without an answer. Requests that a model covers
+are recorded.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ TIMEOUT_MS = 1200
 
 
 class Admin:
-    """One client. asked: how many requests it has sent. topic_ids: those that answers gave it, by name."""
+    """One client. asked: how many requests it has sent. topic_ids: the ids in answers, by name."""
 
     def __init__(self, run: ClusterWorld, number: int, asks: Mapping[str, Callable[[Admin], None]]) -> None:
         self.run = run
@@ -37,11 +39,11 @@ class Admin:
         self.later()
 
     def stop(self) -> None:
-        """It asks nothing more."""
+        """Send no more requests."""
         self._is_over = True
 
     def later(self) -> None:
-        """Ask the next thing in a while."""
+        """Send the next request after a pause."""
         self.run.world.after(between(self.rng, 1, 2 * self.run.plan.ask_every_ms) * MS, self._act)
 
     def _act(self) -> None:
@@ -51,8 +53,8 @@ class Admin:
         self._asks[kinds[int(self.rng.random() * len(kinds))]](self)
 
     def ask(self, request: Any, asked: list[tuple[Any, ...]], read: Read, tries: int = 0) -> None:
-        """Send a request that is written down as several operations. read: from an answer, gives the outcome
-        of each; UNKNOWN for what may or may not have been done.
+        """Send a request that is recorded as several operations. read: from an answer, gives the outcome of each;
+        UNKNOWN for an operation that may or may not have been done.
         """
         operations = [self.run.recorder.ask(self.name, each) for each in asked]
         self.asked += 1
@@ -70,12 +72,12 @@ class Admin:
         self.client.ask(request, done, TIMEOUT_MS)
 
     def ask_one(self, asked: tuple[Any, ...], tries: int = 0, keys: tuple[str, ...] | None = None) -> None:
-        """Send what is one operation. keys: of the configs that a read is about."""
+        """Send a request that is one operation. keys: of the configs that a read is about."""
         request = request_of(asked, TIMEOUT_MS, keys)
         self.ask(request, [asked], lambda response: [answer_of(asked, response)], tries)
 
     def ask_only(self, request: Any) -> None:
-        """Send what no model knows of; what comes of it is seen in the log, and by who watches answers."""
+        """Send a request that no model covers; its effects are checked in the log, and its answer by `watch`."""
         self.ask(request, [], lambda _response: [])
 
     def _write_down(self, operations: list[Operation], told: list[Any]) -> None:
@@ -91,7 +93,7 @@ class Admin:
         return f"topic-{int(self.rng.random() * self.run.plan.topics)}"
 
     def tries(self) -> int:
-        """How often it asks anew where it does not know what became of it."""
+        """How often it retries a request whose outcome it does not know."""
         return between(self.rng, 0, 2)
 
     def one_of(self, choices: Any) -> Any:

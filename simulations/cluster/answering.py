@@ -1,8 +1,8 @@
-"""When the answers of controllers may leave, and when they must: requests are watched from their arrival on.
+"""When the responses of controllers may be sent, and when they must be: requests are observed from their arrival on.
 
-C03: what is shown is committed, and in no transaction that is open. C05: an answer shows all that was committed when
-the request came. L05: requests that wait are answered when leadership ends, and reads when a standby has a state that
-it may show. L08: a broker that asks to shut down may do so.
+C03: a response shows only committed records outside of open transactions. C05: it shows all records that were committed
+when the request came. L05: waiting requests are answered when leadership ends, and reads when a standby has a stable
+state. L08: a broker that requests controlled shutdown may stop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Looks = Callable[[Any, Any], list[int]]
 
-# Standbys answer these too, and an active controller when a majority has confirmed that it is.
+# Standbys answer these too, and an active controller after a majority has confirmed its leadership.
 READS = {DescribeConfigsRequest, DescribeClusterRequest, ListPartitionReassignmentsRequest}
 NOTHING_LISTED = ()
 
@@ -36,8 +36,8 @@ Life = tuple[int, int]
 
 
 class Answering:
-    """Called by `ClusterWatch`; raises Violation. looks: of a class of requests, what an answer that writes nothing
-    shows: the offsets at which it was changed, where that was not committed yet.
+    """Called by `ClusterWatch`; raises Violation. looks: by class of request, the last uncommitted changes that a
+    response without records shows, as offsets.
     """
 
     def __init__(self, ledger: Ledger, history: ClusterHistory, log_rules: LogRules, looks: dict[type, Looks]) -> None:
@@ -57,12 +57,12 @@ class Answering:
         self._leaving: dict[tuple[int, int, int, int], int] = {}
 
     def asked(self, process: ControllerProcess, source: Source) -> None:
-        """A request has come over the network."""
+        """A request came over the network."""
         self._committed[(process.node.id, process.life), source] = self._history.end
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: list[Any]) -> None:
-        """A controller took a step. One that is no longer active after it answers all requests that wait, but reads,
-        which may wait for its state as a standby.
+        """A controller took a step. If it is no longer active, it answers all waiting requests but reads, which may
+        wait for its state as a standby.
         """
         life = process.node.id, process.life
         waits = self._waits.setdefault(life, {})
@@ -104,17 +104,17 @@ class Answering:
             self._loading.discard(life)
 
     def _seen(self, process: ControllerProcess, request: Any) -> int:
-        """The end of what an answer shows that is not committed; 0 where all of it is."""
+        """The end of the uncommitted records that a response shows; 0 if there are none."""
         looks = self._looks.get(type(request))
         return 0 if looks is None else max(looks(process.controller.state, request), default=-1) + 1
 
     def shows_nothing(self, process: ControllerProcess, source: Source) -> None:
-        """The answer that is about to leave shows no state."""
+        """The next response shows no state."""
         self._shown.pop(((process.node.id, process.life), source), None)
 
     def replies(self, process: ControllerProcess, source: Source, request: Any, response: Any) -> None:
-        """An answer leaves. What an active controller shows is what it had when it was asked; a standby has what it
-        has now.
+        """A response is sent. An active controller shows the state at the time of the request; a standby shows its
+        present state.
         """
         life = process.node.id, process.life
         self._waits.get(life, {}).pop(source, None)
@@ -136,11 +136,13 @@ class Answering:
                 raise Violation("C05", f"{text}, and lacks what was committed up to {committed} when it was asked")
 
     def _settled(self, process: ControllerProcess) -> int:
-        """Up to where what a controller has is committed, and in no transaction that is open."""
+        """The offset up to which a controller's state is committed and outside of open transactions."""
         return self._judge.settled_before(min(process.controller.state.end_offset, self._history.end))
 
     def heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
-        """A heartbeat was taken. Who leaves, and leads nothing, may go when all who serve have read that it leaves."""
+        """A heartbeat was handled. A broker in controlled shutdown that leads nothing may stop when all active brokers
+        have read that it shuts down.
+        """
         state = process.controller.state
         node = process.node.id, process.controller.env.epoch
         key = (*node, request.broker_id, request.broker_epoch)

@@ -1,6 +1,6 @@
-"""Answers of the active controller fit the request: one result for each item, and no internal error.
+"""Responses of the active controller fit the request: one result for each item, and no internal error.
 
-C22 AnswersFit. With which error an item must be refused is checked by `admin_mistakes`, `rules` and the histories.
+C22 AnswersFit. Which error an item must get is checked by `admin_mistakes`, `rules` and the histories.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Items = set[tuple[Any, ...]]
 
 
 def check(node_id: int, request: Any, response: Any) -> None:
-    """Raises Violation where an answer of the active controller does not fit."""
+    """Raises Violation if a response of the active controller does not fit."""
     what = f"node {node_id} answers {type(request).__name__}"
     if Error.UNKNOWN_SERVER_ERROR in errors_of(response):
         raise Violation("C22", f"{what} with UNKNOWN_SERVER_ERROR: {response}")
@@ -31,7 +31,7 @@ def check(node_id: int, request: Any, response: Any) -> None:
 
 
 def errors_of(value: Any) -> Iterable[int]:
-    """All error codes that an answer has, at any depth."""
+    """All error codes in a response, at any depth."""
     code = getattr(value, "error_code", None)
     if code is not None:
         yield code
@@ -43,7 +43,7 @@ def errors_of(value: Any) -> Iterable[int]:
 
 
 def _by(items: str, *names: str) -> Callable[[Any], Items]:
-    """What identifies the items of a list."""
+    """The fields that identify the items of a list."""
     return lambda message: {tuple(getattr(each, name) for name in names) for each in getattr(message, items)}
 
 

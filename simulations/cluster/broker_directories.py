@@ -24,7 +24,7 @@ PartitionData = TopicData.PartitionData
 
 
 class Directories:
-    """online: those that were well when the process began; failed: those of them that are so no more."""
+    """online: those that worked when the process began; failed: those of them that failed since."""
 
     def __init__(self, process: BrokerLife) -> None:
         self._process = process
@@ -42,7 +42,7 @@ class Directories:
         return [] if self._client is None else [self._client]
 
     def start(self) -> None:
-        """Look after them from now on."""
+        """Begin to report directories."""
         if self._client is not None:
             self._process.later(self._process.run.plan.lead_every_ms, self._act)
 
@@ -51,7 +51,7 @@ class Directories:
             self.failed.append(directory)
 
     def has(self, key: tuple[bytes, int]) -> bool:
-        """Whether the broker's replica of a partition is to be read, as far as it knows where that is."""
+        """Whether the broker's replica of a partition can be read, as far as its directory is known."""
         if self._client is None:
             return True
         found = self._process.image.partitions.get(key)

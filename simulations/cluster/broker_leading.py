@@ -1,4 +1,4 @@
-"""What a model broker does as a leader: it asks for changes of ISRs, and for blocks of producer ids."""
+"""A model broker as partition leader: it requests changes of ISRs, and blocks of producer ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PartitionData = TopicData.PartitionData
 
 
 class Leading:
-    """Looks after the ISRs of the partitions that a broker leads, as far as it knows."""
+    """Requests the ISR changes of the partitions that a broker leads, by its own view."""
 
     def __init__(self, process: BrokerLife) -> None:
         self._process = process
@@ -31,7 +31,7 @@ class Leading:
         self._epochs: dict[int, list[int]] = {}  # by broker: the epochs that it was seen to have
 
     def act(self) -> None:
-        """Ask for what ISRs should be, and sometimes for producer ids; and again a while after."""
+        """Request the ISRs that should be, and sometimes producer ids; and again after a while."""
         process = self._process
         process.later(between(self._rng, 1, 2 * self._run.plan.lead_every_ms), self.act)
         if process.epoch < 0 or process.leading.is_paused:
@@ -70,7 +70,7 @@ class Leading:
             process.leading.ask(request, lambda response: self._altered(operations, response), REQUEST_TIMEOUT_MS)
 
     def _wanted_isr(self, key: tuple[bytes, int]) -> list[int] | None:
-        """The ISR as this leader sees it; None where nothing is to be changed."""
+        """The ISR as this leader sees it; None if nothing is to be changed."""
         process = self._process
         found = process.image.partitions[key]
         known = process.image.brokers
@@ -89,7 +89,7 @@ class Leading:
         return wanted
 
     def _epoch_of(self, broker_id: int) -> int:
-        """The broker epoch by which this leader knows a follower: from a Fetch, maybe of a former process."""
+        """The broker epoch of a follower that this leader knows: from a Fetch, maybe of a former process."""
         epoch = self._process.image.brokers[broker_id].epoch
         known = self._epochs.setdefault(broker_id, [epoch])
         if epoch != known[-1]:

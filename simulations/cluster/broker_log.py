@@ -1,4 +1,4 @@
-"""The observer within a model broker: it reads the log by Fetch and FetchSnapshot, and applies what is committed."""
+"""The observer within a model broker: it reads the log by Fetch and FetchSnapshot, and applies committed records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PART_BYTES = 1 << 20
 
 
 class LogReader:
-    """Reads the log, applies what is committed, begins anew from snapshots."""
+    """Reads the log, applies committed records, and restarts from snapshots."""
 
     def __init__(self, process: BrokerLife) -> None:
         self._process = process
@@ -36,7 +36,7 @@ class LogReader:
         self._settling = Settling()
 
     def fetch(self) -> None:
-        """Ask for what comes next."""
+        """Fetch the next records."""
         process = self._process
         if process.is_over:
             return

@@ -1,7 +1,7 @@
-"""Model brokers: they register, heartbeat, read the metadata log as observers, and lead their partitions' replicas.
+"""Model brokers: they register, send heartbeats, read the metadata log as observers, and lead partitions.
 
-What a broker does with records of clients is not modelled; its requests to the controller are, from its own view of the
-log, which lags, and with its own broker epoch, which may be stale.
+What a broker does for Kafka clients is not modelled; its requests to the controller are, from its own view of the log,
+which lags, and with its own broker epoch, which may be stale.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ RESTART_MS = 100
 
 
 class BrokerProcess:
-    """One life of a broker. image: the metadata as far as it has read; epoch: that of its registration, -1 before.
+    """One process of a broker. image: the metadata as far as it has read; epoch: of its registration, -1 before.
 
-    wants_out: it asks to be let go. is_over: it is gone.
+    wants_out: it requests controlled shutdown. is_over: it has ended.
     """
 
     def __init__(self, machine: BrokerMachine, life: int) -> None:
@@ -67,7 +67,7 @@ class BrokerProcess:
         self.directories.start()
 
     def end(self) -> None:
-        """It is gone, whatever it was doing."""
+        """The process ends, whatever its state."""
         self.is_over = True
         for client in self.clients:
             client.die()
@@ -153,11 +153,11 @@ class BrokerProcess:
 
 
 class BrokerMachine:
-    """The machine of a broker, on which its processes live. clean_epoch: what its last clean end left on its disk.
+    """The machine of a broker, on which its processes run. clean_epoch: the epoch in its clean shutdown file.
 
-    current: the process that was started last; stale: earlier ones that still run. gone_at: when the last one was.
-    directories: ids of its log directories; offline: those that have failed; cordoned: those that are to take no new
-    replicas, None where none was configured. release: of its software. rack: None for none.
+    current: the process that was started last; stale: earlier ones that still run. gone_at: when the last one ended.
+    directories: ids of its log directories; offline: those that have failed; cordoned: those that take no new replicas,
+    None if none was configured. release: of its software. rack: None for none.
     """
 
     def __init__(self, run: Surroundings, broker_id: int) -> None:
@@ -179,11 +179,11 @@ class BrokerMachine:
 
     @property
     def replica_directory(self) -> bytes:
-        """Where it keeps the metadata log."""
+        """The directory of the metadata log."""
         return self.directories[0]
 
     def start(self) -> None:
-        """Start a process, where none runs and a directory is left."""
+        """Start a process, if none runs and a directory works."""
         if self.current is None and len(self.offline) < len(self.directories):
             self.life += 1
             self.current = BrokerProcess(self, self.life)
@@ -191,14 +191,14 @@ class BrokerMachine:
             self.clean_epoch = -1  # the file is gone once it was read
 
     def crash(self) -> None:
-        """It ends without a clean shutdown."""
+        """The process ends without a clean shutdown."""
         if self.current is not None:
             self.current.end()
             self.current = None
             self.gone_at = self.run.world.now
 
     def begin_anew(self, process: BrokerProcess) -> None:
-        """A process that cannot go on ends, and another takes its place."""
+        """A process that cannot go on ends, and another replaces it."""
         process.end()
         if process is self.current:
             self.current = None
@@ -206,7 +206,7 @@ class BrokerMachine:
             self.run.world.after(RESTART_MS * MS, self.start)
 
     def fail(self, directory: bytes) -> None:
-        """A directory is not to be read or written any more; a broker without any ends."""
+        """A directory cannot be read or written any more; a broker without any ends."""
         self.offline.add(directory)
         if self.current is not None:
             self.current.directories.fail(directory)
@@ -214,14 +214,14 @@ class BrokerMachine:
             self.crash()
 
     def repair(self) -> None:
-        """All directories are well, and a new process sees that."""
+        """All directories work, and a new process uses them."""
         if self.offline:
             self.offline.clear()
             self.crash()
             self.run.world.after(RESTART_MS * MS, self.start)
 
     def double(self) -> BrokerProcess:
-        """Start another process of the same id beside the one that runs."""
+        """Start another process with the same id beside the running one."""
         self.life += 1
         process = BrokerProcess(self, self.life)
         self.stale.append(process)
@@ -229,13 +229,13 @@ class BrokerMachine:
         return process
 
     def end_second(self, process: BrokerProcess) -> None:
-        """An operator ends it."""
+        """End the second process, as an operator does."""
         process.end()
         if process in self.stale:
             self.stale.remove(process)
 
     def leave(self, back_after_ms: int) -> None:
-        """Have it leave in good order, and come back a while after."""
+        """Shut the broker down cleanly, and start it again after a while."""
         self.back_after_ms = back_after_ms
         if self.current is not None:
             self.current.wants_out = True
@@ -248,7 +248,7 @@ class BrokerMachine:
             self.run.world.after(self.back_after_ms * MS, self.start)
 
     def replace(self) -> None:
-        """Stop it where it stands, and start another process of the same id: the first may come back to life."""
+        """Stop a process (SIGSTOP), and start another with the same id: the first may continue later."""
         if self.current is not None:
             self.current.pause(is_paused=True)
             self.stale.append(self.current)
@@ -256,7 +256,7 @@ class BrokerMachine:
         self.start()
 
     def wake_stale(self) -> None:
-        """Zombies go on, with the epochs they had."""
+        """Stopped processes continue, with their former epochs."""
         for process in self.stale:
             process.pause(is_paused=False)
 

@@ -31,8 +31,8 @@ BACKOFF_MS = 40
 class Client:
     """A process that sends requests and serves none. id: of its machine; the quorum's nodes have lower ones.
 
-    target: the controller that it takes for the active one. is_dead: it has ended, and answers are dropped.
-    It has the attributes that the network uses of a process and of its machine. clock: the world's time.
+    target: the controller that it takes for the active one. is_dead: it has ended, and responses are dropped. It has
+    the attributes that the network uses of a process and of its machine. clock: the world's time.
     """
 
     is_on = True
@@ -59,7 +59,7 @@ class Client:
         self._held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
     def ask(self, request: Any, done: Done, timeout_ms: int, server: int = 0) -> None:
-        """Send a request to the active controller, or to a given one; `done` gets the answer, or None."""
+        """Send a request to the active controller, or to a given one; `done` gets the response, or None."""
         peer = server or self.target
         self.number += 1
         number = self.number
@@ -71,18 +71,18 @@ class Client:
         self.world.after(timeout_ms * MS, self._give_up, number)
 
     def look_elsewhere(self) -> None:
-        """The target is not the active controller, or not to be reached."""
+        """The target is not the active controller, or cannot be reached."""
         place = self._servers.index(self.target)
         self.target = self._servers[(place + 1) % len(self._servers)]
 
     def die(self) -> None:
-        """It is gone; its connections are closed."""
+        """The process ends; its connections are closed."""
         self.is_dead = True
         self._done.clear()
         self._held.clear()
         self.network.close_all(self, power_lost=False)  # type: ignore[arg-type]
 
-    # What the network does to a process
+    # Called by the network
 
     def when_awake(self, act: Callable[..., None], *args: Any) -> None:
         if self.is_paused:
@@ -91,7 +91,7 @@ class Client:
             act(*args)
 
     def resume(self) -> None:
-        """It may run again: all comes that came meanwhile."""
+        """Continue after a pause, and handle what arrived meanwhile."""
         self.is_paused = False
         held, self._held = self._held, []
         for act, args in held:

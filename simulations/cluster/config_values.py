@@ -1,4 +1,4 @@
-"""Configs that fuzz clients set: some values of each key that Kafka takes, and some that it refuses."""
+"""Configs that fuzz clients set: some valid and some invalid values of each key."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OF_CLIENT_METRICS: Values = {
     "interval.ms": (("100", "3600000"), ("99", "3600001")),
     "match": (("client_id=a.*", "client_software_name=x,client_id=y"), ("client_id", "size=1", "client_id=(")),
 }
-# Of brokers nothing is looked at here, as it is the broker itself that has to (KIP-226).
+# A controller does not check the values of brokers; the broker itself does (KIP-226).
 OF_BROKERS: Values = {
     "log.retention.ms": (("1000", NO_NUMBER), ()),
     "log.retention.hours": (("5",), ()),
@@ -67,7 +67,7 @@ BY_KIND = {TOPIC: OF_TOPICS, BROKER: OF_BROKERS, CLIENT_METRICS: OF_CLIENT_METRI
 
 
 def is_taken(kind: int, key: str, value: str) -> bool | None:
-    """Whether a key of a resource may have a value; None where this module does not know."""
+    """Whether a key of a resource accepts a value; None if this module does not know."""
     good, bad = BY_KIND[kind].get(key, ((), ()))
     if kind == BROKER or value in good:
         return True

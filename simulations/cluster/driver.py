@@ -1,7 +1,7 @@
 """One process of a controller: `controller.node.node.Node` itself, on a simulated loop, disk and network.
 
-Every line between a decoded request and the bytes on disk is the product's. What is added is the watching, and the
-points at which a plan may strike.
+All code between a decoded request and the bytes on disk is the product's. Added are the reports to the watch, and the
+points at which a plan may inject a fault.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from simulations.world.process import Connection, Node
 
 SHUTDOWN_US = 4 * SECOND
-# So few sorts of rare partitions are many, in place of thousands, that those out of use are looked for in small worlds.
+# A small limit on distinct uncommon values, in place of thousands, so that small worlds drop unused ones too.
 rare._CROWD_MIN = 4  # noqa: SLF001 - what it is changes no answer
 # The channels of a node's own requests stand beside those of the quorum.
 OWN = 1_000_000
@@ -65,7 +65,7 @@ _STORED = (
 
 
 class ControllerWatch(Watch, Protocol):
-    """What a controller reports beside what its replica does. See `cluster.watch`."""
+    """The reports of a controller beside those of its replica. See `cluster.watch`."""
 
     def controller_stepped(self, process: Any, event: ControllerInput, effects: list[Any]) -> None: ...
     def replies(self, process: Any, source: Source, response: Any) -> None: ...
@@ -88,7 +88,7 @@ class ControllerProcess(Process):
         self.loggers: Loggers
 
     def boot(self) -> None:
-        """Open the directory and take the first step. Raises Dead where the plan says so, StorageError as it comes."""
+        """Open the directory and take the first step. Raises Dead if the plan says so, StorageError from storage."""
         node = self.node
         config = served_config(self._properties)
         driver = self.driver = WatchedDriver(self)
@@ -125,22 +125,22 @@ class ControllerProcess(Process):
         driver.start()
 
     def make_server(self) -> Any:
-        """What takes requests, and gives answers."""
+        """Make the server of requests."""
         return SimServer(self)
 
     def make_channels(self) -> Any:
-        """The way to the quorum."""
+        """Make the channels to the quorum."""
         return SimChannels(self, self, 0)
 
     def make_own_channels(self) -> Any:
-        """The way to the active controller, for this node's own requests."""
+        """Make the channels to the active controller, for this node's own requests."""
         return SimChannels(self, OwnEnd(self), OWN)
 
     def now_ms(self) -> int:
-        """By a clock of floating seconds, as a loop's is, it may be a millisecond less than what the node's shows."""
+        """The clock of the loop is in floating seconds, so it may be a millisecond behind the node's."""
         return self.driver.now_ms()
 
-    # What comes from outside
+    # Called by the network and the machine
 
     def handle(self, event: Input | None) -> None:
         assert event is not None, "a node is started by its driver"
@@ -169,12 +169,12 @@ class ControllerProcess(Process):
             self._guard(self.driver.on_peer, answered)
 
     def disconnected(self, connection: Connection) -> None:
-        """A client is gone."""
+        """A client has closed its connection."""
         if self.connections.pop(connection.id, None) is not None:
             self._guard(self.driver.on_disconnected, connection.id)
 
     def shut_down(self) -> None:
-        """Leave in good order; after a while in any."""
+        """Shut down cleanly; after a timeout in any case."""
         self._guard(self.driver.shut_down)
         self.world.after(SHUTDOWN_US, self.when_awake, self._guard, self.driver.end_now)
 
@@ -184,7 +184,7 @@ class ControllerProcess(Process):
     # Within
 
     def reach(self, prefix: str, cls: type) -> None:
-        """The node is at a point. Raises Dead where that is its end."""
+        """The node is at a point. Raises Dead if it ends there."""
         name = f"{prefix}:{cls.__name__}"
         if name in self._armed:
             self.node.triggers.reach(name, self)
@@ -197,17 +197,17 @@ class ControllerProcess(Process):
             self.busy_until = max(self.busy_until, self.world.now) + self.node.step_us
 
     def performed(self) -> None:
-        """All effects of a step are under way."""
+        """All effects of a step were started."""
         if self.node.triggers.states:
             self.node.triggers.look(self)
 
     def resign(self) -> None:
-        """The process cannot go on: the product notifies the peers, and no more input is taken."""
+        """The process cannot go on: the product notifies the peers, and accepts no more input."""
         self._inbox.clear()
         self.driver.give_up()
 
     def ended(self) -> None:
-        """The driver is done."""
+        """The driver has ended."""
         if self.driver.failure is None:
             self.node.left(self)
 
@@ -221,7 +221,7 @@ class ControllerProcess(Process):
 
 
 def formatted(level: int) -> int:
-    """The level that formatting by its name gives, as `kraftctl storage format --release-version` takes it."""
+    """The level of metadata.version after `kraftctl storage format --release-version` with this name."""
     name = metadata_version(level).name
     found = metadata_version_named(name).level
     if found != level:
@@ -230,7 +230,7 @@ def formatted(level: int) -> int:
 
 
 def bootstrap(level: int) -> list[tuple[Any, int]]:
-    """The records with which the formatter begins a log at a metadata.version: each feature at its level of then."""
+    """The records that the formatter writes at a metadata.version: each feature at its default level."""
     levels = {METADATA_VERSION: level}
     levels |= {each.name: each.default_level(level) for each in FEATURES if each.name != KRAFT_VERSION}
     return [(FeatureLevelRecord(name=name, feature_level=found), 0) for name, found in levels.items() if found]
@@ -258,7 +258,7 @@ class WatchedDriver(Driver):
         self._do_raft = {cls: self._watched(cls, act) for cls, act in performs.items()}
 
     def fail(self, error: BaseException) -> None:
-        """What a disk does is of this world; anything else that is raised is a finding."""
+        """Errors of a disk are injected; any other exception is a finding."""
         if self.is_ending:
             return
         if isinstance(error, Violation):
@@ -309,7 +309,9 @@ class WatchedDriver(Driver):
 
 
 class Machine:
-    """What the worlds of raft ask of a state machine. leads: the epoch in which it may write; None where none."""
+    """The interface of a state machine at the raft level. leads: the epoch in which it may write; None if it does not
+    lead.
+    """
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -324,7 +326,9 @@ class Machine:
 
 
 class SimLog:
-    """The node's own log, as notes of the run. shown: what costs something to say, and is said here."""
+    """The node's own log, as notes of the run. shown: the events whose fields are expensive, and
+    which are written here.
+    """
 
     shown: frozenset[str] = frozenset()
 
@@ -341,7 +345,7 @@ class SimLog:
 
 
 class SimServer:
-    """What `raft.network.server.Server` is to the node."""
+    """Replaces `raft.network.server.Server`."""
 
     def __init__(self, process: ControllerProcess) -> None:
         self._process = process
@@ -361,9 +365,7 @@ class SimServer:
 
 
 class SimChannels:
-    """What `raft.network.channels.Channels` is to the node. end: receives the answers; first: added to the ids of
-    peers.
-    """
+    """Replaces `raft.network.channels.Channels`. end: receives the answers; first: added to the ids of peers."""
 
     def __init__(self, process: ControllerProcess, end: Any, first: int) -> None:
         self._process = process
@@ -379,14 +381,14 @@ class SimChannels:
         channel.send(effect)
 
     def retain(self, peers: set[int]) -> None:
-        """Channels follow the endpoints of each `Send`."""
+        """Does nothing: channels follow the endpoints of each `Send`."""
 
     def close(self) -> None:
         """The connections close with the process."""
 
 
 class OwnEnd:
-    """The process as the channels of its own requests see it: answers go to who asked for its registration."""
+    """The process as the channels of its own requests see it: answers go to the registration."""
 
     def __init__(self, process: ControllerProcess) -> None:
         self._process = process

@@ -1,4 +1,4 @@
-"""Faults of brokers, and of the answers to brokers and admin clients."""
+"""Faults of brokers, and of the responses to brokers and admin clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _machine(run: Any, args: Args) -> BrokerMachine:
 
 
 def crash(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker crashes, and is back after down_ms without a clean shutdown file."""
+    """A broker crashes, and restarts after down_ms without a clean shutdown file."""
     machine = _machine(run, args)
     if machine.current is None:
         return False
@@ -40,7 +40,7 @@ def crash(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def crash_all(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """All brokers are gone, one gap_ms after the other, and back down_ms later."""
+    """All brokers crash, one after the other every gap_ms, and restart down_ms later."""
     for place, machine in enumerate(run.brokers):
         run.later(1 + place * args["gap_ms"], machine.crash)
         run.later(2 + place * args["gap_ms"] + args["down_ms"], machine.start)
@@ -48,7 +48,7 @@ def crash_all(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def leave(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker asks to be let go (KIP-841), and comes back."""
+    """A broker requests controlled shutdown (KIP-841), and restarts."""
     machine = _machine(run, args)
     if machine.current is None:
         return False
@@ -57,7 +57,7 @@ def leave(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def pause(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker stands still, and goes on as if nothing had been."""
+    """A broker stops running (SIGSTOP), and continues later."""
     machine = _machine(run, args)
     process = machine.current
     if process is None:
@@ -68,7 +68,7 @@ def pause(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def replace(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker stands still, another process of its id takes its place, and then the first goes on: a zombie."""
+    """A broker stops running, another process with its id starts, and then the first continues: a zombie."""
     machine = _machine(run, args)
     if machine.current is None:
         return False
@@ -78,7 +78,7 @@ def replace(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def cut(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker reaches no controller, or hears none."""
+    """A broker reaches no controller, or receives nothing from them."""
     machine = _machine(run, args)
     ways = []
     for node_id in run.nodes:
@@ -98,7 +98,9 @@ def cut(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def lose(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """For a while each message of a name is lost with its connection, by a chance: a request, or its answer."""
+    """For a while each message of a name is lost with its connection, with a probability: a
+    request, or its response.
+    """
     rng = run.stream("lose", args["number"])
 
     def rule(connection: Any, frame: Any, _is_answer: bool) -> bool:
@@ -113,7 +115,7 @@ def lose(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def _span(rng: Random, plan: ClusterPlan) -> int:
-    """Far below, about, and far above a session."""
+    """A duration far below, about, or far above a session timeout."""
     low, high = pick(rng, ((5, 50), (60, 130), (130, 300)))
     return max(1, plan.session_ms * between(rng, low, high) // 100)
 
@@ -147,20 +149,20 @@ BROKER_KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {
 
 
 def draw_broker_fault(rng: Random, plan: ClusterPlan, kinds: list[str]) -> Fault:
-    """One of these kinds, at some time."""
+    """A fault of one of these kinds, at a random time."""
     kind = pick(rng, kinds)
     draw = DRAW.get(kind) or upkeep.DRAW[kind]
     return Fault(kind, draw(rng, plan), at_ms=between(rng, 200, plan.chaos_ms * 9 // 10))
 
 
 def strike(run: ClusterWorld, fault: Fault, struck: Process | None, kinds: dict[str, FaultKind]) -> bool:
-    """Do it; whether there was anything to do it to."""
+    """Inject the fault; returns whether it had a target."""
     own = BROKER_KINDS.get(fault.kind) or upkeep.KINDS.get(fault.kind)
     return own(run, fault.args, struck) if own is not None else kinds[fault.kind].strike(run, fault.args, struck)
 
 
 def mend(run: ClusterWorld) -> None:
-    """All of it is over."""
+    """End all broker faults."""
     for machine in run.brokers:
         machine.end_stale()
         machine.back_after_ms = 0  # a broker that shuts down goes, and comes back

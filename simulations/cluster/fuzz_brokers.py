@@ -34,7 +34,7 @@ Altered = AlterPartitionRequest.TopicData
 
 
 def alter_partition(fuzz: FuzzClient) -> AlterPartitionRequest:
-    """What a leader could say of one of its partitions, but for one thing that is wrong."""
+    """AlterPartition as a leader could send it, with one thing wrong."""
     found = list(fuzz.image.partitions.items())
     if not found:
         return _alteration(fuzz, NOBODY, (b"t" * 16, 0), None)
@@ -78,7 +78,7 @@ def _alteration(fuzz: FuzzClient, broker_id: int, key: Key, found: Partition | N
 
 
 def assign(fuzz: FuzzClient) -> AssignReplicasToDirsRequest:
-    """Directories of replicas that a broker does not have, or of topics that are not there; or of all that it has."""
+    """Directories of replicas that a broker does not have, or of missing topics; or of all its replicas."""
     machine = fuzz.one_of(fuzz.run.brokers)
     known = fuzz.image.brokers.get(machine.id)
     if fuzz.happens(0.3):
@@ -106,7 +106,7 @@ def _assignment(
 
 
 def heartbeat(fuzz: FuzzClient) -> BrokerHeartbeatRequest:
-    """Of a broker that is not there, or of another epoch."""
+    """A heartbeat of an unknown broker, or with another epoch."""
     broker_id = fuzz.one_of((NOBODY, fuzz.one_of(fuzz.run.brokers).id))
     known = fuzz.image.brokers.get(broker_id)
     return BrokerHeartbeatRequest(
@@ -116,7 +116,7 @@ def heartbeat(fuzz: FuzzClient) -> BrokerHeartbeatRequest:
 
 
 def register(fuzz: FuzzClient) -> BrokerRegistrationRequest:
-    """A registration that cannot be."""
+    """An invalid registration."""
     feature, listener = BrokerRegistrationRequest.Feature, BrokerRegistrationRequest.Listener
     levels = fuzz.image.features
     now = levels.get(METADATA_VERSION, 0)
@@ -150,7 +150,7 @@ def register(fuzz: FuzzClient) -> BrokerRegistrationRequest:
 
 
 def features(fuzz: FuzzClient) -> UpdateFeaturesRequest:
-    """What would come of levels, and levels that cannot be."""
+    """A dry run of levels, and invalid levels."""
     names = ("metadata.version", "kraft.version", "group.version", "transaction.version", "no.version")
 
     def update(each: FuzzClient) -> Any:
@@ -163,7 +163,7 @@ def features(fuzz: FuzzClient) -> UpdateFeaturesRequest:
 
 
 def look(fuzz: FuzzClient) -> Any:
-    """At the cluster, its quorum, and what its nodes speak."""
+    """Describe the cluster, its quorum, or the supported versions."""
     if fuzz.happens(0.02):
         return too_much(fuzz)
     wanted = DescribeQuorumRequest.TopicData
@@ -182,7 +182,7 @@ def look(fuzz: FuzzClient) -> Any:
 
 
 def too_much(fuzz: FuzzClient) -> DescribeConfigsRequest:
-    """More than one answer may hold."""
+    """A request for more than one response may hold."""
     wanted = DescribeConfigsRequest.DescribeConfigsResource
     one = wanted(resource_type=2, resource_name=clerk_topics.name(fuzz), configuration_keys=None)
     count = fuzz.one_of((50, 3_500, 8_000, 31_000))

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from simulations.cluster.world import ClusterWorld
 
 FIRST_ID = 401
-# How often one asks whoever it is, and not who it takes for the active controller.
+# How often a request goes to any controller, not to the one taken for active.
 ANYBODY = 0.15
 TIMEOUT_MS = 1200
 
 
 class FuzzClient:
-    """One of them. image: the committed metadata, as who makes a request needs it to be wrong by just a little."""
+    """One of them. image: the committed metadata, from which almost valid requests are made."""
 
     def __init__(self, run: ClusterWorld, number: int, asks: Sequence[Callable[[FuzzClient], Any]]) -> None:
         self.run = run
@@ -42,7 +42,7 @@ class FuzzClient:
         return self.run.watch.log_rules.image
 
     def stop(self) -> None:
-        """It asks nothing more."""
+        """Send no more requests."""
         self._is_over = True
 
     def _later(self) -> None:
@@ -66,9 +66,9 @@ class FuzzClient:
         return choices[int(self.rng.random() * len(choices))]
 
     def happens(self, share: float) -> bool:
-        """In this share of the cases."""
+        """True with this probability."""
         return self.rng.random() < share
 
     def some(self, least: int, most: int, draw: Callable[[FuzzClient], Any]) -> tuple[Any, ...]:
-        """So many things that are drawn one after the other."""
+        """A list of random items, drawn one after the other."""
         return tuple(draw(self) for _ in range(between(self.rng, least, most)))

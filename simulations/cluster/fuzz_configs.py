@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.fuzz_clients import FuzzClient
 
-# Types that there are, and one that takes no configs here, and two that there are not.
+# The known types, one that takes no configs here, and two unknown ones.
 KINDS = (TOPIC, TOPIC, TOPIC, BROKER, BROKER, CLIENT_METRICS, GROUP)
 NO_KINDS = (0, 99, 64)
 WRONG = 0.08
@@ -72,7 +72,7 @@ def _kind(fuzz: FuzzClient) -> int:
 
 
 def replace(fuzz: FuzzClient) -> AlterConfigsRequest:
-    """All configs of a resource become these."""
+    """Replace all configs of a resource."""
     return AlterConfigsRequest(resources=fuzz.some(1, 2, _whole), validate_only=fuzz.happens(0.1))
 
 
@@ -90,7 +90,7 @@ def _whole(fuzz: FuzzClient) -> Any:
 
 
 def levels(fuzz: FuzzClient) -> IncrementalAlterConfigsRequest:
-    """Levels of loggers, some of which there are not."""
+    """Levels of loggers, some of which do not exist."""
 
     def level(each: FuzzClient) -> Any:
         operation = each.one_of((SET, SET, SET, DELETE, APPEND, 9))

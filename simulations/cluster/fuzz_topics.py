@@ -35,14 +35,14 @@ Growing = CreatePartitionsRequest.CreatePartitionsTopic
 
 
 def name(fuzz: FuzzClient) -> str:
-    """Of a topic that may be there, and now and then of one that is not, or never can be."""
+    """The name of a topic that may exist, and now and then of one that does not, or that is invalid."""
     if fuzz.happens(0.04):
         return str(fuzz.one_of(INVALID_NAMES))
     return str(fuzz.one_of(RARE_NAMES)) if fuzz.happens(0.04) else str(fuzz.one_of(NAMES))
 
 
 def replicas(fuzz: FuzzClient, size: int | None = None) -> tuple[int, ...]:
-    """Brokers for one partition; some lists name one twice, one that is not there, or none."""
+    """Brokers for one partition; some lists repeat one, name an unknown one, or are empty."""
     ids = [machine.id for machine in fuzz.run.brokers]
     fuzz.rng.shuffle(ids)
     found = ids[: _size(fuzz) if size is None else size]
@@ -52,7 +52,7 @@ def replicas(fuzz: FuzzClient, size: int | None = None) -> tuple[int, ...]:
 
 
 def _size(fuzz: FuzzClient) -> int:
-    """How many replicas; more than most topics have where there are brokers for them."""
+    """A number of replicas; larger than that of most topics if there are brokers for it."""
     return between(fuzz.rng, 1, max(3, len(fuzz.run.brokers)))
 
 
@@ -134,8 +134,8 @@ def _gone(fuzz: FuzzClient) -> Any:
 
 
 def move(fuzz: FuzzClient) -> AlterPartitionReassignmentsRequest:
-    """Many partitions at once, some of them to where they cannot go, or back to where they were; or a whole topic to
-    one place; or nothing.
+    """Reassign many partitions at once, some of them to invalid targets, or back; or a whole topic to one target; or
+    nothing.
     """
     wanted = AlterPartitionReassignmentsRequest.ReassignableTopic
     of = name(fuzz)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class ClusterHistory(History):
-    """batches: all that are committed, in order. told: called with the bytes and the end offset of each.
-    settled_before: the newest offset, up to one, behind which no transaction is open.
+    """batches: all committed ones, in order. told: called with the bytes and the end offset of each. settled_before:
+    the greatest offset, up to a given one, at which no transaction is open.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class ClusterHistory(History):
 
     def gives(self, found: list[tuple[bytes, Batch]], end_offset: int) -> bool:
         if self._settled_before(end_offset) != end_offset:
-            return False  # who begins there takes half a transaction for whole
+            return False  # a reader that begins there would take half a transaction for a whole one
         state = State()
         state.begin_load(end_offset)
         for data, batch in found:

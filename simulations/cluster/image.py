@@ -71,8 +71,8 @@ Levels = dict[str, tuple[int, int]]
 
 @dataclass(slots=True)
 class Broker:
-    """A registration. levels: of the features that it supports; directories: that are online; cordoned: that take no
-    new replicas. rack: None for none.
+    """A registration. levels: of the features that it supports; directories: the online ones; cordoned: those that take
+    no new replicas. rack: None for none.
     """
 
     epoch: int
@@ -107,21 +107,21 @@ class Partition:
     recovering: bool = False
 
     def normal(self) -> Partition:
-        """With no directories in place of directories that are all unknown, which records hold from metadata.version 17
-        on.
+        """The partition without directories if all of them are unassigned; records have directories from
+        metadata.version 17 on.
         """
         return replace(self, directories=()) if set(self.directories) == {MIGRATING_DIRECTORY} else self
 
     def directory_of(self, broker_id: int) -> bytes:
-        """Where a broker has its replica; reserved ids where that is not known, or where it has none."""
+        """The directory of a broker's replica; a reserved id if it is unknown, or there is no replica."""
         if broker_id not in self.replicas or len(self.directories) != len(self.replicas):
             return UNASSIGNED_DIRECTORY
         return self.directories[self.replicas.index(broker_id)]
 
 
 class Settling:
-    """What counts of a log that is read batch by batch: what is within a metadata transaction does so at its end, or
-    never (KIP-868).
+    """Gives the records that take effect with each batch: those of a metadata transaction do so at its end, or never
+    (KIP-868).
     """
 
     def __init__(self) -> None:
@@ -129,11 +129,11 @@ class Settling:
 
     @property
     def is_open(self) -> bool:
-        """Whether a transaction is."""
+        """Whether a transaction is open."""
         return self._open is not None
 
     def take(self, batch: bytes) -> list[tuple[int, Any]]:
-        """The records, with their offsets, that count with this batch."""
+        """The records, with their offsets, that take effect with this batch."""
         found: list[tuple[int, Any]] = []
         for offset, record in decoded(batch):
             if type(record) is BeginTransactionRecord:
@@ -152,7 +152,7 @@ class Settling:
 
 class Image:
     """brokers by id; topics: id -> name; names: name -> id; partitions: (topic id, index); configs: (type, name).
-    controllers: id -> what it supports. users: what there is of users, their rules, quotas and tokens, as records.
+    controllers: id -> supported levels. users: ACLs, quotas, credentials and tokens, as records.
     """
 
     def __init__(self) -> None:
@@ -169,22 +169,22 @@ class Image:
         self.users: dict[tuple[Any, ...], Any] = {}
 
     def apply(self, record: Any) -> None:
-        """Take one record in; what is not of this image is passed by."""
+        """Apply one record; records about other things are ignored."""
         act = APPLY.get(type(record))
         if act is not None:
             act(self, record)
 
     def is_as(self, other: Image) -> bool:
-        """Whether all that is kept here is the same in another image."""
+        """Whether another image has the same contents."""
         return not self.differs_from(other)
 
     def differs_from(self, other: Image) -> list[str]:
-        """What of this is not so in another image, in words."""
+        """The differences from another image, as text."""
         mine, theirs = self._told(), other._told()
         return [f"{name} {value}, not {theirs[name]}" for name, value in mine.items() if value != theirs[name]]
 
     def _told(self) -> dict[str, Any]:
-        """By what it is about; what is nothing is left out."""
+        """The contents by subject, without empty ones."""
         return {
             "brokers": self._registered(),
             "names": self.names,
@@ -197,7 +197,7 @@ class Image:
         }
 
     def copied(self) -> Image:
-        """One that goes its own way."""
+        """An independent copy."""
         other = Image()
         for name, value in vars(self).items():
             if isinstance(value, dict):
@@ -206,13 +206,13 @@ class Image:
         return other
 
     def with_own_brokers(self) -> Image:
-        """One that shares all but its brokers with this."""
+        """A copy that shares everything but its brokers."""
         other = copy(self)
         other.brokers = {each: copy(found) for each, found in self.brokers.items()}
         return other
 
     def _registered(self) -> dict[int, tuple[Any, ...]]:
-        """Without what a snapshot does not hold."""
+        """A registration without the fields that a snapshot does not have."""
         return {
             each: (b.epoch, b.incarnation, b.fenced, b.leaving, b.levels, b.directories, b.cordoned, b.rack)
             for each, b in self.brokers.items()
@@ -356,5 +356,5 @@ APPLY: dict[type, Callable[[Image, Any], None]] = {
 
 
 def levels_of(record: Any) -> Levels:
-    """Which levels of each feature a registration says that its node supports."""
+    """The levels of each feature that a registration supports."""
     return {each.name: (each.min_supported_version, each.max_supported_version) for each in record.features}

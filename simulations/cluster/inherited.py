@@ -1,6 +1,4 @@
-"""What a log may begin with that was another's before: users, their quotas, tokens and rules. A controller serves none
-of them, and keeps all.
-"""
+"""Records of users that the log may begin with, as from a stock cluster: quotas, tokens, credentials and ACLs."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ SCRAM_SINCE, TOKENS_SINCE = 11, 14
 
 
 def inherited(level: int) -> list[tuple[Any, int]]:
-    """The records, with their versions, as of a metadata.version: what was set, and in part set anew or taken away."""
+    """The records, with their versions, as of a metadata.version: some are set again or removed."""
     found: list[Any] = [*_quotas(), *_acls()]
     if level >= SCRAM_SINCE:
         found += _credentials()

@@ -1,4 +1,4 @@
-"""What the parts of a model broker see of it, and what it sees of the world around it."""
+"""The interfaces between a model broker, its parts and the world."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Disks(Protocol):
 
 
 class Replicas(Protocol):
-    """Which replicas of a broker are to be read."""
+    """Which replicas of a broker can be read."""
 
     def has(self, key: tuple[bytes, int]) -> bool: ...
 

@@ -1,9 +1,9 @@
-"""What the committed log of a cluster may say, record by record, and batch by batch.
+"""The rules of the committed log of a cluster, record by record, and batch by batch.
 
 Its rules of members, directories and transactions are in `member_rules`; here are
 C06 FencedNotInIsr, C07 IsrSubset, C08 epochs go up, C09 BrokerEpochUnique, C11 ReassignmentSafe, C12
 ProducerIdBlocksDisjoint, C13 AtomicBatches, C14 UncleanElectionOnlyIfEnabled, C15 TopicIdUnique, C16
-CommittedDataSurvives, as far as ISRs show: they grow only by what a leader asked for.
+CommittedDataSurvives, as far as ISRs show: they grow only by a leader's request.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ RECOVERING = 1
 
 
 class LogRules:
-    """image: all that is committed. topics_made: ids of all topics that ever were. levels: where the levels of features
-    changed, (end offset, all of them), in order. ended: epochs of brokers that were unregistered. settled: end offsets
-    of batches behind which no transaction is open, in order. counted: how often a level went up or down, and a
-    transaction was cut off. elections: by kind, the offsets of those of whom was not in sync (KIP-966, KIP-841).
+    """image: the committed metadata. topics_made: ids of all topics that ever existed. levels: where the levels of
+    features changed, (end offset, all of them), in order. ended: epochs of unregistered brokers. settled: end offsets
+    of batches at which no transaction is open, in order. counted: how often a level rose or fell, and a transaction was
+    aborted. elections: by kind, the offsets of those that elected a replica outside of the ISR (KIP-966, KIP-841).
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class LogRules:
         self._min_isr_changed: set[str] = set()  # topics of which this batch does so; "" for all brokers
 
     def committed(self, data: bytes, end_offset: int) -> None:
-        """One more batch is committed. Raises Violation where its records cannot follow from those before."""
+        """One more batch is committed. Raises Violation if its records cannot follow those before."""
         image = self.image
         for _, _, batch in batches_of(data):
             aborted = self._transactions.take(batch)
@@ -84,34 +84,34 @@ class LogRules:
             self._after_batch(end_offset)
 
     def settled_before(self, end_offset: int) -> int:
-        """The newest settled offset, up to a given one: what is behind it may be part of a transaction."""
+        """The greatest settled offset, up to a given one: records after it may be part of a transaction."""
         return self.settled[bisect_right(self.settled, end_offset) - 1]
 
     def isr_requested(self, key: tuple[bytes, int], epoch: int, members: set[tuple[int, int]]) -> None:
-        """The leader of a partition, or a former one, asks for an ISR at a partition epoch. members: each with the
-        broker epoch by which the leader knows it.
+        """A present or former leader of a partition requests an ISR at a partition epoch. members: each with the broker
+        epoch that the leader knows.
         """
         self._isr_requests.setdefault(key, {}).setdefault(epoch, set()).update(members)
 
     def heard(self, broker_id: int, epoch: int, offset: int) -> None:
-        """A broker of an epoch says that it has read up to an offset, inclusive."""
+        """A broker of an epoch reports that it has read up to an offset, inclusive."""
         key = broker_id, epoch
         self._heard[key] = max(self._heard.get(key, -1), offset)
 
     def registration_requested(self, incarnation: bytes, former_epoch: int) -> None:
-        """An incarnation asks for an epoch, and says which its former one had that ended well; -1 for none."""
+        """An incarnation requests a registration, with the epoch of its last clean shutdown; -1 for none."""
         self._former[incarnation] = former_epoch
 
     def reassignment_requested(self, topic: str, partition: int, replicas: set[int]) -> None:
-        """A client asks to reassign a partition."""
+        """A client requests a reassignment of a partition."""
         self._targets.setdefault((topic, partition), []).append(replicas)
 
     def unclean_election_requested(self, topic: str, partition: int) -> None:
-        """A client asks for an unclean election."""
+        """A client requests an unclean election."""
         self._unclean.add((topic, partition))
 
     def unclean_election_requested_for_all(self) -> None:
-        """A client asks for unclean elections of all partitions without a leader."""
+        """A client requests unclean elections of all partitions without a leader."""
         self._unclean_anywhere = True
 
     # Before a record is applied
@@ -131,7 +131,7 @@ class LogRules:
         self._broker_epoch = record.broker_epoch
         self._back.add(record.broker_id)
         former = self._former.get(bytes(record.incarnation_id))
-        # Where the feature was switched off, stock leaves those eligible who were (see FINDINGS).
+        # When the feature is turned off, stock leaves the ELRs as they are (see FINDINGS).
         is_kept = self.image.features.get(ELR, 0) > 0
         if is_kept and existing is not None and former is not None and former != existing.epoch:
             eligible = [_name(key) for key, found in self.image.partitions.items() if record.broker_id in found.elr]
@@ -208,7 +208,7 @@ class LogRules:
         self._reassigns(key, found, record, offset)
 
     def _elects(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
-        """A replica that was not in sync may lead only where that is allowed, and must recover (KIP-704)."""
+        """A replica outside of the ISR may lead only if that is allowed, and must recover (KIP-704)."""
         member_rules.elects(self.image, key, record, offset)
         asked = self._isr_requests.get(key, {}).get(found.epoch, set())
         brokers = self.image.brokers
@@ -218,7 +218,9 @@ class LogRules:
         has_all = leader in {*found.isr, *found.elr, *isr_requested}
         chosen: tuple[int, ...] = (leader,)
         if record.replicas and record.adding_replicas is not None and not record.adding_replicas:
-            chosen = tuple(record.replicas[:1])  # a move is called off, and all in sync were new (KIP-455)
+            chosen = tuple(
+                record.replicas[:1]
+            )  # a reassignment is cancelled, and all replicas in sync were added ones (KIP-455)
         is_unclean = not has_all and self._allows_unclean(key) and tuple(record.isr or ()) in {(leader,), chosen}
         if (
             not is_unclean
@@ -227,7 +229,7 @@ class LogRules:
         ):
             text = f"at {offset} {joins} come into sync of {_name(key)}, where {found.isr} were"
             raise Violation("C16", f"{text}; in epoch {found.epoch} its leader asked for {sorted(asked)}")
-        if record.adding_replicas is None:  # a move that is called off may have to go back to whoever there was
+        if record.adding_replicas is None:  # a cancelled reassignment may have to restore any former replica
             text = f"at {offset} {joins} come into sync of {_name(key)}"
             member_rules.are_active(self.image, joins, text)
         if leader in (UNCHANGED, NOBODY, found.leader):
@@ -242,14 +244,14 @@ class LogRules:
             raise Violation("C06", f"at {offset} {leader} gets to lead {_name(key)}, and is {broker}")
 
     def _allows_unclean(self, key: tuple[bytes, int]) -> bool:
-        """By a config, or because a client asked for it."""
+        """By a config, or because a client requested it."""
         name = self.image.topics[key[0]]
         is_requested = self._unclean_anywhere or (name, key[1]) in self._unclean
         return is_requested or member_rules.allows_unclean(self.image, key, {})
 
     def _reassigns(self, key: tuple[bytes, int], found: Partition, record: PartitionChangeRecord, offset: int) -> None:
-        """The end of a reassignment: all targets are in sync; or it is called off, and all is as before. One that ends
-        as it begins is in no record but that of its end.
+        """The end of a reassignment: all targets are in sync; or it is cancelled, and the former replicas are restored.
+        A reassignment that completes at once is only in the record of its end.
         """
         has_begun = bool(found.adding or found.removing)
         if not has_begun and record.replicas is None:
@@ -258,7 +260,7 @@ class LogRules:
         removing = found.removing if record.removing_replicas is None else tuple(record.removing_replicas)
         replicas = found.replicas if record.replicas is None else tuple(record.replicas)
         isr = set(found.isr if record.isr is None else record.isr)
-        # It may have ended by those in sync until now, and somebody else be elected in the same breath, as stock does.
+        # It may complete by the ISR until now, and another leader be elected in the same record, as in stock.
         is_unclean = isr == {record.leader} and record.leader not in found.isr and self._allows_unclean(key)
         if adding or removing:
             return
@@ -313,7 +315,7 @@ class LogRules:
         self._back.clear()
 
     def _begins_anew(self, end_offset: int) -> None:
-        """Who was eligible was so by another min.insync.replicas than that which counts from now on (KIP-966)."""
+        """Eligible replicas were determined by the former min.insync.replicas, so they are cleared (KIP-966)."""
         image = self.image
         if not image.features.get(ELR, 0):
             return
@@ -328,12 +330,12 @@ class LogRules:
         replicas, isr, elr = set(found.replicas), set(found.isr), set(found.elr)
         if not replicas or len(replicas) != len(found.replicas) or len(isr) != len(found.isr):
             raise Violation("C07", f"{text}: twice or none")
-        # That who holds no replica any more is eligible for ever is stock's own slip (see FINDINGS): nobody elects it.
+        # A broker without a replica that stays in the ELR is a bug of stock (see FINDINGS): it is never elected.
         if not isr <= replicas or isr & elr:
             raise Violation("C07", f"{text}: a broker in sync holds no replica, or is eligible as well")
         if found.leader != NOBODY and found.leader not in isr:
             raise Violation("C07", f"{text}: the leader is not in sync")
-        # Who led last is kept as that ends; where it ended before the feature, stock does not know (see FINDINGS).
+        # The last leader is stored when it stops leading; before the feature, stock does not store it (see FINDINGS).
         led = before is not None and before.leader != NOBODY
         if before is not None and led and not isr and not elr and not found.last_known:
             raise Violation("C07", f"{text}: no replica is left in sync or eligible; it was {before}")

@@ -16,7 +16,7 @@ HANDOFF_US = 20
 
 
 class Timer:
-    """A callback that waits. when_us: on the node's own monotonic clock."""
+    """A pending callback. when_us: on the node's own monotonic clock."""
 
     __slots__ = ("act", "args", "is_over", "when_us")
 
@@ -31,7 +31,7 @@ class Timer:
 
 
 class SimLoop:
-    """Callbacks run when the process is awake, each by itself. run: called with a callback and its arguments."""
+    """Callbacks run while the process is awake, one at a time. run: called with a callback and its arguments."""
 
     def __init__(self, process: Process, run: Callable[..., None]) -> None:
         self._process = process
@@ -61,7 +61,7 @@ class SimLoop:
         return timer
 
     def clock_changed(self) -> None:
-        """The clock goes at another pace, or goes on."""
+        """The clock changes its rate, or continues."""
         for timer in self._timers:
             if not timer.is_over:
                 self._set(timer)

@@ -1,4 +1,4 @@
-"""What the committed log may say of members: what they support, where their replicas are, which of its batches belong
+"""The rules of the committed log about members: supported levels, directories of replicas, and batches that belong
 together.
 
 C10 for registrations that end, C13 of metadata transactions, C19 FeaturesSupported, C20 DirectoriesOnline.
@@ -39,7 +39,9 @@ LOSSY = (7, 8, 11, 13, 14, 15, 17, 23, 30)
 
 
 def supports(levels: Levels, name: str, level: int) -> bool:
-    """Whether a node with these supported levels supports a level of a feature; 0 of one that it does not name."""
+    """Whether a node with these supported levels supports a level of a feature; of a feature that it does not name,
+    only 0.
+    """
     low, high = levels.get(name, (0, 0))
     return low <= level <= high
 
@@ -64,7 +66,7 @@ def forbids_level(image: Image, name: str, level: int, metadata_version: int) ->
 
 
 def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
-    """C19: a feature gets a level that it can have."""
+    """C19: a feature gets an allowed level."""
     name, level = record.name, record.feature_level
     wrong = forbids_level(image, name, level, image.features.get(METADATA_VERSION, 0))
     if wrong:
@@ -72,7 +74,7 @@ def sets_feature(image: Image, record: FeatureLevelRecord, offset: int) -> None:
 
 
 def shares_min_isr(image: Image, end_offset: int) -> None:
-    """While replicas may be eligible, min.insync.replicas is set for all brokers, and for no single one."""
+    """While ELRs are kept, min.insync.replicas is set for all brokers, and for no single one."""
     if not image.features.get(ELR, 0):
         return
     named = [name for (kind, name), values in image.configs.items() if kind == BROKER and name and MIN_ISR in values]
@@ -81,14 +83,14 @@ def shares_min_isr(image: Image, end_offset: int) -> None:
 
 
 def registers_broker(image: Image, record: RegisterBrokerRecord, offset: int) -> None:
-    """A broker supports what counts, and no other has its directories."""
+    """A broker supports the finalized levels, and no other broker has its directories."""
     _supports_all(image, levels_of(record), f"broker {record.broker_id}", offset)
     if not directories_of_others(image, record.broker_id).isdisjoint(map(bytes, record.log_dirs)):
         raise Violation("C20", f"at {offset} broker {record.broker_id} has a directory of another broker")
 
 
 def registers_controller(image: Image, record: RegisterControllerRecord, offset: int) -> None:
-    """A controller supports what counts."""
+    """A controller supports the finalized levels."""
     _supports_all(image, levels_of(record), f"controller {record.controller_id}", offset)
 
 
@@ -113,12 +115,12 @@ def allows_unclean(image: Image, key: tuple[bytes, int], properties: Mapping[str
 
 
 def is_active(broker: Broker | None) -> bool:
-    """Whether a broker may lead, and be in sync."""
+    """Whether a broker may lead, and be in an ISR."""
     return broker is not None and not broker.fenced and not broker.leaving
 
 
 def takes_replicas(broker: Broker) -> bool:
-    """Whether one of its directories, as far as they are known, is not cordoned (KIP-1066)."""
+    """Whether one of its directories, if they are known, is not cordoned (KIP-1066)."""
     return not broker.directories or not set(broker.directories) <= set(broker.cordoned)
 
 
@@ -141,7 +143,7 @@ def unregisters(image: Image, record: UnregisterBrokerRecord, offset: int) -> No
 
 
 def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, offset: int) -> None:
-    """Who gets to lead has its replica in a directory that is online."""
+    """A new leader has its replica in an online directory."""
     if record.leader in (UNCHANGED, NOBODY):
         return
     found = image.partitions[key]
@@ -156,7 +158,7 @@ def elects(image: Image, key: tuple[bytes, int], record: PartitionChangeRecord, 
 
 
 def places(image: Image, record: PartitionRecord, offset: int) -> None:
-    """New partitions go into directories that are there; an assignment by hand may name cordoned ones."""
+    """New partitions are placed in known directories; a manual assignment may name cordoned ones."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
         return
     text = f"at {offset} partition {record.partition_id} of {bytes(record.topic_id).hex()[:8]} is made"
@@ -171,7 +173,7 @@ def places(image: Image, record: PartitionRecord, offset: int) -> None:
 
 
 def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> list[tuple[bytes, int]]:
-    """The partitions of which a broker has its replica in a directory that is offline from now on."""
+    """The partitions of which a broker has its replica in a directory that is now offline."""
     if not record.log_dirs:
         return []
     gone = set(image.brokers[record.broker_id].directories) - set(map(bytes, record.log_dirs))
@@ -179,7 +181,7 @@ def loses_directories(image: Image, record: BrokerRegistrationChangeRecord) -> l
 
 
 def is_out(found: Partition, broker_id: int, text: str) -> None:
-    """A replica in a directory that was just lost leads nothing, and is in sync only as the last one that was."""
+    """A replica in a directory that went offline leads nothing, and is in the ISR only as its last member."""
     if found.leader == broker_id or (broker_id in found.isr and len(found.isr) > 1):
         raise Violation("C20", f"{text}; the directory of {broker_id} is offline")
 
@@ -188,7 +190,9 @@ def is_out(found: Partition, broker_id: int, text: str) -> None:
 
 
 class Transactions:
-    """Batches from a begin to its end belong together (KIP-868): who began may end it, who leads after aborts it."""
+    """Batches from a begin record to its end belong together (KIP-868): the leader that began a transaction may end it,
+    a later leader aborts it.
+    """
 
     def __init__(self) -> None:
         self._epoch: int | None = None  # of the batch in which the one that is open was begun

@@ -1,9 +1,9 @@
-"""Periodic work of a controller: which brokers it fences, when it takes a snapshot and registers; and its metrics.
+"""The periodic work of a controller: fencing brokers, taking snapshots, registering; and its metrics.
 
-C23: a snapshot is taken when as much was committed, or as much time has passed, as is configured (KIP-630, KIP-876),
-and not before; a node registers as a controller at once, and again after a pause (KIP-919); a broker that is silent for
-longer than its session is fenced; metrics equal what is counted here. As with C21, the first violation is reported at
-the end of the run.
+C23: a snapshot is taken when as many bytes were committed, or as much time has passed, as configured (KIP-630,
+KIP-876), and not before; a node registers as a controller at once, and retries after a pause (KIP-919); a broker that
+is silent for longer than its session timeout is fenced; metrics equal the counts made here. As with C21, the first
+violation is reported at the end of the run.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from simulations.cluster.log_rules import LogRules
 
 BYTES_MAX, INTERVAL_MS = 20 << 20, 3_600_000
-# By so much moments may be off that were not seen to the millisecond.
+# The tolerance for moments that are not known to the millisecond.
 SLACK_MS = 5
-# So often a controller may look after sessions before it has fenced all of a cluster that is gone, one at a time.
+# The number of ticks in which a controller fences all brokers of a dead cluster, one at a time.
 LOOKS_MAX = 20
-# A registration that failed is sent again after as long, twice that and so on; one that was taken after so long.
+# The delay before a failed registration is sent again, doubled each time; and before an accepted one is.
 PAUSE_MS, PAUSE_MS_MAX, PATIENCE_MS = 100, 120_000, 5_000
 JITTER = 0.02
 
 
 class Wrong(Exception):
-    """A duty that was not done, or was done at the wrong time."""
+    """Periodic work that was not done, or at the wrong time."""
 
 
 class Snapshots:
-    """What one life of a node has committed since its last snapshot."""
+    """What one process of a node has committed since its last snapshot."""
 
     def __init__(self, properties: Mapping[str, str], now_ms: int) -> None:
         self._bytes_max = int(properties.get("metadata.log.max.record.bytes.between.snapshots", BYTES_MAX))
@@ -100,7 +100,7 @@ class Snapshots:
 
 
 class Sessions:
-    """The brokers whose heartbeats one active controller has taken, and when."""
+    """The brokers whose heartbeats one active controller has handled, and when."""
 
     def __init__(self, session_ms: int, now_ms: int) -> None:
         self._session_ms = session_ms
@@ -126,7 +126,7 @@ class Sessions:
 
 
 class Registration:
-    """How one life of a node gets to be registered as a controller."""
+    """The registration of one process of a node as a controller."""
 
     def __init__(self) -> None:
         self._leader = NOBODY
@@ -176,7 +176,7 @@ class Registration:
 
 
 class PeriodicWork:
-    """refused: the first that was not as it should be."""
+    """refused: the first violation."""
 
     def __init__(self, log_rules: LogRules, properties: Mapping[str, str], session_ms: int) -> None:
         self._judge = log_rules
@@ -214,7 +214,7 @@ class PeriodicWork:
         known[2].stepped(process, event)
 
     def compared(self, process: ControllerProcess) -> None:
-        """What a node's state says in figures, at a moment at which all of it is committed."""
+        """Compare the metrics of a node's state with the log, at a moment at which all of the state is committed."""
         image, state = self._judge.image, process.controller.state
         if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
             return
@@ -243,7 +243,7 @@ class PeriodicWork:
 
 
 def _found_by_nodes(partitions: Partitions, image: Image) -> dict[Any, Any]:
-    """What a node finds when it looks for the partitions of a broker, and for those that are not as others are."""
+    """The counts that a node finds by its queries for the partitions of a broker, and for unhealthy ones."""
     found: dict[Any, Any] = {"moving": partitions.reassigning(), "with eligible ones": partitions.with_elr()}
     for broker_id, broker in image.brokers.items():
         found["in sync", broker_id] = partitions.in_isr(broker_id)
@@ -255,7 +255,7 @@ def _found_by_nodes(partitions: Partitions, image: Image) -> dict[Any, Any]:
 
 
 def _found_in(image: Image) -> dict[Any, int]:
-    """How many there are of each."""
+    """The same counts from the image."""
     found: Counter[Any] = Counter()
     for each in image.partitions.values():
         found["moving"] += bool(each.adding or each.removing)

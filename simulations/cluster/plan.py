@@ -1,4 +1,4 @@
-"""Plans of whole clusters: those of raft's worlds, with brokers and admin clients, and what is configured for them."""
+"""Plans of whole clusters: those of the raft level, with brokers, admin clients, and their settings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ FIRST_BROKER = 101
 
 @dataclass(slots=True)
 class ClusterPlan(Plan):
-    """brokers, admins: how many. topics: of how many names. operations: what admins ask, each as likely; ask_every_ms:
-    how long each waits between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader looks after
-    its ISRs, in which a follower falls behind by the chance `lag`. fetch_wait_ms: of brokers. metadata_version: that
-    the log begins with. properties: of every controller, beside what it must have. directories: log directories of each
-    broker. broker_releases: by broker, where it is not the newest. clerks: how many fuzz clients. racks: over how many
-    the brokers are, 0 for none. is_inherited: whether the log begins with what a stock cluster had of its users.
+    """brokers, admins: how many. topics: the number of names. operations: of admins, with equal chances; ask_every_ms:
+    the pause of each between two. session_ms, heartbeat_ms: of brokers; lead_every_ms: how often a leader checks its
+    ISRs, in which a follower falls behind with the probability `lag`. fetch_wait_ms: of brokers. metadata_version: of
+    the bootstrap records. properties: of every controller, beside the required ones. directories: log directories of
+    each broker. broker_releases: by broker, where it is not the newest. clerks: the number of fuzz clients. racks: the
+    number of racks of the brokers, 0 for none. is_inherited: whether the log begins with users, quotas and ACLs of a
+    stock cluster.
     """
 
     brokers: int = 3

@@ -1,7 +1,7 @@
-"""The recovery phase of a cluster: faults have ended, all nodes come back, and must converge to what the log says.
+"""The recovery phase of a cluster: faults have ended, all nodes come back, and must converge to the state of the log.
 
-L01 elect, L02 commit, L08 brokers are let in, L09 metadata converges, L10 reassignments come to their end and who can
-lead does, C01 all states are equal, C05 the answers to clients are linearizable.
+L01 elect, L02 commit, L08 brokers are unfenced, L09 metadata converges, L10 reassignments complete and partitions with
+an eligible replica have a leader, C01 all states are equal, C05 the answers to clients are linearizable.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 CONNECT_MS = 10_000
 SETTLE_MS = 20_000
 LOOK_MS = 50
-# How long admin clients go on in the recovery phase.
+# How long admin clients send requests in the recovery phase.
 BUSY_MS = 400
 # Configurations of one part of a history; far more than any of these needs.
 BUDGET = 300_000
 
 
 class ClusterRecovery:
-    """elected_ms, committed_ms, caught_up_ms: since the phase began; -1 where it was not reached. undecided: how
-    often a part of the history was given up.
+    """elected_ms, committed_ms, caught_up_ms: since the phase began; -1 if not reached. undecided: how often the check
+    of a part of the history was given up.
     """
 
     def __init__(self, run: ClusterWorld, stop_clients: Callable[[], None]) -> None:
@@ -44,7 +44,7 @@ class ClusterRecovery:
         self.undecided = 0
 
     def run(self) -> None:
-        """Raises Violation where the cluster does not get on, or what was said cannot be explained."""
+        """Raises Violation if the cluster does not recover, or the history is not linearizable."""
         run = self._run
         for node in run.nodes.values():
             node.switch_on()
@@ -67,7 +67,7 @@ class ClusterRecovery:
         self._check_history()
 
     def _active(self) -> ControllerProcess | None:
-        """The controller that leads in the highest epoch, if it has claimed that."""
+        """The controller that leads in the highest epoch, if it is active."""
         leaders = [each for each in self._run.ledger.running() if each.steps and isinstance(each.replica.role, Leader)]
         newest = max(leaders, key=lambda each: each.replica.epoch, default=None)
         if newest is None or newest.machine.leads is None:
@@ -85,9 +85,9 @@ class ClusterRecovery:
         return True
 
     def _all_at_rest(self) -> bool:
-        """Two bugs of stock Kafka are kept, as its bytes are (see FINDINGS): a broker both added and removed is never
-        done, and one that is eligible without a replica keeps others from leading. Brokers that fuzz clients registered
-        have no process, and do nothing.
+        """Whether no work is left. Two bugs of stock Kafka are kept, since records must be equal (see FINDINGS): a
+        broker both added and removed never completes, and an eligible broker without a replica keeps others from
+        leading. Brokers that fuzz clients registered have no process, and do nothing.
         """
         image = self._run.watch.log_rules.image
         there = {machine.id for machine in self._run.brokers}
@@ -118,7 +118,7 @@ class ClusterRecovery:
         ) and all(machine.current is not None and machine.current.image.end_offset >= end for machine in run.brokers)
 
     def _all_are_equal(self) -> None:
-        """Every state is what the log comes to, and each broker reads the same metadata as `log_rules`."""
+        """Every state equals the replay of the log, and each broker reads the same metadata as `log_rules`."""
         run = self._run
         for process in run.ledger.running():
             run.watch.compare(process, "the calm")  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ class ClusterRecovery:
         return (world.now - begin) // MS
 
     def _state(self) -> str:
-        """Where all are, for a person."""
+        """The state of all nodes, as text for people."""
         run = self._run
         rows = []
         for node in run.nodes.values():

@@ -1,4 +1,4 @@
-"""What the committed log comes to, as one replay of all of it says, and digests by which states are compared."""
+"""The replay of the whole committed log, and digests by which states are compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Digest = tuple[bytes, str]
 
 
 def digest_of(view: View) -> bytes:
-    """Of all records that a view comes to, in whatever order its tables have them."""
+    """Of all records of a view, in any order of its tables."""
     if METADATA_VERSION not in view.tables["features"]:
         return b""
     found = sorted(encode_record(record, version) for record, version in records_of(view))
@@ -29,8 +29,8 @@ def digest_of(view: View) -> bytes:
 
 
 def state_digest(state: State) -> tuple[int, Digest]:
-    """(the offset that a state is stable up to, its digest there). The tables count beside the records: a section of
-    records that is left out would be left out of what it is compared with, too.
+    """(the offset up to which a state is stable, its digest there). The tables count beside the records, since a
+    section of records that is left out would be left out on both sides.
     """
     view = stable_view(state)
     is_stable = state.end_offset == state.stable_end_offset
@@ -43,8 +43,8 @@ def is_same(one: Digest, other: Digest) -> bool:
 
 
 class Reference:
-    """A standby that replays the committed batches as far as it is asked to. batches: the list of them, which grows.
-    replays: how often it began anew.
+    """A standby that replays the committed batches as far as requested. batches: the list of them, which grows.
+    replays: how often it started again.
     """
 
     def __init__(self, batches: list[bytes]) -> None:
@@ -55,7 +55,7 @@ class Reference:
         self.replays = 0
 
     def digest_at(self, end_offset: int) -> Digest:
-        """Of the state as of an offset at which a committed batch ends, or of which one is stable."""
+        """Of the state as of an offset at which a committed batch ends, or a state is stable."""
         found = self._digests.get(end_offset)
         if found is not None:
             return found

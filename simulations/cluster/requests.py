@@ -1,4 +1,4 @@
-"""What admin clients and fuzz clients can ask for: one table of each."""
+"""The requests of admin clients and of fuzz clients: one table of each."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class ClusterRun(ClusterWorld, Run):
             fuzz.stop()
 
     def _check_fencing(self) -> None:
-        """A broker that is gone is fenced, where one controller was active all that time and made progress (L08)."""
+        """A silent broker is fenced, if one controller was active all that time and made progress (L08)."""
         self.world.after(LOOK_MS * MS, self._check_fencing)
         now, end = self.world.now, self.ledger.history.end
         leads = [each.node.id for each in self.ledger.running() if each.is_listening and each.machine.leads is not None]

@@ -1,4 +1,6 @@
-"""Plans of whole clusters that are plainer in one thing: fewer clients who ask less, then what raft's plans have."""
+"""Plans of whole clusters that are simpler in one respect: fewer clients with fewer requests, then
+as at the raft level.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def simpler(plan: ClusterPlan) -> Iterator[Plan]:
-    """What helps a reader most first."""
+    """The simplifications that help a reader most come first."""
     named = {fault.args["broker"] for fault in plan.faults if "broker" in fault.args}
     for name, least in (("clerks", 0), ("admins", 1), ("brokers", max(named, default=0) + 1), ("topics", 1)):
         for count in range(least, getattr(plan, name)):
@@ -28,7 +30,7 @@ def simpler(plan: ClusterPlan) -> Iterator[Plan]:
 
 
 def _is_more(other: Plan, plan: ClusterPlan) -> bool:
-    """Whether a default would bring back what was left out."""
+    """Whether a default would restore what was left out."""
     return any(
         getattr(other, name) != getattr(plan, name) for name in ("clerks", "admins", "brokers", "topics", "operations")
     )

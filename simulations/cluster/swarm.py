@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 CONTROLLERS_SINCE = 15
 
-# A committed log that is gone is no fault that a controller could bear, and a node that speaks for another cluster
-# tells brokers nothing.
+# A controller cannot tolerate the loss of committed records; and messages of another cluster do not matter to brokers.
 _NOT_HERE = {"wipe", "restore", "rot", "garble", "lose_snapshot", "release", "stray"}
 
 
@@ -56,7 +55,7 @@ def draw(seed: int) -> ClusterPlan:
 
 
 class Theme(NamedTuple):
-    """What some plans have beside the rest. share: in how many; operations and kinds of faults, each in part."""
+    """Features that only some plans have. share: in how many; operations and kinds of faults, each in some of them."""
 
     share: float
     operations: tuple[str, ...]
@@ -75,7 +74,7 @@ THEMES = {
 
 
 def _draw_themes(rng: Random, plan: ClusterPlan) -> None:
-    """What only some plans have, drawn apart from the rest."""
+    """Draw the themes of a plan, from a stream of their own."""
     for name, theme in THEMES.items():
         if rng.random() >= theme.share:
             continue
@@ -139,7 +138,7 @@ def _draw_releases(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _draw_quorum(rng: Random, plan: ClusterPlan, base: Plan) -> None:
-    """What the quorum's own plan says, but for its writes and its sizes."""
+    """Draw the fields of the raft level, except its writes and sizes."""
     plan.config = dict(base.config)
     plan.config.pop("fetch_bytes_max", None)
     plan.chaos_ms = between(rng, 3_000, 8_000)

@@ -1,7 +1,8 @@
 """Targeted plans for whole clusters, which every fifth seed of this level has in place of a random one.
 
-As at raft's level (`simulations.plans.targeted_plans`), each sets a cluster up so that what is rare is about to happen
-all the time, be it that brokers are gone for long while leaders change or that requests are cut between their batches.
+As at the raft level (`simulations.plans.targeted_plans`), each sets a cluster up so that uncommon events are always
+about to happen: brokers that are down for long while leaders change, or requests that are interrupted between their
+batches.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from random import Random
 
 EVERY = 5
-"""Of so many seeds one has an aim; the aims take turns."""
+"""One of this many seeds has a targeted plan; the targeted plans take turns."""
 
 # So that the leader changes several times in a world.
 _QUICK = {"fetch_timeout_ms": 400, "election_timeout_ms": 200, "election_backoff_max_ms": 100}
@@ -35,7 +36,7 @@ def draw(seed: int) -> ClusterPlan | None:
 
 
 def of(name: str, seed: int) -> ClusterPlan:
-    """The plan of an aim."""
+    """The targeted plan with this name."""
     rng = stream(seed, "cluster aim", name)
     plan = ClusterPlan(seed, chaos_ms=between(rng, 2_500, 4_000))
     plan.latency = pick(rng, ([100, 200, 0.0, 0], [200, 600, 0.0, 0], [200, 600, 0.0, 0], [500, 20_000, 0.0, 0]))
@@ -51,7 +52,7 @@ def of(name: str, seed: int) -> ClusterPlan:
 
 
 def _preferred(rng: Random, plan: ClusterPlan) -> None:
-    """Brokers come and go, and who led is to lead again, in sync or not."""
+    """Brokers restart, and preferred leaders are to lead again, in sync or not."""
     plan.admins, plan.topics = 3, 6
     plan.lead_every_ms, plan.lag = pick(rng, (100, 250, 400)), pick(rng, (0.3, 0.6))
     plan.properties[IMBALANCE_S] = "1"
@@ -63,7 +64,7 @@ def _preferred(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _registering(rng: Random, plan: ClusterPlan) -> None:
-    """Brokers hear nothing of it that they are registered, and ask again; some are replaced meanwhile."""
+    """Brokers do not learn that they are registered, and register again; some are replaced meanwhile."""
     plan.voters = pick(rng, (1, 3))
     plan.brokers = between(rng, 2, 4)
     plan.faults.append(Fault("lose", {
@@ -79,7 +80,7 @@ def _registering(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _silent(rng: Random, plan: ClusterPlan) -> None:
-    """Brokers are gone for longer than their sessions, and the active controller changes meanwhile."""
+    """Brokers are silent for longer than their sessions, and the active controller changes meanwhile."""
     plan.voters = pick(rng, (1, 3, 3))
     plan.brokers = between(rng, 1, 3)
     plan.chaos_ms = 5_500
@@ -95,7 +96,7 @@ def _silent(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _leaving(rng: Random, plan: ClusterPlan) -> None:
-    """Brokers ask to be let go, while the log grows by itself far from them, or while others stand still."""
+    """Brokers request controlled shutdown, while the log grows by itself far from them, or while others are paused."""
     plan.brokers, plan.admins, plan.topics = between(rng, 3, 4), between(rng, 1, 4), pick(rng, (4, 6))
     plan.session_ms = 900
     plan.lead_every_ms = pick(rng, (60, 250))
@@ -115,7 +116,7 @@ def _left(rng: Random, plan: ClusterPlan, at_ms: int = 0) -> Fault:
 
 
 def _in_batches(rng: Random, plan: ClusterPlan) -> None:
-    """Requests are transactions of several batches, and snapshots and answers fall in between."""
+    """Requests are transactions of several batches, and snapshots and responses fall in between."""
     plan.admins, plan.brokers, plan.topics = between(rng, 3, 6), pick(rng, (1, 3)), pick(rng, (1, 2))
     _small_batches(plan)
     plan.operations = ["create", "delete", "read"]
@@ -124,7 +125,7 @@ def _in_batches(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _asked_between_batches(rng: Random, plan: ClusterPlan) -> None:
-    """Standbys are asked all the time, while they read a transaction batch by batch."""
+    """Standbys get requests all the time, while they read a transaction batch by batch."""
     plan.admins, plan.topics = between(rng, 4, 6), 1
     _small_batches(plan)
     plan.operations = ["create", "delete", *["read"] * 38]
@@ -153,7 +154,7 @@ def _small_batches(plan: ClusterPlan) -> None:
 
 
 def _eligible(rng: Random, plan: ClusterPlan) -> None:
-    """How many must be in sync goes up and down, and so who is eligible (KIP-966), while brokers fall behind."""
+    """min.insync.replicas rises and falls, and so ELRs change (KIP-966), while brokers fall behind."""
     plan.voters = pick(rng, (1, 2, 3))
     plan.brokers, plan.admins, plan.topics = between(rng, 2, 4), 3, 2
     plan.operations = ["create", "configure", "configure"]
@@ -183,7 +184,7 @@ def _directories(rng: Random, plan: ClusterPlan) -> None:
 
 
 def _levels(rng: Random, plan: ClusterPlan) -> None:
-    """Levels go up and down, and are asked for, of leaders that do not know yet that they lead no more."""
+    """Levels rise and fall, and leaders that do not know yet that they lost leadership get the requests."""
     plan.voters = pick(rng, (1, 3, 3))
     plan.brokers, plan.admins, plan.topics = between(rng, 1, 3), between(rng, 2, 4), 1
     plan.operations = [*["set_feature"] * 4, "see_versions", "see_versions", "create"]

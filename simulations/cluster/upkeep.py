@@ -1,5 +1,5 @@
-"""What operators do to a cluster: upgrades, replacing failed disks, cordoning directories, starting a second process of
-one id; and storms of clients that retry.
+"""Actions of operators on a cluster: upgrades, replacing failed disks, cordoning directories, starting a second process
+of one id; and storms of clients that retry.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ORDER = list(RELEASES)
 
 
 def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A directory of a broker fails; a while after its disk is replaced, and the broker started anew."""
+    """A directory of a broker fails; after a while its disk is replaced, and the broker restarted."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     directory = machine.directories[args["directory"] % len(machine.directories)]
     if directory in machine.offline or machine.current is None:
@@ -43,7 +43,7 @@ def disk_fails(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def cordon(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """Directories of a broker are to take no new replicas, for a while (KIP-1066)."""
+    """Directories of a broker take no new replicas, for a while (KIP-1066)."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     machine.cordoned = tuple(machine.directories[: args["count"]])
     run.later(args["for_ms"], setattr, machine, "cordoned", ())
@@ -51,7 +51,7 @@ def cordon(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def upgrade_broker(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """A broker is stopped, and comes back with another software that supports what counts."""
+    """A broker is stopped, and restarted with another release that supports the finalized levels."""
     machine = run.brokers[args["broker"] % len(run.brokers)]
     if machine.current is None or not _may_run(run, machine.release, args["release"]):
         return False
@@ -62,7 +62,7 @@ def upgrade_broker(run: ClusterWorld, args: Args, _struck: Process | None) -> bo
 
 
 def upgrade_controller(run: ClusterWorld, args: Args, struck: Process | None) -> bool:
-    """A controller is stopped, and comes back with another software that supports what counts."""
+    """A controller is stopped, and restarted with another release that supports the finalized levels."""
     node = find(run, args["whom"], struck)
     if node is None or not _may_run(run, node.release, args["release"]):
         return False
@@ -70,7 +70,7 @@ def upgrade_controller(run: ClusterWorld, args: Args, struck: Process | None) ->
 
 
 def _may_run(run: ClusterWorld, now: str, wanted: str) -> bool:
-    """Whether a node may be given this software: an older one where no level can be raised in the meantime."""
+    """Whether a node may get this release: an older one if no level can be raised in the meantime."""
     if now == wanted:
         return False
     if ORDER.index(wanted) < ORDER.index(now):
@@ -93,7 +93,7 @@ def double(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
 
 
 def storm(run: ClusterWorld, args: Args, _struck: Process | None) -> bool:
-    """Many clients ask for one thing at once, of whoever they find, and again when they are sent away."""
+    """Many clients send one request at once, to any controller they find, and again when they are refused."""
     for number in range(args["clients"]):
         rng = run.stream("storm", args["number"], number)
         name = f"storm-{run.world.now}-{number}"
@@ -117,7 +117,7 @@ def _ask(run: ClusterWorld, client: Client, name: str, asked: tuple[Any, ...], t
 
 
 def one_broker(rng: Random, plan: ClusterPlan) -> Args:
-    """Which broker is meant, by its place among them, each as likely."""
+    """The broker at this position among them."""
     return {"broker": int(rng.random() * plan.brokers)}
 
 
@@ -126,7 +126,7 @@ def _span(rng: Random, plan: ClusterPlan) -> int:
 
 
 def _release(rng: Random, plan: ClusterPlan) -> str:
-    """An older one now and then, where that could be given at all."""
+    """An older release now and then, if it is possible at all."""
     return NEWEST if rng.random() < 0.7 or plan.metadata_version > OLD_MAX else pick(rng, OLD)
 
 

@@ -1,7 +1,7 @@
-"""The watch of a cluster: raft's properties, and beside them what its controllers do and answer.
+"""The watch of a cluster: raft's properties, and the checks of its controllers' state and responses.
 
-C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak of levels, C04 RevertExact, C08, C09 and C10 of what
-brokers are answered; when answers leave is in `answering`, the rest in `log_rules`, and C05 of the history.
+C01 ReplayDeterminism, C02 AckAfterCommit, C03 NoUncommittedLeak of levels, C04 RevertExact, C08, C09 and C10 of
+responses to brokers; when responses are sent is in `answering`, the rest in `log_rules`, and C05 of the history.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 TOPIC = 2
 UNCLEAN = 1
 RAFT = frozenset(NAMES)
-# A standby is compared with the reference once in so many of its steps, an active controller in so many commits.
+# A standby is compared with the reference once in this many steps, an active controller once in this many commits.
 COMPARED_EVERY = 40
 
 
 class ClusterWatch(Watch):
-    """log_rules: of the committed log. session_ms: how long a broker's session lasts. compared: how many states."""
+    """log_rules: of the committed log. session_ms: the session timeout. compared: how many states."""
 
     def __init__(self, world: World, ledger: Ledger, trace: Trace, session_ms: int) -> None:
         super().__init__(world, ledger, trace)
@@ -119,7 +119,7 @@ class ClusterWatch(Watch):
         self.answering.stepped(process, event, effects)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
-        """A controller answers: what it says must be so."""
+        """A controller sends a response: check its contents."""
         key = (process.node.id, process.life, source)
         owed = self._owed.pop(key, None)
         request = self._asked.pop(key, None)
@@ -149,7 +149,7 @@ class ClusterWatch(Watch):
             raise Violation("C02", f"node {node_id} answers for {end_offset}, and other records are committed there")
 
     def _compare(self, process: ControllerProcess, every: int, event: Any) -> None:
-        """The state is what all that is committed, up to where it is stable, comes to."""
+        """The state equals a replay of all committed records, up to where it is stable."""
         node_id = process.node.id
         steps = self._steps[node_id] = self._steps.get(node_id, 0) + 1
         if every > 1 and steps % every:
@@ -157,7 +157,7 @@ class ClusterWatch(Watch):
         self.compare(process, type(event).__name__)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
-        """Raises Violation where a node's stable state is another than the log gives."""
+        """Raises Violation if a node's stable state differs from a replay of the log."""
         state = process.controller.state
         if state.loading or state.stable_end_offset not in self.history.chain_at:
             return
@@ -186,7 +186,7 @@ class ClusterWatch(Watch):
         self._heard[process.node.id, process.controller.env.epoch, request.broker_id] = moment
 
     def _asked_since(self, process: ControllerProcess, offset: int) -> bool:
-        """Whether the node's own state has what is at an offset."""
+        """Whether the node's own state has the record at an offset."""
         return process.controller.state.end_offset > offset
 
     def answers_registration(self, process: ControllerProcess, request: Any, response: Any) -> None:
@@ -202,7 +202,7 @@ class ClusterWatch(Watch):
             raise Violation("C09", f"{text}, {(self.world.now - heard) // 1000} ms after epoch {epoch} was heard of")
 
     def answers_versions(self, process: ControllerProcess, _request: Any, response: Any) -> None:
-        """An answer gives levels as of an offset, at which they were these."""
+        """A response has levels as of an offset, at which the log had the same."""
         if response.error_code != Error.NONE:
             return
         end = response.finalized_features_epoch + 1
@@ -238,7 +238,7 @@ class ClusterWatch(Watch):
                         raise Violation("C10", f"{text}; {known.leader_epoch} is committed")
 
     def _tells_epochs(self, process: ControllerProcess, key: tuple[bytes, int], told: Any) -> None:
-        """The epochs in an answer to a leader are those of the committed log."""
+        """The epochs in a response to a leader are those of the committed log."""
         known = self.log_rules.image.partitions.get(key)
         if known is None or known.epoch > told.partition_epoch:
             return
@@ -248,7 +248,7 @@ class ClusterWatch(Watch):
 
 
 def _passed_on(envelope: EnvelopeRequest) -> Any:
-    """What a client asked by way of a broker; None where that cannot be read."""
+    """The request that a client sent through a broker; None if it cannot be read."""
     data = envelope.request_data
     try:
         header, position = header_of(data)
@@ -303,13 +303,13 @@ def _looks_at_configs(state: State, request: Any) -> list[int]:
 
 
 def _looks_at_topics(state: State, request: Any) -> list[int]:
-    """Of topics that are named once, and not by an id beside it, which is refused unseen."""
+    """Topics that the request names once, and not by an id too, which is refused without a look at the state."""
     names = [each.name for each in request.topics if each.name and not any(getattr(each, "topic_id", b""))]
     return [state.topic_ids.changed_at(name) for name in names if names.count(name) == 1]
 
 
 def _looks_at_new_topics(state: State, request: Any) -> list[int]:
-    """And of those that are called so but for a dot, which nobody else may be then (KAFKA-1481)."""
+    """The same, and names that differ only in dots, with which a new topic would collide (KAFKA-1481)."""
     names = [each.name for each in request.topics]
     like = {each.replace(".", "_") for each in names if names.count(each) == 1 and each not in state.topic_ids}
     others = [name for name in state.topic_ids if name.replace(".", "_") in like]

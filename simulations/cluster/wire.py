@@ -29,7 +29,7 @@ def _answer_gist(response: Any) -> Gist:
 
 
 def _make_known() -> None:
-    """Have all APIs of the controller known to the network."""
+    """Register all APIs of the controller with the network."""
     for api_key, api in APIS.items():
         if api.kind is Kind.ENVELOPE or api.request in KINDS:
             continue
@@ -47,7 +47,7 @@ _make_known()
 
 
 class ClusterNetwork(Network):
-    """Connections on which the controller's own APIs are spoken too, each in the newest version that both ends have."""
+    """Connections that also carry the controller's own APIs, each in the newest common version."""
 
     def _ready(self, connection: Connection) -> None:
         if connection.is_wanted and not connection.client.is_dead:

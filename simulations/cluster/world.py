@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ClusterWorld(RaftWorld):
-    """recorder: what clients asked, and the answers. lag: as in the plan, none in the recovery phase."""
+    """recorder: the operations of clients, with the answers. lag: as in the plan, none in the recovery phase."""
 
     plan: ClusterPlan
     watch: CheckedWatch
@@ -47,7 +47,7 @@ class ClusterWorld(RaftWorld):
         return self._with_checks(CheckedWatch(self.world, self.ledger, self.trace, self.plan.session_ms))
 
     def _with_checks(self, watch: CheckedWatch) -> CheckedWatch:
-        """With who holds controllers to their rules and duties."""
+        """Add the API oracle and the checks of periodic work."""
         about = self.cluster_id, self.plan.voter_ids, self.plan.kraft_version
         watch.api_oracle = ApiOracle(watch.log_rules.image, self.plan.properties, *about)
         watch.periodic_work = PeriodicWork(watch.log_rules, self.plan.properties, self.plan.session_ms)
@@ -68,7 +68,7 @@ class ClusterWorld(RaftWorld):
         return bootstrap(level) + (inherited(level) if self.plan.is_inherited else [])
 
     def _properties(self, node_id: int) -> dict[str, str]:
-        """What a controller is configured with; the quorum's own keys are in the plan's `config`."""
+        """The configuration of a controller; the quorum's own keys are in the plan's `config`."""
         return {
             "process.roles": "controller",
             "node.id": str(node_id),

@@ -1,4 +1,4 @@
-"""The API oracle: compares what each active controller writes and answers with the rules of the request (C21).
+"""The API oracle: compares the records and responses of each active controller with the rules of the request (C21).
 
 As with the executable specification, the first violation is reported at the end of the run: a more specific property
 may fail first.
@@ -40,7 +40,7 @@ PREVIOUS_EPOCH_SINCE = 3
 
 
 class ApiOracle:
-    """committed: what the log says. properties: what controllers are configured with. cases: how many were checked.
+    """committed: the state of the log. properties: the controllers' configuration. cases: how many were checked.
     refused: the first violation.
     """
 
@@ -66,7 +66,7 @@ class ApiOracle:
         self.refused = ""
 
     def stepped(self, process: ControllerProcess, event: inputs.Input, done: Sequence[Any]) -> None:
-        """A controller took a step: what it wrote is held to the rules."""
+        """A controller took a step: check the records that it wrote."""
         if self.refused:
             return
         self._questions((process.node.id, process.life), event, done)
@@ -102,7 +102,7 @@ class ApiOracle:
             mirror.wrote(appended, by_broker, _who_ended_well(mirror, event))
 
     def _questions(self, life: tuple[int, int], event: inputs.Input, done: Sequence[Any]) -> None:
-        """Which question a reader's answer has to wait for: one that was asked when it was there."""
+        """The confirmation of leadership that a read must wait for: one that was requested after the read came."""
         if type(event) is inputs.LeadershipConfirmed:
             self._confirmed[life] = event.number
         elif type(event) is inputs.Requested and type(event.request) in READS:
@@ -138,7 +138,7 @@ class ApiOracle:
             self._placing.created(case)
 
     def replies(self, process: ControllerProcess, source: Source, response: Any) -> None:
-        """A controller answers: what it says is held to the rules."""
+        """A controller sends a response: check it."""
         key = process.node.id, process.life, source
         since = self._readers.pop(key, None)
         read = self._waiting.pop(key, None)
@@ -148,7 +148,7 @@ class ApiOracle:
         if is_unconfirmed and not tells_nothing(response):
             text = f"node {key[0]} answers {type(response).__name__}, and no majority has confirmed that it leads"
             self.refused = self.refused or text
-        # What is sealed in an envelope is looked at on the wire.
+        # Responses in envelopes are checked on the wire.
         if read is not None and not isinstance(response, EnvelopeResponse):
             try:
                 if getattr(response, "throttle_time_ms", 0):
@@ -159,7 +159,7 @@ class ApiOracle:
 
 
 def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:
-    """The broker that begins anew in this step, and has lost nothing (KIP-966); NOBODY where there is none."""
+    """The broker that registers in this step after a clean shutdown (KIP-966); NOBODY if there is none."""
     if type(event) is not inputs.Requested or type(event.request) is not BrokerRegistrationRequest:
         return NOBODY
     known = mirror.image.brokers.get(event.request.broker_id)
@@ -169,7 +169,7 @@ def _who_ended_well(mirror: Mirror, event: inputs.Input) -> int:
 
 
 class CheckedWatch(ClusterWatch):
-    """A watch of a cluster that holds its controllers to the rules of requests, too."""
+    """The watch of a cluster, with the API oracle."""
 
     api_oracle: ApiOracle
     periodic_work: PeriodicWork
@@ -180,7 +180,7 @@ class CheckedWatch(ClusterWatch):
         super().controller_stepped(process, event, effects)
 
     def compare(self, process: ControllerProcess, after: str) -> None:
-        """Beside what one replay by the same code says, what a reader of the log has who shares none of it."""
+        """Compare a controller's state also with the image, which shares no code with it."""
         super().compare(process, after)
         state = process.controller.state
         judged = self.log_rules.image

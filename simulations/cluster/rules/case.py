@@ -1,4 +1,4 @@
-"""One request as the rules see it: the state before, the request, the records written for it."""
+"""One request for the rules: the state before, the request, the records written for it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 TRANSACTIONS_SINCE = 13
 RECORDS_MAX = 10_000
 NAME_MAX = 249
-# These errors are about the node that was asked, not about the request.
+# These errors are about the node, not about the request.
 ELSEWHERE = {Error.NOT_CONTROLLER, Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER}
-# And these nothing of what there is.
+# These errors show nothing of the state.
 OF_REQUEST = {Error.INVALID_REQUEST, Error.POLICY_VIOLATION, Error.TOPIC_DELETION_DISABLED}
 # Kinds of records that requests of admin clients write.
 _OF_REQUESTS = (ConfigRecord, ClearElrRecord, PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord)
@@ -37,10 +37,10 @@ _OF_REQUESTS = (ConfigRecord, ClearElrRecord, PartitionChangeRecord, PartitionRe
 
 @dataclass(slots=True)
 class Case:
-    """node_id: of the active controller. image: all that it had, whether committed or not. version: of the request.
-    records: what was written in the step that took it, in order. properties: what its file says. voters: their ids.
-    kraft_version: of the quorum, which no record of metadata tells. levels: that the node itself supports.
-    shutting_down: the brokers whose sessions are in controlled shutdown, which get no new replicas.
+    """node_id: of the active controller. image: its state, uncommitted records included. version: of the request.
+    records: those written in the step that handled it, in order. properties: of its configuration file. voters: their
+    ids. kraft_version: of the quorum, which is in no metadata record. levels: those that the node itself supports.
+    shutting_down: the brokers in controlled shutdown by their sessions, which get no new replicas.
     """
 
     node_id: int
@@ -76,34 +76,34 @@ class Case:
 
     @property
     def written(self) -> list[Any]:
-        """The records that a request may have been the cause of; others are of duties of the same moment."""
+        """The records that the request may have caused; others are of periodic work in the same step."""
         return [record for record in self.records if isinstance(record, _OF_REQUESTS)]
 
     def may_be_too_much(self, count: int) -> bool:
-        """Whether so many records could be refused as a whole."""
+        """Whether a request with this many records may be refused as a whole."""
         is_cut = "internal.metadata.max.batch.size.in.bytes" in self.properties
         return count > RECORDS_MAX or (is_cut and self.level < TRANSACTIONS_SINCE)
 
     def expect(self, what: object, told: int, allowed: Iterable[int]) -> None:
-        """Raises Violation where an item is answered by another error than one of these; none of them: by success."""
+        """Raises Violation if an item has another error than one of these; without errors given, if it failed."""
         codes = set(allowed) or {Error.NONE}
         if told not in codes and told not in ELSEWHERE:
             names = " or ".join(sorted(error_name(code) for code in codes))
             raise self.fail(f"{what} is answered by {error_name(told)}, not {names}")
 
     def same(self, what: object, told: object, wanted: object) -> None:
-        """Raises Violation where they differ."""
+        """Raises Violation if they differ."""
         if told != wanted:
             raise self.fail(f"{what} is {told}, not {wanted}")
 
 
 def is_elsewhere(response: Any) -> bool:
-    """Whether an answer says, anywhere, that another is asked, or that it took too long."""
+    """Whether a response contains an error that says that another node is active, or that the request took too long."""
     return not ELSEWHERE.isdisjoint(errors_of(response))
 
 
 def tells_nothing(response: Any) -> bool:
-    """Whether an answer shows nothing of what there is: it is empty, or refuses all for what the request alone says."""
+    """Whether a response shows no state: it is empty, or has only errors that the request alone causes."""
     found = [part for part in (getattr(response, name) for name in response.__slots__) if isinstance(part, tuple)]
     items = [each for part in found for each in part]
     codes = [each.error_code for each in items if hasattr(each, "error_code")]
@@ -114,7 +114,7 @@ def tells_nothing(response: Any) -> bool:
 
 
 def first_directory(image: Image, broker_id: int) -> bytes:
-    """Where a replica that is new to a broker is said to be."""
+    """The directory of a replica that is new to a broker."""
     if image.features.get(METADATA_VERSION, 0) < DIRECTORIES_SINCE:
         return MIGRATING_DIRECTORY
     broker = image.brokers.get(broker_id)
@@ -125,11 +125,11 @@ def first_directory(image: Image, broker_id: int) -> bytes:
 
 
 def is_topic_name(name: str) -> bool:
-    """Whether a topic may be called so."""
+    """Whether this is a valid topic name."""
     letters = all(each.isascii() and (each.isalnum() or each in "._-") for each in name)
     return name not in ("", ".", "..") and len(name) <= NAME_MAX and letters
 
 
 def repeated(names: Sequence[Any]) -> set[Any]:
-    """Those that come more than once."""
+    """The items that occur more than once."""
     return {name for name in names if names.count(name) > 1}

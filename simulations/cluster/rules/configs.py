@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 KINDS = (TOPIC, BROKER, CLIENT_METRICS, GROUP)
 CORDONED = "cordoned.log.dirs"
 ENTRIES_MAX = 100_000
-# Of what means the same, a dynamic config takes the place of all that is static.
+# A dynamic config takes precedence over all static synonyms.
 RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 ROOT = "root"
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-# What stands for a list that a topic does not have of its own.
+# The defaults of lists that a topic does not set.
 LIST_DEFAULTS = {"cleanup.policy": "delete"}
 # Sources of values.
 OF_TOPIC, OF_BROKER, OF_ALL, OF_FILE, BY_DEFAULT, OF_LOGGER, OF_CLIENT_METRICS, OF_GROUP = range(1, 9)
 OWN = {TOPIC: OF_TOPIC, GROUP: OF_GROUP, CLIENT_METRICS: OF_CLIENT_METRICS}
-# How many keys a resource of a type has, where it has none of its own.
+# The number of keys of a resource without configs of its own, by type.
 KEYS = {TOPIC: 33, GROUP: 17, CLIENT_METRICS: 3}
 
 Key = tuple[int, str]
@@ -88,7 +88,7 @@ def altered(case: Case) -> Callable[[Any], None]:
 
 
 def _wrong_levels(case: Case, resource: Any) -> set[int]:
-    """Levels are of the node that is asked, and of the loggers that it has (KIP-412)."""
+    """Levels can be set only of this node's loggers (KIP-412)."""
     if resource.resource_name != str(case.node_id):
         return {Error.INVALID_REQUEST}
     found: set[int] = set()
@@ -113,7 +113,7 @@ def _is_written(case: Case, records: list[Any]) -> None:
 
 
 def _incremental(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], set[int], bool]:
-    """The records, what is wrong, and whether that is all known."""
+    """The records, the error, and whether both are known."""
     now = case.image.configs.get(key, {})
     after: Values = {}
     wrong: set[int] = set()
@@ -155,7 +155,7 @@ def _whole(case: Case, key: Key, changes: dict[str, Any]) -> tuple[list[Any], se
 
 
 def _held(case: Case, key: Key, after: Values, wrong: set[int]) -> tuple[list[Any], set[int], bool]:
-    """Values as they would be, held to what may be."""
+    """Check the resulting values."""
     is_known = True
     kind, resource = key
     now = case.image.configs.get(key, {})
@@ -180,7 +180,7 @@ def _held(case: Case, key: Key, after: Values, wrong: set[int]) -> tuple[list[An
 
 
 def _is_wrong_of_nodes(case: Case, resource: str, name: str, value: str | None, now: str | None) -> bool:
-    """The two keys of brokers at which a controller looks (KIP-966, KIP-1066)."""
+    """The two keys of brokers that a controller checks (KIP-966, KIP-1066)."""
     if name == MIN_ISR and case.keeps_elr:
         return bool(resource) or value is None
     if name != CORDONED:
@@ -244,7 +244,7 @@ def described(case: Case) -> Callable[[Any], None]:
 
 
 def _described(case: Case, resource: Any) -> Callable[[Any, Any], None]:
-    """What holds the answer for one resource against what there is now."""
+    """The check of the response for one resource against its present configs."""
     kind, name = resource.resource_type, resource.resource_name
     own = dict(case.image.configs.get((kind, name), {}))
     wrong = _not_described(case, kind, name)
@@ -296,7 +296,7 @@ def _is_resource(case: Case, kind: int, own: dict[str, str], found: dict[str, An
 
 
 def _plain(value: str | None) -> str:
-    """Booleans are told as such, whatever was written, and numbers."""
+    """Booleans and numbers are described in their canonical form."""
     text = (value or "").strip().lower()
     try:
         return str(float(text))
@@ -305,9 +305,9 @@ def _plain(value: str | None) -> str:
 
 
 def _is_of_all(case: Case, own: dict[str, str], found: dict[str, Any]) -> None:
-    """What all brokers have: passwords, and what nobody here knows, which may be one, without the value.
+    """The configs of all brokers: passwords, and unknown keys, which may be passwords, without the value.
 
-    What cannot count, for the value that it has or for another beside it, may be left out.
+    A config without effect, because of its value or another one, may be left out.
     """
     for key, entry in found.items():
         is_secret = key in ("ssl.keystore.password", "no.such.key")
@@ -316,7 +316,7 @@ def _is_of_all(case: Case, own: dict[str, str], found: dict[str, Any]) -> None:
 
 
 def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
-    """Synonyms, the strongest first, and of them the first is what counts."""
+    """Synonyms, highest precedence first, and the first of them is in effect."""
     if not with_synonyms:
         case.same(f"synonyms of {entry.name}", tuple(entry.synonyms), ())
         return
@@ -331,8 +331,8 @@ def _is_entry(case: Case, entry: Any, with_synonyms: bool) -> None:
 
 
 def _is_covered(case: Case, key: str) -> bool:
-    """Whether a dynamic config counts in its place that means the same: its static value is told as a synonym then, and
-    as what counts none.
+    """Whether a dynamic synonym takes precedence: the static value is then described as a synonym,
+    and is not in effect.
     """
     names = (str(case.node_id), "")
     return key in RETENTION and any(

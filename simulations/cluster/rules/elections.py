@@ -1,8 +1,8 @@
-"""What one PartitionChangeRecord may say of a partition, by what there was before and who is active after (KIP-631,
-KIP-455, KIP-704, KIP-858, KIP-966).
+"""The rules of one PartitionChangeRecord, by the state before and the brokers that are active after (KIP-631, KIP-455,
+KIP-704, KIP-858, KIP-966).
 
-Nothing that was so before; a leader where one can be had, and the right one; an ELR of those who left; and a move that
-is over as soon as it can be.
+It has no field that changes nothing; it elects the right leader if there is one; its ELR has the replicas that left the
+ISR; and it completes a reassignment as soon as possible.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from records.metadata.topics import PartitionChangeRecord
 
-# Below 3.6-IV0 who leaves an ISR is fenced off by a new leader epoch.
+# Below 3.6-IV0 a new leader epoch fences a replica that leaves the ISR.
 NO_BUMP_SINCE = 12
 LISTS = (
     ("isr", "isr"), ("replicas", "replicas"), ("adding_replicas", "adding"), ("removing_replicas", "removing"),
@@ -40,10 +40,9 @@ LISTS = (
 
 @dataclass(slots=True)
 class Change:
-    """before: the image that the record is applied to; after: the one that its whole operation leaves, by which it is
-    known who is active. lost: brokers that begin anew in it. by_broker: whose statement of its directories it is.
-    properties: what the node's file says; min_isr is of it. replicas_max: what partition 0 had of them before the
-    operation.
+    """before: the image before the record; after: the image after the whole operation, which says who is active. lost:
+    brokers that register in it. by_broker: the broker whose report of its directories it is. properties: of the node's
+    file, for min_isr. replicas_max: the number of replicas of partition 0 before the operation.
     """
 
     before: Image
@@ -60,7 +59,7 @@ class Change:
         return bytes(self.record.topic_id), self.record.partition_id
 
     def log_rules(self, node_id: int) -> None:
-        """Raises Violation where the record is not what the rules give."""
+        """Raises Violation if the record is not the one that the rules give."""
         found = self.before.partitions[self.key]
         told = self._told(found)
         for wrong in (
@@ -73,7 +72,7 @@ class Change:
                 raise Violation("C21", f"{text}: {wrong}")
 
     def _told(self, found: Partition) -> Partition:
-        """The partition as the record leaves it."""
+        """The partition after the record."""
         told = Partition(*(getattr(found, name) for name in Partition.__slots__))
         for name, of in LISTS:
             value = getattr(self.record, name)
@@ -114,13 +113,13 @@ class Change:
         return "" if leader == can[0] else f"{leader} leads, and {can[0]} comes before it"
 
     def _could_uncleanly(self, found: Partition, told: Partition) -> list[int]:
-        """Who could lead where anybody may, and the record says that nobody does."""
+        """The replicas that could lead by an unclean election, if the record leaves the partition without a leader."""
         if self.record.leader != NOBODY or not allows_unclean(self.before, self.key, self.properties):
             return []
         return [each for each in told.replicas if can_lead(self.after, found, each)]
 
     def _bumps(self, found: Partition, told: Partition) -> str:
-        """Whether the leader is named where its epoch has to rise, and only there."""
+        """Whether the leader is named if its epoch must rise, and only then."""
         level = self.before.features.get(METADATA_VERSION, 0)
         shrinks = self.record.isr is not None and not set(found.isr) <= set(told.isr)
         has_to = not set(found.replicas) <= set(told.replicas) or (shrinks and level < NO_BUMP_SINCE)
@@ -144,7 +143,7 @@ class Change:
         return f"{set(told.elr)} are eligible, and should be {may}" if set(told.elr) != may else ""
 
     def _is_sole(self, found: Partition, told: Partition) -> bool:
-        """Whether somebody was elected who was not in sync, and is the whole ISR by that."""
+        """Whether a replica outside of the ISR was elected, and is now the whole ISR."""
         return tuple(told.isr) == (self.record.leader,) and self.record.leader not in found.isr
 
     def _last_known(self, found: Partition, told: Partition) -> str:
@@ -157,7 +156,7 @@ class Change:
         return "" if told.last_known == wanted else f"last known to lead should be {wanted}"
 
     def _min_isr(self) -> int:
-        """What is needed to be full, at most as many as partition 0 has replicas."""
+        """The effective min ISR, at most the number of replicas of partition 0."""
         image = self.before
         topic = image.topics[self.key[0]]
         needed = self.min_isr
@@ -169,7 +168,7 @@ class Change:
         return min(needed, self.replicas_max)
 
     def _goes_on(self, found: Partition, told: Partition) -> str:
-        """A move that could be over is."""
+        """A reassignment that can complete does."""
         if (not told.adding and not told.removing) or self._is_sole(found, told):
             return ""
         if told.leader == NOBODY:
@@ -200,7 +199,7 @@ class Change:
 
 
 def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
-    """Whether it could, by its broker, and by the directory that its replica is in."""
+    """Whether a replica may lead, by its broker, and by its directory."""
     broker = image.brokers.get(broker_id)
     return (
         broker_id in found.replicas
@@ -211,7 +210,7 @@ def can_lead(image: Image, found: Partition, broker_id: int) -> bool:
 
 
 def could_return(image: Image, told: Partition, before: Partition) -> list[int]:
-    """Who led last, and may lead again where nobody is in sync or eligible (KIP-966)."""
+    """The last known leader, if it may lead again when no replica is in sync or eligible (KIP-966)."""
     if not image.features.get(ELR, 0) or told.isr or told.elr or len(before.last_known) != 1:
         return []
     return [each for each in before.last_known if can_lead(image, before, each)]
@@ -229,7 +228,9 @@ def leads_nobody(image: Image, broker_id: int) -> list[tuple[bytes, int]]:
 
 
 def led_by_nobody(image: Image, broker_id: int, properties: Mapping[str, str]) -> list[tuple[bytes, int]]:
-    """Partitions without a leader that a broker, which was just let in, could lead uncleanly, as their topics allow."""
+    """Partitions without a leader that a broker, which was just unfenced, could lead uncleanly, if
+    their topics allow it.
+    """
     return [
         key
         for key, found in image.partitions.items()

@@ -1,6 +1,8 @@
-"""What an active controller has, by its own log: all that was committed when it began to lead, and all that it wrote.
+"""The state of an active controller, by its own log: all records committed when it became active, and all that it
+wrote.
 
-C21 Rules: what it writes and answers is what the rules of each request give; here are those of single records.
+C21 Rules: its records and responses are those that the rules of each request give; here are the rules of single
+records.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ BATCH_BYTES = "internal.metadata.max.batch.size.in.bytes"
 
 
 class Mirror:
-    """image: what the active controller of an epoch has. about: the id of its cluster, its voters, kraft.version."""
+    """image: the state of the active controller of an epoch. about: the id of its cluster, its
+    voters, kraft.version.
+    """
 
     def __init__(
         self,
@@ -44,7 +48,7 @@ class Mirror:
         self._about = about
 
     def case(self, request: Any, version: int, appended: Sequence[bytes]) -> Case:
-        """A request that was taken in this step, with what was written, which is not in the image yet.
+        """A request that was handled in this step, with its records, which are not in the image yet.
 
         So its rules must read the image before `wrote`.
         """
@@ -52,17 +56,17 @@ class Mirror:
         return Case(self.node_id, self.image, request, version, records, self._properties, *self._about)
 
     def dated(self, appended: Sequence[bytes], moment_ms: int) -> None:
-        """What was written is of this moment, and in the versions of now. Raises Violation."""
+        """The records have the present time, and the present versions. Raises Violation."""
         level = self.image.features.get(METADATA_VERSION, 0)
         for data in appended:
             for _, _, batch in batches_of(data):
                 written.log_rules(self.node_id, level, batch, moment_ms)
 
     def wrote(self, appended: Sequence[bytes], by_broker: int = NOBODY, ended_well: int = NOBODY) -> None:
-        """What was written is in the image from now on. by_broker: whose directories the request was about. ended_well:
-        the broker that begins anew and has lost nothing.
+        """Add the records to the image. by_broker: whose directories the request was about. ended_well: the broker that
+        registers after a clean shutdown.
 
-        Raises Violation where a change of a partition is none that the rules give.
+        Raises Violation if the rules do not give a change of a partition.
         """
         for operation in self._operations(appended):
             after = self.image.with_own_brokers()
@@ -90,12 +94,12 @@ class Mirror:
                     raise Violation("C21", text)
 
     def _replicas_of_first(self, topic_id: bytes) -> int:
-        """More than these never have to be in sync."""
+        """The number of replicas of partition 0 bounds the effective min ISR."""
         first = self.image.partitions.get((bytes(topic_id), 0))
         return len(first.replicas) if first is not None else NO_LIMIT
 
     def _operations(self, appended: Sequence[bytes]) -> list[list[Any]]:
-        """The records that count at once: those of a batch, or of a metadata transaction."""
+        """The records that take effect together: those of a batch, or of a metadata transaction."""
         found: list[list[Any]] = []
         is_open = False
         for data in appended:
@@ -112,12 +116,12 @@ class Mirror:
 
     @property
     def is_exact(self) -> bool:
-        """Whether what belongs together is written together: else, without transactions, it is cut at any place."""
+        """Whether an operation is written as a whole; otherwise, without transactions, it may be split anywhere."""
         return BATCH_BYTES not in self._properties or self.image.features.get(METADATA_VERSION, 0) >= TRANSACTIONS_SINCE
 
 
 def _lets_in(record: Any) -> bool:
-    """Whether a broker is fenced no more by it."""
+    """Whether the record unfences a broker."""
     return type(record) is BrokerRegistrationChangeRecord and record.fenced < 0
 
 

@@ -36,7 +36,7 @@ RESERVED_MAX = 99
 SHUTDOWN_SINCE = 7
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 FEATURES = ("transaction.version", "group.version", ELR, "share.version", "streams.version")
-# Of ApiVersions: since this version a client says what software it is; since the other it reads levels of 0.
+# Of ApiVersions: the first version with the client's software name, and the first whose clients accept level 0.
 NAMED_SINCE, LEVEL_ZERO_SINCE = 3, 4
 # What stands for the security protocols.
 PROTOCOLS = range(4)
@@ -45,12 +45,12 @@ ALL_OPERATIONS = 0b1111110100000
 
 
 def of(case: Case, kind: type) -> list[Any]:
-    """The records of a kind that were written."""
+    """The written records of a kind."""
     return [record for record in case.records if type(record) is kind]
 
 
 def heard(case: Case) -> Read:
-    """A heartbeat: fenced or not is what the log says after it, and a directory that failed is taken away."""
+    """A heartbeat: the broker is fenced or not as the log says after it, and failed directories are removed."""
     request, image = case.request, case.image
     broker = image.brokers.get(request.broker_id)
     if broker is None or is_stale(case):
@@ -142,7 +142,7 @@ def _wrong_registration(case: Case) -> set[int]:
 
 
 def _is_registered(case: Case, record: Any) -> None:
-    """What is written is what the broker said."""
+    """The record has the fields of the request."""
     request = case.request
     known = case.image.brokers.get(request.broker_id)
     is_again = known is not None and known.incarnation == bytes(request.incarnation_id)
@@ -208,7 +208,7 @@ def cluster_described(case: Case) -> Read:
 
 
 def features_set(case: Case) -> Read:
-    """All is done that may be, as it was asked for, or nothing; a level that does not change is written, too."""
+    """All levels are changed as requested, or none; an unchanged level is written, too."""
     request = case.request
     asked = {each.feature: each for each in request.feature_updates}
     after = case.image.features | {name: each.max_version_level for name, each in asked.items()}
@@ -221,7 +221,7 @@ def features_set(case: Case) -> Read:
 
 
 def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
-    """Whether a feature cannot be set so (KIP-584, KIP-778). after: all levels as they were asked for."""
+    """Whether a feature cannot get this level (KIP-584, KIP-778). after: all levels as requested."""
     name, level, kind = update.feature, update.max_version_level, update.upgrade_type
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE) or level < 0:
         return True
@@ -238,7 +238,7 @@ def _is_wrong_level(case: Case, update: Any, after: Mapping[str, int]) -> bool:
 
 
 def versions_told(case: Case) -> Read:
-    """What the node speaks, and its features, to whom says properly what software asks (KIP-511)."""
+    """The supported versions and features, for a client with a valid software name (KIP-511)."""
     request = case.request
     is_named = case.version >= NAMED_SINCE
     is_wrong = is_named and not all(map(_is_software, (request.client_software_name, request.client_software_version)))
@@ -254,6 +254,6 @@ def versions_told(case: Case) -> Read:
 
 
 def _is_software(text: str) -> bool:
-    """Whether a client, or its version, may be called so."""
+    """Whether this is a valid software name or version."""
     plain = all(each.isascii() and (each.isalnum() or each in "-.") for each in text)
     return bool(text) and plain and text[0].isalnum() and text[-1].isalnum()

@@ -27,7 +27,7 @@ MISSING = Error.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def changes_of(case: Case) -> dict[Key, list[PartitionChangeRecord]]:
-    """The changes that were written, by partition, in order."""
+    """The written changes, by partition, in order."""
     found: dict[Key, list[PartitionChangeRecord]] = {}
     for record in case.records:
         if type(record) is PartitionChangeRecord:
@@ -36,7 +36,7 @@ def changes_of(case: Case) -> dict[Key, list[PartitionChangeRecord]]:
 
 
 def is_stale(case: Case) -> bool:
-    """Whether the broker that asks is not registered in that epoch."""
+    """Whether the sender is not registered with that broker epoch."""
     broker = case.image.brokers.get(case.request.broker_id)
     return broker is None or broker.epoch != case.request.broker_epoch
 
@@ -90,7 +90,7 @@ def _members(asked: Any, version: int) -> list[tuple[int, int]]:
 
 
 def refused(case: Case, found: Partition, asked: Any) -> set[int]:
-    """The first of Kafka's reasons that is true (KIP-497, KIP-903)."""
+    """The first of Kafka's checks that fails (KIP-497, KIP-903)."""
     members = _members(asked, case.version)
     isr = [each for each, _ in members]
     state = asked.leader_recovery_state
@@ -126,9 +126,7 @@ def _is_told(
     written: Sequence[PartitionChangeRecord],
     told: Any,
 ) -> None:
-    """The ISR, which was another, is as it was asked for, but for who left with the end of a move; epochs are those
-    after.
-    """
+    """The ISR is as requested, but for replicas removed by the end of a reassignment; epochs are those after."""
     isr, epochs = was, [after.leader_epoch, after.epoch]
     for record in written:
         isr = isr if record.isr is None else tuple(record.isr)
@@ -189,7 +187,7 @@ def assigned(case: Case) -> Read:
 
 
 def moved(case: Case) -> Read:
-    """Moves, and moves that are called off."""
+    """Reassignments, and cancelled ones."""
     request, image = case.request, case.image
     written = changes_of(case)
     wanted: dict[tuple[str, int], set[int] | None] = {}
@@ -199,7 +197,7 @@ def moved(case: Case) -> Read:
             place = topic.name, asked.partition_index
             found = image.partitions.get((topic_id, asked.partition_index))
             if place in wanted:
-                wanted[place] = None  # twice: the second is judged by what the first made
+                wanted[place] = None  # twice: the second is checked against the result of the first
             elif found is None:
                 wanted[place] = {MISSING}
             elif asked.replicas is None:
@@ -215,7 +213,7 @@ def moved(case: Case) -> Read:
         if is_too_much and response.error_code == Error.POLICY_VIOLATION:
             return
         case.expect("it", response.error_code, ())
-        # Who asks for nothing is told the default (KIP-860).
+        # An empty request gets the default (KIP-860).
         may_change = bool(request.allow_replication_factor_change or not request.topics)
         case.same("whether sizes may change", bool(response.allow_replication_factor_change), may_change)
         for topic in response.responses:
@@ -245,7 +243,7 @@ def _not_moved(case: Case, found: Partition, replicas: Sequence[int]) -> set[int
 
 
 def _sets_out(case: Case, found: Partition, target: tuple[int, ...], written: Sequence[PartitionChangeRecord]) -> None:
-    """The replicas are the wished ones, and those that go, until they may (KIP-455)."""
+    """The replicas are the target, and those to be removed, until they may be (KIP-455)."""
     going = tuple(sorted(set(found.replicas) - set(target)))
     coming = tuple(sorted(set(target) - set(found.replicas)))
     replicas, adding, removing = found.replicas, found.adding, found.removing

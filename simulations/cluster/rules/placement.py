@@ -10,18 +10,20 @@ from simulations.cluster.member_rules import is_active, takes_replicas
 if TYPE_CHECKING:
     from simulations.cluster.rules.case import Case
 
-# By chance alone one in so many rows of equal draws would come about; there are some ten rows in a world.
+# One in this many runs of equal random draws is this long; there are some ten runs in a world.
 CHANCE = 1e9
 
 
 class Placing:
-    """By the brokers of a rack who could have led them: who led the last of them, and how many in a row."""
+    """By the brokers of a rack that could lead: the leader of the last first partition, and how
+    many in a row it led.
+    """
 
     def __init__(self) -> None:
         self._rows: dict[frozenset[int], tuple[int, int]] = {}
 
     def created(self, case: Case) -> None:
-        """Topics are made. Raises Violation where one broker leads the first partition of all, again and again."""
+        """Topics are created. Raises Violation if one broker leads the first partition of all, again and again."""
         placed = {topic.name for topic in case.request.topics if not topic.assignments}
         made = {record.topic_id for record in case.records if type(record) is TopicRecord and record.name in placed}
         for record in case.records:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simulations.cluster.rules.case import Case
 
-# Each takes a case, checks what was written, and returns the check of the answer.
+# Each takes a case, checks the records, and returns the check of the response.
 RULES: dict[type, Callable[[Case], Callable[[Any], None]]] = {
     CreateTopicsRequest: topics.created,
     CreatePartitionsRequest: topics.grown,

@@ -70,12 +70,12 @@ def _partitions_of(case: Case, topic: Any) -> int:
 
 
 def _replicas_of(case: Case, wanted: int) -> int:
-    """How many each partition gets, where -1 leaves it to the controllers."""
+    """The number of replicas of each partition; -1 means the controllers' default."""
     return case.number("default.replication.factor", 1) if wanted == -1 else wanted
 
 
 def _wrong(case: Case, topic: Any) -> set[int]:
-    """The errors that are true of a topic by itself; any of them may be told."""
+    """The errors of a topic on its own; the response may have any of them."""
     image, name = case.image, topic.name
     found: set[int] = set()
     if name in image.names:
@@ -100,7 +100,7 @@ def _wrong_lists(case: Case, topic: Any) -> set[int]:
 
 
 def are_possible(case: Case, lists: Sequence[Sequence[int]]) -> bool:
-    """Whether replicas of new partitions may be so: of one length, on brokers that are there, one of them active."""
+    """Whether new partitions may have these replicas: of one length, on registered brokers, one of them active."""
     brokers = case.image.brokers
     return len({len(each) for each in lists}) == 1 and all(
         is_target(case, each) and any(is_active(brokers[broker_id]) for broker_id in each) for each in lists
@@ -123,15 +123,15 @@ def _wrong_counts(case: Case, topic: Any) -> set[int]:
 
 
 def usable_brokers(case: Case) -> set[int]:
-    """The brokers that placement chooses from."""
+    """The brokers that placement may choose."""
     brokers = case.image.brokers.items()
     return {each for each, found in brokers if each not in case.shutting_down and takes_replicas(found)}
 
 
 def can_place(case: Case, size: int) -> set[int]:
-    """The answers to a request for so many replicas; empty where it must succeed.
+    """The possible errors of a request for this many replicas; empty if it must succeed.
 
-    A broker that is unfenced after a controlled shutdown is usable and in no ISR: where it may be alone in a partition,
+    A broker that is unfenced after a controlled shutdown is usable and in no ISR: if it may be alone in a partition,
     placement decides whether the request is refused.
     """
     usable = usable_brokers(case)
@@ -144,7 +144,7 @@ def can_place(case: Case, size: int) -> set[int]:
 
 
 def _take_topic(case: Case, topic: Any, written: list[Any]) -> None:
-    """What is written for a topic is taken off; it must be there, and be right."""
+    """Remove the records of a topic from the list; they must be there, and be correct."""
     record = written.pop(0) if written else None
     if type(record) is not TopicRecord or record.name != topic.name:
         raise case.fail(f"{record} is written where topic {topic.name} should be made")
@@ -202,7 +202,7 @@ def are_new_partitions(
 
 
 def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
-    """Leaders and replicas go round (KIP-36): all who may take them have had as many after each round."""
+    """Leaders and replicas rotate (KIP-36): after each round all usable brokers have had the same number."""
     usable = usable_brokers(case)
     unfenced = {each for each in usable if not case.image.brokers[each].fenced}
     wrong = [each for each in placed if not set(each) <= usable or each[0] not in unfenced]
@@ -226,7 +226,7 @@ def _is_even(case: Case, placed: Sequence[Sequence[int]]) -> None:
 
 
 def _told_of(case: Case, topic: Any, told: Any) -> None:
-    """Its id, its sizes and its configs (KIP-525)."""
+    """The id, the sizes and the configs in the response (KIP-525)."""
     made = [each for each in case.written if type(each) is TopicRecord and each.name == topic.name]
     if made:
         case.same(f"the id of {topic.name}", bytes(told.topic_id), bytes(made[0].topic_id))
@@ -283,13 +283,13 @@ def grown(case: Case) -> Callable[[Any], None]:
 
 
 def factor_of(case: Case, topic_id: bytes) -> int:
-    """How many replicas new partitions of a topic get."""
+    """The number of replicas of new partitions of a topic."""
     first = first_partition(range(case.image.counts[topic_id]))
     return len(case.image.partitions[topic_id, 0 if first is None else first].replicas)
 
 
 def _not_grown(case: Case, topic: Any) -> set[int]:
-    """Why a topic cannot have so many partitions."""
+    """Why a topic cannot have this many partitions."""
     image = case.image
     topic_id = image.names.get(topic.name)
     if topic_id is None:

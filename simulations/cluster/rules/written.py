@@ -1,4 +1,4 @@
-"""In which version an active controller writes a record, and the timestamps of its batches."""
+"""The record versions of an active controller, and the timestamps of its batches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from simulations.world.violation import Violation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# From this metadata.version on the version of a record, the highest first.
+# (metadata.version, the record version from it on), the highest first.
 _REGISTRATION = ((CORDONED_SINCE, 4), (DIRECTORIES_SINCE, 3), (8, 2), (7, 1))
 _PARTITION = ((ELR_SINCE, 2), (DIRECTORIES_SINCE, 1))
 
 
 def log_rules(node_id: int, level: int, batch: bytes, moment_ms: int) -> None:
-    """Raises Violation. level: of metadata.version. batch: one of data, written at this time of the wall clock."""
+    """Raises Violation. level: of metadata.version. batch: a data batch, written at this time of the wall clock."""
     header = read_header(batch)
     assert header is not None, "a whole batch"
     if (header.base_timestamp, header.max_timestamp) != (moment_ms, moment_ms):
@@ -44,7 +44,7 @@ def _of_level(rows: tuple[tuple[int, int], ...]) -> Callable[[Any, int], int]:
 
 
 def _change(record: BrokerRegistrationChangeRecord, _level: int) -> int:
-    """The least version that can say it."""
+    """The least version that has the fields of the record."""
     if record.cordoned_log_dirs is not None:
         return 3
     if record.log_dirs:
