@@ -41,7 +41,7 @@ class Slot(NamedTuple):
     epoch: int
 
 
-class Judge:
+class LogChecks:
     """Checks logs and snapshots, in the order in which they were read. wrong: the violations.
 
     committed: by base offset, the batches that a leader reported as committed.
@@ -114,7 +114,7 @@ class Observer:
     """
 
     def __init__(self, quorum: Quorum) -> None:
-        self.judge = Judge()
+        self.checks = LogChecks()
         self.looks = 0
         self.busy_s = 0.0
         self.observations: list[Observation] = []
@@ -134,17 +134,17 @@ class Observer:
     def verdict(self) -> list[str]:
         """The violations, after one more look; the nodes have ended."""
         self._look()
-        self.judge.end({node: tail.batches for node, tail in self._tails.items()})
-        return self.judge.wrong
+        self.checks.end({node: tail.batches for node, tail in self._tails.items()})
+        return self.checks.wrong
 
     def _run(self) -> None:
         looked_at = time.monotonic()
         while not self._ending.wait(EVERY_S):
-            known = len(self.judge.committed)
+            known = len(self.checks.committed)
             self._ask()
             self._look()
             now = time.monotonic()
-            self.busy_s += (now - looked_at) if len(self.judge.committed) > known else 0.0
+            self.busy_s += (now - looked_at) if len(self.checks.committed) > known else 0.0
             looked_at = now
 
     def _ask(self) -> None:
@@ -162,7 +162,7 @@ class Observer:
                 self._saw(Observation(node, life, found.leader_epoch, leader=node, watermark=watermark, source=SOURCE))
                 # Said first, and then looked at: what it said to be committed was there by then.
                 self._look_at_log(node)
-                self.judge.saw_committed(node, self._tails[node].batches, found.high_watermark)
+                self.checks.saw_committed(node, self._tails[node].batches, found.high_watermark)
 
     def _look(self) -> None:
         self.looks += 1
@@ -184,7 +184,7 @@ class Observer:
             self._last[seen.node] = seen
 
     def _look_at_log(self, node: int) -> None:
-        self.judge.saw_log(node, *self._tails[node].look())
+        self.checks.saw_log(node, *self._tails[node].look())
 
     def _look_at_snapshots(self, node: int, directory: Path) -> None:
         for path in directory.glob(f"*{CHECKPOINT}"):
@@ -195,7 +195,7 @@ class Observer:
             except OSError:
                 continue  # it was deleted meanwhile
             self._snapshots.add((node, path.name))
-            self.judge.saw_snapshot(node, path.name, digest)
+            self.checks.saw_snapshot(node, path.name, digest)
 
 
 def digest_of(snapshot: Path) -> str:

@@ -43,7 +43,7 @@ class Answering:
     def __init__(self, ledger: Ledger, history: ClusterHistory, log_rules: LogRules, looks: dict[type, Looks]) -> None:
         self._ledger = ledger
         self._history = history
-        self._judge = log_rules
+        self._log_rules = log_rules
         self._looks = looks
         self._committed: dict[tuple[Life, Source], int] = {}  # how much was, when something was asked
         self._shown: dict[tuple[Life, Source], int] = {}
@@ -137,7 +137,7 @@ class Answering:
 
     def _settled(self, process: ControllerProcess) -> int:
         """The offset up to which a controller's state is committed and outside of open transactions."""
-        return self._judge.settled_before(min(process.controller.state.end_offset, self._history.end))
+        return self._log_rules.settled_before(min(process.controller.state.end_offset, self._history.end))
 
     def heartbeat(self, process: ControllerProcess, request: Any, response: Any) -> None:
         """A heartbeat was handled. A broker in controlled shutdown that leads nothing may stop when all active brokers

@@ -61,7 +61,7 @@ class Snapshots:
             self._written.clear()
         taken = [each for each in done if type(each) is effects.TakeSnapshot]
         if kind in (inputs.Committed, inputs.HighWatermark):
-            self._judge(process.controller.state.stable_end_offset, now_ms, taken)
+            self._check(process.controller.state.stable_end_offset, now_ms, taken)
         elif taken:
             raise Wrong(f"takes a snapshot by {kind.__name__}")
         for each in taken:
@@ -87,7 +87,7 @@ class Snapshots:
         self._bytes += size
         self._end = end_offset
 
-    def _judge(self, stable_end_offset: int, now_ms: int, taken: Sequence[Any]) -> None:
+    def _check(self, stable_end_offset: int, now_ms: int, taken: Sequence[Any]) -> None:
         can = self._under_way is None and self._bytes > 0 and self._end == stable_end_offset
         passed_ms = now_ms - self._since_ms
         is_large = self._bytes >= self._bytes_max
@@ -179,7 +179,7 @@ class PeriodicWork:
     """refused: the first violation."""
 
     def __init__(self, log_rules: LogRules, properties: Mapping[str, str], session_ms: int) -> None:
-        self._judge = log_rules
+        self._log_rules = log_rules
         self._properties = properties
         self._session_ms = session_ms
         self._lives: dict[int, tuple[int, Snapshots, Registration]] = {}  # by node: which of its lives it is
@@ -215,7 +215,7 @@ class PeriodicWork:
 
     def compared(self, process: ControllerProcess) -> None:
         """Compare the metrics of a node's state with the log, at a moment at which all of the state is committed."""
-        image, state = self._judge.image, process.controller.state
+        image, state = self._log_rules.image, process.controller.state
         if self.refused or state.end_offset != image.end_offset or state.end_offset != state.stable_end_offset:
             return
         found = list(image.partitions.values())
@@ -225,13 +225,13 @@ class PeriodicWork:
             "partitions": len(found),
             "without a leader": sum(each.leader == NOBODY for each in found),
             "not led by the first": sum(each.leader != each.replicas[0] for each in found),
-            **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._judge.elections.items()},
+            **{kind: sum(at >= begin for at in offsets) for kind, offsets in self._log_rules.elections.items()},
             "who wait": len(list(waiting)),
             "topics": len(image.topics),
         }
         told: dict[Any, int] = {
             **dict(zip(wanted, state.partitions.counts(), strict=False)),
-            **{kind: state.elections.get(kind, 0) for kind in self._judge.elections},
+            **{kind: state.elections.get(kind, 0) for kind in self._log_rules.elections},
             "who wait": len(waiting),
             "topics": len(state.contents()["topics"]),
         }

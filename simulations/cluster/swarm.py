@@ -11,7 +11,7 @@ from simulations.cluster.member_rules import MIN_ISR
 from simulations.cluster.plan import FIRST_BROKER, OPERATIONS, ClusterPlan
 from simulations.faults.table import KINDS, Scale, pick
 from simulations.plans import swarm
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.world.releases import NEWEST, levels_of
 from simulations.world.streams import between, stream
 
@@ -50,7 +50,7 @@ def draw(seed: int) -> ClusterPlan:
             plan.faults += [draw_broker_fault(rng, plan, kinds) for _ in range(between(rng, 1, 8))]
     _draw_themes(stream(seed, "cluster themes"), plan)
     _draw_fuzz_clients(stream(seed, "cluster clerks"), plan)
-    plan.calm = Calm(list(plan.voter_ids))
+    plan.calm = RecoveryPlan(list(plan.voter_ids))
     return plan
 
 

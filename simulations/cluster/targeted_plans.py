@@ -14,7 +14,7 @@ from simulations.cluster.plan import ClusterPlan
 from simulations.cluster.swarm import BATCH_BYTES, BETWEEN_SNAPSHOTS, IDLE_MS, IMBALANCE_S
 from simulations.cluster.upkeep import one_broker
 from simulations.faults.table import isolated, often, pick
-from simulations.plans.plan import Calm, Fault, Load
+from simulations.plans.plan import Fault, Load, RecoveryPlan
 from simulations.plans.targeted_plans import turn
 from simulations.world.streams import between, stream
 
@@ -47,7 +47,7 @@ def of(name: str, seed: int) -> ClusterPlan:
     plan.operations = ["create"]
     plan.session_ms, plan.heartbeat_ms = 500, 100
     TARGETED_PLANS[name](rng, plan)
-    plan.calm = Calm(list(plan.voter_ids))
+    plan.calm = RecoveryPlan(list(plan.voter_ids))
     return plan
 
 

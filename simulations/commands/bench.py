@@ -104,9 +104,9 @@ def measure(what: Measure, times: int) -> Speed:
 def _plan(what: Measure, seed: int) -> Plan:
     """A plan without faults. All but `cluster-busy` have Kafka's own timeouts and intervals."""
     from simulations.cluster.plan import ClusterPlan
-    from simulations.plans.plan import Calm, Load, Plan
+    from simulations.plans.plan import Load, Plan, RecoveryPlan
 
-    calm = Calm([1, 2, 3])
+    calm = RecoveryPlan([1, 2, 3])
     if what.level == "raft":
         return Plan(seed, chaos_ms=30_000, load=Load(every_ms=100 if what.name == "raft" else 0), calm=calm)
     plan = ClusterPlan(seed, chaos_ms=30_000, brokers=5, admins=4, load=Load(every_ms=0), calm=calm)

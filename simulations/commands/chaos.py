@@ -98,15 +98,15 @@ def _run(directory: Path, args: argparse.Namespace) -> list[str]:
         wrong += check_numbers(stock.numbers()) if stock is not None else []
         quorum.look()
     seconds = time.monotonic() - begin
-    wrong += _judge(quorum, history, observer)
+    wrong += _check(quorum, history, observer)
     if wrong:
         (directory / "history.txt").write_text("".join(f"{operation}\n" for operation in history.operations))
     _sum_up(quorum, nemesis, history.operations, seconds)
-    sys.stdout.write(f"seen from outside: {observer.looks} looks, {len(observer.judge.committed)} batches committed\n")
+    sys.stdout.write(f"seen from outside: {observer.looks} looks, {len(observer.checks.committed)} batches committed\n")
     return wrong + (_compare(quorum, nemesis, observer, seconds) if args.mix else [])
 
 
-def _judge(quorum: Quorum, history: History, observer: Observer) -> list[str]:
+def _check(quorum: Quorum, history: History, observer: Observer) -> list[str]:
     """What is wrong with the files, the log events and the histories at the end."""
     from simulations.chaos import log_events, verdict
 
@@ -126,7 +126,7 @@ def _compare(quorum: Quorum, nemesis: Nemesis, observer: Observer, seconds: floa
     """Print the kinds of requests beside those of a simulated run with the same faults."""
     from simulations.chaos.mix import DIFFERENCE_MAX, Mix, simulated
 
-    rate = len(observer.judge.committed) / max(observer.busy_s, 1.0)
+    rate = len(observer.checks.committed) / max(observer.busy_s, 1.0)
     mix = Mix(dict(quorum.network.requests), simulated(nemesis.injected, seconds, rate))
     for name, (real, other) in mix.shares().items():
         counts = f"{mix.real.get(name, 0)} real, {mix.simulated.get(name, 0)} simulated"

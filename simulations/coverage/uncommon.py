@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.faults.table import isolated, often
-from simulations.plans.plan import Calm, Fault, Load, Plan, to_json
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan, to_json
 from simulations.running.tasks import Task
 from simulations.world.streams import between, stream
 
@@ -78,7 +78,7 @@ def _outdated(rng: Random, plan: Plan) -> None:
     whose answer is lost asks that leader, which knows nothing of the election, for a pre-vote of a later epoch.
     """
     plan.voters, plan.releases = 3, {2: "3.9"}
-    plan.calm = Calm(plan.voter_ids)
+    plan.calm = RecoveryPlan(plan.voter_ids)
     plan.load = Load(every_ms=0)  # so that the candidate's log is as up to date as its leader's
     plan.faults += _often(rng, 3_000, lambda: Fault("resign", {"whom": "leader"}))
     plan.faults += _often(rng, 1_800, lambda: Fault("part", {
@@ -93,7 +93,7 @@ def _outdated(rng: Random, plan: Plan) -> None:
 def _split(rng: Random, plan: Plan) -> None:
     """Several candidates at once on slow links, and a winner whose requests reach the wrong node."""
     plan.voters = 3
-    plan.calm = Calm(plan.voter_ids)
+    plan.calm = RecoveryPlan(plan.voter_ids)
     plan.latency = [20_000, 5_000, 0.0, 0]
     plan.releases = {2: "3.9"}
     plan.faults += _often(rng, 700, lambda: Fault("everybody", {"how": "kill", "down_ms": [10, 10, 10]}))
@@ -180,7 +180,7 @@ def _rotten(rng: Random, plan: Plan) -> None:
 def _alone(rng: Random, plan: Plan) -> None:
     """The only voter shuts down while observers wait for its answers; it is slow, and restarts."""
     plan.voters, plan.observers = 1, 2
-    plan.calm = Calm([1])
+    plan.calm = RecoveryPlan([1])
     plan.faults += _often(rng, 1_500, lambda: Fault("sluggish", {
         "whom": 1, "step_us": between(rng, 2_000, 20_000), "for_ms": 900,
     }))  # fmt: skip
@@ -229,7 +229,7 @@ def plans() -> Iterator[tuple[str, Plan]]:
             plan.snapshot_every, plan.snapshot_padding = 10, 300
             plan.kraft_version = int(number % 3 == 0)
             plan.load = Load(every_ms=20, asks=10, strangers_ms=10)
-            plan.calm = Calm(plan.voter_ids)
+            plan.calm = RecoveryPlan(plan.voter_ids)
             draw(rng, plan)
             yield f"{theme} {number}", plan
 

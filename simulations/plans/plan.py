@@ -33,7 +33,7 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Calm:
+class RecoveryPlan:
     """The recovery phase after the faults: a core of the voters is healthy, and must make progress.
 
     core: their ids; others: what the rest do: join, off (dead), apart (cut off), flap (cut off and back, again and
@@ -92,7 +92,7 @@ class Plan:
     clocks: dict[int, list[int]] = field(default_factory=dict)
     releases: dict[int, str] = field(default_factory=dict)
     load: Load = field(default_factory=Load)
-    calm: Calm = field(default_factory=Calm)
+    calm: RecoveryPlan = field(default_factory=RecoveryPlan)
     faults: list[Fault] = field(default_factory=list)
 
     @property
@@ -136,7 +136,7 @@ def from_json(text: str, kind: type = Plan) -> Any:
     if "seed" not in tree:
         raise ValueError("the plan has no seed")
     tree["load"] = _made(Load, tree.get("load", {}))
-    tree["calm"] = _made(Calm, tree.get("calm", {}))
+    tree["calm"] = _made(RecoveryPlan, tree.get("calm", {}))
     tree["faults"] = [_made(Fault, fault) for fault in tree.get("faults", [])]
     for name in ("clocks", "releases"):
         tree[name] = {int(node): value for node, value in tree.get(name, {}).items()}

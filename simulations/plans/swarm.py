@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulations.faults.table import KINDS, Scale, pick
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.world.streams import between, stream
 from simulations.world.triggers import STATES
 
@@ -89,7 +89,7 @@ def draw(seed: int, paces: Sequence[Pace] = PACES) -> Plan:
     scale = Scale(plan.ids, plan.voter_ids, timeouts_ms(plan), plan.chaos_ms)
     if rng.random() >= 0.1:
         plan.faults = draw_faults(rng, scale)
-    plan.calm = _draw_calm(rng, plan)
+    plan.calm = _draw_recovery(rng, plan)
     _draw_newer(stream(seed, "plan", "newer"), plan, scale)
     return plan
 
@@ -219,13 +219,13 @@ def draw_fault(rng: Random, scale: Scale, weights: Sequence[tuple[str, int]], sh
     return fault
 
 
-def _draw_calm(rng: Random, plan: Plan) -> Calm:
+def _draw_recovery(rng: Random, plan: Plan) -> RecoveryPlan:
     ids = list(plan.voter_ids)
     rng.shuffle(ids)
     most = plan.voters
     count = between(rng, plan.voters // 2 + 1, most) if rng.random() < 0.6 else most
     others = "join" if count == most else pick(rng, ("off", "apart", "flap", "flap"))
-    return Calm(sorted(ids[:count]), others, quiet=rng.random() < 0.5)
+    return RecoveryPlan(sorted(ids[:count]), others, quiet=rng.random() < 0.5)
 
 
 def weighted(rng: Random, choices: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulations.faults.table import isolated, often, pick
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.plans.swarm import QUICK
 from simulations.world.streams import between, stream
 
@@ -55,7 +55,7 @@ def of(name: str, seed: int) -> Plan:
         plan.codec = True
     is_quiet = rng.random() < 0.5
     TARGETED_PLANS[name](rng, plan)
-    plan.calm = Calm(plan.voter_ids, quiet=is_quiet)
+    plan.calm = RecoveryPlan(plan.voter_ids, quiet=is_quiet)
     return plan
 
 

@@ -1,8 +1,8 @@
-"""Answers: rogue clients get the expected answers, and none waits longer than it asked for.
+"""Answers: rogue clients get the expected answers, and none waits longer than its timeout.
 
-S25 RightAnswer (errors, leader, place in the log, as `expected_answers` models them), S26 QuorumDescribed
-(DescribeQuorum says how each replica is), L05 (a Fetch that waits is answered when its time is over, and not before
-without news).
+S25 RightAnswer (errors, leader, position in the log, as `expected_answers` models them), S26 QuorumDescribed
+(DescribeQuorum has the state of each replica), L05 (a parked Fetch is answered at its timeout, and not before without
+news).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 # A timer is in whole milliseconds, and a step may wait for the one before it.
 LATE_MS = 5
 
-# From which version on an answer says where the leader is.
+# The version from which on an answer has the leader's endpoint.
 _NAMES_NODES = {"VoteResponse": 1, "BeginQuorumEpochResponse": 1, "EndQuorumEpochResponse": 1, "FetchResponse": 17,
                 "FetchSnapshotResponse": 1}  # fmt: skip
 
 
 class Asked(NamedTuple):
-    """A request that is being taken, and what it should be told. end, watermark, start: of the log when it was."""
+    """A request that is being handled, and its expected answer. end, watermark, start: of the log at that time."""
 
     process: Process
     requested: Requested
@@ -52,8 +52,8 @@ class Asked(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """What a leader knows of a replica: where it fetched last, when by the leader's clock, where the leader's log ended
-    then, and when it last had all of it; -1 for never.
+    """A leader's knowledge of a replica: its last fetch offset, when by the leader's clock, where the leader's log
+    ended then, and when it last had all of it; -1 for never.
     """
 
     offset: int
@@ -80,7 +80,7 @@ class Answers:
         self.asked = {"Fetch": self._fetches}
 
     def asks(self, process: Process, requested: Requested) -> None:
-        """A rogue client's request is about to be taken."""
+        """A rogue client's request is about to be handled."""
         self._now = _asked(process, requested)
         if type(requested.request) is FetchRequest:
             self._note_fetch(self._now)
@@ -96,7 +96,7 @@ class Answers:
         self._look_later(asked, until_ms)
 
     def has_taken(self) -> None:
-        """The request was taken; an answer from now on is a late one."""
+        """The request was handled; an answer from now on is a late one."""
         self._now = None
 
     def _saves(self, process: Process, effect: do.SaveElection) -> None:
@@ -113,7 +113,7 @@ class Answers:
     def _fetches(self, process: Process, _frame: Frame, requested: Requested) -> None:
         self._note_fetch(_asked(process, requested))
 
-    # What a leader knows of who fetches
+    # A leader's knowledge of the replicas
 
     def _note_fetch(self, asked: Asked) -> None:
         process, told = asked.process, asked.told
@@ -202,7 +202,9 @@ class Answers:
             raise Violation("S25", f"{_who(asked)} may wait, there is nothing to tell, and it is answered")
 
     def _may_be_called_up(self, request: FetchRequest) -> bool:
-        """Who does not wait; and voters, whose next Fetch proves that the leader is one still."""
+        """Whether a parked Fetch may be answered early: one that need not wait, and one of a voter, whose next Fetch
+        confirms the leader.
+        """
         return request.max_wait_ms == 0 or request.replica_state.replica_id in self._ledger.voter_ids
 
     def _is_due(self, waited: Asked, until_ms: int, effect: Any) -> None:
@@ -301,7 +303,7 @@ def _shown(state: Any) -> tuple[Any, ...]:
 
 
 def _said(response: Any) -> ExpectedAnswer:
-    """What an answer of any kind says of errors and the leader."""
+    """The errors and the leader in an answer of any kind."""
     top = int(response.error_code)
     topics = response.responses if hasattr(response, "responses") else response.topics
     if not topics:
@@ -312,7 +314,7 @@ def _said(response: Any) -> ExpectedAnswer:
 
 
 def _detail(effect: Any) -> Any:
-    """What else an answer says, in the form of `told`."""
+    """The other fields of an answer, in the form of `told`."""
     response = effect.response
     if isinstance(effect, do.ReplySnapshot):
         part = response.topics[0].partitions[0]
@@ -333,13 +335,13 @@ def _pair(place: Any) -> tuple[int, int]:
 
 
 def _leads_on(asked: Asked) -> bool:
-    """Whether the node still leads the epoch in which it was asked."""
+    """Whether the node still leads the epoch in which the request came."""
     role = asked.process.replica.role
     return role.epoch == asked.told.epoch and isinstance(role, Leader)
 
 
 def _has_news(asked: Asked, replica: Any) -> bool:
-    """Whether more is committed than who asked knew."""
+    """Whether more is committed than the sender knew."""
     known = asked.requested.request.topics[0].partitions[0].high_watermark
     return replica.high_watermark is not None and known < replica.high_watermark
 

@@ -83,10 +83,10 @@ class Commits:
             raise Violation("S09", text)
         self._told[process.node.id] = effect.id.end_offset
 
-    # What the state machine does
+    # Called by the state machine
 
     def applied(self, process: Process, offset: int, epoch: int, replay: Replay) -> None:
-        """Each write once, in the order of the log."""
+        """Each write is applied once, in the order of the log."""
         found = (replay.count, replay.digest)
         history = self._ledger.history
         if history.states.get(offset) != found or history.epoch_at[offset] != epoch:
@@ -97,7 +97,7 @@ class Commits:
             raise Violation("S06", text)
 
     def loaded(self, process: Process, snapshot: SnapshotId, state: State) -> None:
-        """What a snapshot holds is what the log up to its end comes to."""
+        """A snapshot has the state of the log up to its end."""
         if snapshot == (0, 0):
             return
         history = self._ledger.history
@@ -114,7 +114,7 @@ class Commits:
         self._questions[process.node.id, process.life, number] = self._ledger.history.end
 
     def confirmed(self, process: Process, number: int, epoch: int, applied: int) -> None:
-        """A leader that a majority confirms has applied all that was committed when it asked."""
+        """A leader with confirmed leadership has applied all records that were committed when it asked."""
         end = self._questions.pop((process.node.id, process.life, number))
         if applied < end:
             text = (
@@ -124,13 +124,15 @@ class Commits:
             raise Violation("S23", text)
 
     def is_waiting(self, process: Process, number: int) -> bool:
-        """Whether a question has no answer yet."""
+        """Whether a confirmation is pending."""
         return (process.node.id, process.life, number) in self._questions
 
     # Fetches
 
     def _sends(self, process: Process, effect: do.Send) -> None:
-        """A Fetch tells that all before its offset is on the sender's disk, as it is now; it may leave later."""
+        """A Fetch reports that all records before its offset are on the sender's disk, as it is
+        now; it may leave later.
+        """
         request = effect.request
         if type(request) is not FetchRequest:
             return
@@ -149,7 +151,7 @@ class Commits:
         frame.stamp = self._fetched.pop((client.node.id, client.life, frame.number))
 
     def _fetch_answer_leaves(self, connection: Connection, frame: Frame, _is_answer: bool) -> None:
-        """An answer to a Fetch shows a high watermark."""
+        """An answer to a Fetch has a high watermark."""
         if len(frame.gist) > 3 and frame.gist[0] == 0:
             server = connection.server
             epoch, leader_id, watermark = frame.gist[1:4]
@@ -168,7 +170,7 @@ class Commits:
         self._noted = self._notes(process, requested.request)
 
     def _took_fetch(self, process: Process, frame: Frame, requested: Requested) -> None:
-        """What a leader notes of a replica is what that one has, and of the same log."""
+        """The progress that a leader records of a replica is correct, and of the same log."""
         noted = self._notes(process, requested.request)
         if noted is None or noted == self._noted:
             return
@@ -183,7 +185,7 @@ class Commits:
             raise Violation("S22", text)
 
     def _notes(self, process: Process, request: FetchRequest) -> tuple[int, int] | None:
-        """The sender's log end as the leader counts it, and since when; None for a node that does not lead, or a
+        """The sender's log end in the leader's progress, and since when; None for a node that does not lead, or a
         non-voter.
         """
         role = process.replica.role

@@ -1,7 +1,8 @@
-"""Elections: one leader in an epoch, by a majority that votes once, for a log that is good enough, all saved first.
+"""Elections: one leader in an epoch, by a majority that votes once, for an up-to-date log, all saved first.
 
-S01 ElectionSafety, S02 VoteOnce, S03 MonotonicEpoch (as told to others), S13 VoteGrantedOnlyIfUpToDate,
-S20 IdentityFencing (of voters), S21 PreVoteNoSideEffect, S24 LeaderHeard (who is told of its epoch's leader knows it).
+S01 ElectionSafety, S02 VoteOnce, S03 MonotonicEpoch (in messages), S13 VoteGrantedOnlyIfUpToDate,
+S20 IdentityFencing (of voters), S21 PreVoteNoSideEffect, S24 LeaderHeard (a node that a message informs of the leader
+of its epoch knows that leader).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Elections:
             self._met_old.add(process.node.id)
 
     def _may_skip_pre_vote(self, node_id: int) -> bool:
-        """Where one peer knows no pre-votes, or who stood in its place, none can be asked for."""
+        """No pre-vote is needed if a peer, or a node that had its address, does not support them."""
         return node_id in self._met_old or any(node.release == "3.9" for node in self._ledger.nodes.values())
 
     def _led(self, epoch: int, leader_id: int, source: str) -> None:
@@ -90,14 +91,14 @@ class Elections:
             source = f"node {process.node.id} saves node {effect.leader_id} as leader of epoch {effect.epoch}"
             self._led(effect.epoch, effect.leader_id, source)
 
-    # What leaves
+    # Messages that are sent
 
     def _sends(self, process: Process, effect: do.Send) -> None:
         if type(effect.request) is VoteRequest and effect.request.topics[0].partitions[0].pre_vote:
             self._asked_at[process.node.id, process.life, effect.number] = self._times[process.node.id]
 
     def _leaves(self, connection: Connection, frame: Frame, is_answer: bool) -> None:
-        """A message leaves: all it says must be on its sender's disk."""
+        """A message is sent: its epoch, vote and leader must be on its sender's disk."""
         process = connection.server if is_answer else connection.client
         assert process is not None, "a process sends"
         name, gist = frame.name, frame.gist
@@ -159,7 +160,7 @@ class Elections:
             raise Violation("S02", f"node {node.id} votes for {first} and for {candidate} in epoch {epoch}")
         self.votes_for.setdefault((epoch, candidate), set()).add(node.id)
 
-    # What comes in
+    # Messages that are handled
 
     def _asked_vote(self, process: Process, frame: Frame, requested: Requested) -> None:
         replica = process.replica
@@ -168,7 +169,7 @@ class Elections:
         frame.stamp = frame.gist
 
     def _took_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
-        """A pre-vote must not have changed anything, but that an epoch became known."""
+        """A pre-vote must change nothing, except that an epoch became known."""
         if not frame.gist[4]:
             return
         epoch, voted, role = self._before
@@ -191,7 +192,7 @@ class Elections:
             raise Violation("S24", text)
 
     def _lost_leader(self, process: Process, role: Any, now: Any) -> None:
-        """Its own time-out may come due in the same step; nothing else may end what it was."""
+        """The node's own timeout may end its role in the same step; nothing else may."""
         if isinstance(role, Follower) and isinstance(now, Prospective):
             return
         if isinstance(role, Leader) and type(now).__name__ == "Resigned":
@@ -199,7 +200,7 @@ class Elections:
         raise Violation("S21", f"a pre-vote turned {role} of node {process.node.id} into {now}")
 
     def answered(self, process: Process, frame: Frame, answered: Answered) -> None:
-        """An answer is about to be taken."""
+        """An answer is about to be handled."""
         node_id = process.node.id
         time = self._asked_at.pop((node_id, process.life, frame.number), None)
         if time == self._times[node_id] and frame.name == "VoteAnswer" and len(frame.gist) > 3 and frame.gist[3]:

@@ -1,4 +1,5 @@
-"""The expected answer to each request of the quorum: what the executable specification gives to a replica in its state.
+"""The expected answer to each request of the quorum: the executable specification's, for a replica in its present
+state.
 
 The specification shares no code with the code that answers. The state is read from the replica, so each answer is
 checked by itself, and at once; the validator (T01) carries its own state from step to step.
@@ -23,15 +24,15 @@ from simulations.spec.values import NOBODY, Rules
 if TYPE_CHECKING:
     from simulations.world.process import Process
 
-# The answer does not depend on who votes; without voters no Fetch changes what a leader knows of them.
+# The answer does not depend on the voters; without voters no Fetch changes the leader's progress table.
 _NO_VOTERS = Rules((), 0, 0, 0)
 _SOURCE = Source(0, 0)
 
 
 class ExpectedAnswer(NamedTuple):
-    """top: the error of the whole request; the rest is of its partition, and None where the answer has none.
+    """top: the error of the whole request; the rest is of its partition, and None if the answer has none.
 
-    detail: what else an answer of this kind says, None where it is not checked here.
+    detail: the other fields of the answer, None if they are not checked here.
     """
 
     top: int
@@ -42,7 +43,7 @@ class ExpectedAnswer(NamedTuple):
 
 
 def expected(process: Process, request: Any) -> ExpectedAnswer:
-    """The answer that a replica in its present state should give, at once or when a parked request ends."""
+    """The expected answer of a replica in its present state, at once or when a parked request ends."""
     if type(request) is DescribeQuorumRequest:
         return _description(process, request)
     node = node_of(process.replica)
@@ -62,14 +63,14 @@ def expected(process: Process, request: Any) -> ExpectedAnswer:
 
 
 def _place(found: Any) -> tuple[str, int, int] | None:
-    """Where a reader has to continue; None where its log is a prefix of the leader's."""
+    """Where a reader must continue; None if its log is a prefix of the leader's."""
     if found.kind == ACCEPTED:
         return None
     return "diverging" if found.kind == DIVERGING else "snapshot", found.end, found.epoch
 
 
 def _vote(process: Process, request: VoteRequest, exact: tuple[int, ...]) -> bool | None:
-    """Whether it is granted; of a vote, and in a later epoch of a pre-vote too, the validator alone checks that."""
+    """Whether it is granted; for a vote, and for a pre-vote of a later epoch, only the validator checks that."""
     asked = request.topics[0].partitions[0]
     is_checked = exact[0] or (asked.pre_vote and asked.replica_epoch == process.replica.role.epoch)
     return bool(exact[3]) if is_checked else None

@@ -1,4 +1,4 @@
-"""Identity: what is not meant for a node, or is of another cluster, changes nothing there.
+"""Identity: requests for another node or cluster change nothing.
 
 S20 IdentityFencing.
 """
@@ -30,7 +30,7 @@ class Identity:
             self._before = process.replica.epoch
 
     def _took_vote(self, process: Process, frame: Frame, _requested: Requested) -> None:
-        """A request of another cluster does not even make an epoch known."""
+        """A request of another cluster does not even change the epoch."""
         if frame.stray == "cluster" and process.replica.epoch > max(self._before, 0) + 1:
             text = f"a Vote of another cluster took node {process.node.id} from epoch {self._before} to"
             raise Violation("S20", f"{text} {process.replica.epoch}")

@@ -1,7 +1,7 @@
 """The properties by their ids: S of a quorum's safety, C of the controller, W of the wire between whole nodes, T of the
-trace, L of progress (DESIGN.md tells more).
+trace, L of progress (see DESIGN.md).
 
-ASSERT is what the product asserts of itself, or raises.
+ASSERT is an assertion of the product, or an exception that it raises.
 """
 
 from __future__ import annotations

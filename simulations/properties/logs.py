@@ -1,6 +1,6 @@
-"""Logs: as far as two agree in an epoch they agree in everything before; a leader's only grows; what counts stays.
+"""Logs: if two agree in an epoch they agree in everything before; a leader's only grows; committed records stay.
 
-S04 LogMatching, S05 LeaderCompleteness, S06 CommittedImmutable (nothing committed is taken away), S11
+S04 LogMatching, S05 LeaderCompleteness, S06 CommittedImmutable (no committed record is removed), S11
 NoTruncationBelowHW, S12 LeaderAppendOnly, S16 EpochCacheMatchesLog.
 """
 
@@ -42,7 +42,7 @@ class Logs:
         }
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
-        """A log was opened: read it all, as it is served to others."""
+        """A log was opened: read all of it, as it is served to others."""
         history = self._ledger.history
         start = recovered.log_start
         node_id = process.node.id
@@ -70,7 +70,9 @@ class Logs:
             self._are_epochs(process, "knows", process.replica.log.epochs)  # nothing is under way
 
     def _is_complete(self, process: Process, epoch: int) -> None:
-        """A new leader has all that was committed in the epochs before; a later one may have been quicker."""
+        """A new leader has all records that were committed in the epochs before; a later leader may
+        have been faster.
+        """
         history = self._ledger.history
         shadow = self._ledger.shadow(process)
         end = history.end_before(epoch)
@@ -113,8 +115,8 @@ class Logs:
                 self._may_lack(process, part.end_offset)
 
     def _may_lack(self, process: Process, end_offset: int) -> None:
-        """Another record than the committed one: that of a leader of before, which is to be cut again. Not on a leader
-        of its own epoch, nor below what this node learned.
+        """Another record than the committed one: of a former leader, which will be truncated. Not on a leader of its
+        own epoch, nor below the node's high watermark.
         """
         if end_offset <= self._told[process.node.id]:
             raise Violation("S06", f"node {process.node.id} has other records than are committed, up to {end_offset}")

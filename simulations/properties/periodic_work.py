@@ -1,7 +1,7 @@
-"""Duties: what a node does again it does after a pause, and what a leader writes first says how it came to lead.
+"""Periodic work: repeated requests have pauses; and a leader's first record says how it was elected.
 
-L14 (no peer is asked again at once where it failed, nor told again and again who leads; nobody wakes for nothing),
-S27 FirstRecord (the leader's first batch names it, the voters, and who elected it, at the time it has).
+L14 (no peer gets a request at once after a failure, nor repeated notices of the leader; no node wakes for nothing), S27
+FirstRecord (the leader's first batch names it, the voters, and those that elected it, at the right time).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 IDLE_MAX = 200
 """So often may a node wake within a second with nothing to do: now and then something came in time after all."""
 
-# What no peer should say of its partition: it is asked again only after a pause.
+# Errors that a peer should not send: the next request to it is sent only after a pause.
 _UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE)
 
 
@@ -60,9 +60,9 @@ class PeriodicWork:
         self._forget(process.node.id)
 
     def became(self, process: Process, _was: Role | None, _role: Role) -> None:
-        """In another role other things are asked for, and at once."""
+        """In another role the requests are others, and are sent at once."""
         self._forget(process.node.id)
-        # Until it is told, it goes by what it was started with.
+        # Until then it uses the offset that it was started with.
         offset_ms = self._wall.get(process.node.id, process.replica.wall_offset_ms)
         self._became_ms[process.node.id] = process.now_ms() + offset_ms
 
@@ -71,7 +71,7 @@ class PeriodicWork:
         self._failed[node_id] = {}
 
     def is_held(self, process: Process) -> bool:
-        """Whether what is sent now waited for the disk, and is older than it looks."""
+        """Whether a message that is sent now waited for the disk, and is older than it looks."""
         return self._released.get(process.node.id) == self._world.now
 
     # Pauses
@@ -103,7 +103,7 @@ class PeriodicWork:
         self._wall[process.node.id] = event.offset_ms
 
     def _has_ticked(self, process: Process, _event: Ticked, effects: list[Any]) -> None:
-        """Who wakes and does nothing should not have woken."""
+        """A node that wakes and does nothing should not have woken."""
         if effects:
             return
         node_id = process.node.id
@@ -126,7 +126,7 @@ class PeriodicWork:
         self._note_failure(process, event.peer, event.number)
 
     def _note_failure(self, process: Process, peer: int, number: int) -> None:
-        """Of what is waited for still, in a role that goes on."""
+        """A failed request that is still pending, in the same role."""
         sent = self._sent[process.node.id].get(peer)
         now_ms = process.now_ms()
         if sent is not None and sent[0] == number and now_ms < sent[1] + process.replica.config.request_timeout_ms:
@@ -164,6 +164,6 @@ class PeriodicWork:
 
 
 def _is_no_news(process: Process, leader: Any) -> bool:
-    """Whether an answer says of the epoch and its leader what is known."""
+    """Whether an answer's epoch and leader are known already."""
     role = process.replica.role
     return leader.leader_epoch == role.epoch and leader.leader_id in {-1, role.leader_id}

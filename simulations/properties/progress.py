@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 # A leader that is cut off may notice a moment late: its timer is in whole milliseconds.
 SLACK_MS = 5
 
-# Steps of one node in a second beyond which it is busy with nothing: far above what any load here asks for.
+# Steps of one node in a second that mean a busy loop: far more than any load here needs.
 STEPS_MAX = 6000
 
-# How often in a second a node may ask a peer the same, and have learned nothing since: each failure has its pause.
+# How often in a second a node may repeat a request to a peer without news: each failure has its pause.
 ASKS_MAX = 100
 
 ANSWER_SLACK_MS = 1000
 
 
 class Reign:
-    """One leadership, on its node's clock. until_ms: by its clock, when it must be over unless a majority fetches.
+    """One leadership, on its node's clock. until_ms: by its clock, when it must end unless a majority fetches.
 
     known: voters that fetched from it, or that it notified, since the last check.
     """
@@ -103,7 +103,7 @@ class Progress:
             reign.known.add(effect.peer)
 
     def _is_known(self, reign: Reign) -> None:
-        """It leads on for long enough to have told everybody who does not fetch, whoever it had to wait for."""
+        """It leads for long enough to have notified every voter that does not fetch, in spite of timeouts."""
         process = reign.process
         if self._reigns.get(process.node.id) is not reign or not process.is_awake or process.clock.frozen:
             return
@@ -132,7 +132,7 @@ class Progress:
                 reign.until_ms = self._limit_ms(process)
 
     def unanswered(self, process: Process, now: int) -> str | None:
-        """A request that waits for its answer for too long; None where there is none."""
+        """A request that waits for its answer for too long; None if there is none."""
         for connection in process.connections.values():
             asked = connection.asked
             if asked is None:
@@ -172,7 +172,7 @@ class Progress:
 
 
 def _has_parted(process: Process, request: FetchRequest) -> bool:
-    """Whether who fetches has another log than the leader, or needs a snapshot."""
+    """Whether the sender's log diverges from the leader's, or it needs a snapshot."""
     log = process.replica.log
     part = request.topics[0].partitions[0]
     if (part.fetch_offset, part.last_fetched_epoch) == (log.end, log.last_epoch):

@@ -1,8 +1,8 @@
-"""Promptness: a candidate asks all voters at once, a leader that resigns notifies all at once, an answer takes effect
-at once.
+"""Promptness: a candidate sends Vote to all voters at once, a leader that resigns notifies all at once, an answer takes
+effect at once.
 
-L15 (whom a role has to ask or tell, it does without waiting for what was asked in another), L16 (who shuts down and has
-nothing to hand over is done), S24 LeaderHeard (by an answer).
+L15 (the requests of a new role do not wait for answers to the requests of the former), L16 (a node that shuts down and
+has no leadership to hand over ends), S24 LeaderHeard (by an answer).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE_US = 5 * MS
 
 
 class Promptness:
-    """Checks what a node does as soon as a role begins."""
+    """Checks the requests of a node at the start of a role."""
 
     def __init__(self, ledger: Ledger, world: World, periodic_work: PeriodicWork) -> None:
         self._ledger = ledger
@@ -52,7 +52,7 @@ class Promptness:
         self._told[process.node.id] = (0, None)
 
     def became(self, process: Process, was: Role | None, role: Role) -> None:
-        """What was asked in another role counts no more; but a vote that is given on the way changes nothing."""
+        """Requests of another role no longer count; but granting a vote changes nothing."""
         if type(was) is not type(role) or was.epoch != role.epoch or not isinstance(role, (Prospective, Unattached)):
             self._sent[process.node.id] = {}
         if not isinstance(role, Leader):
@@ -61,7 +61,7 @@ class Promptness:
     def _sends(self, process: Process, effect: do.Send) -> None:
         stands = isinstance(process.replica.role, (Prospective, Candidate))
         if type(effect.request) is VoteRequest and not stands:
-            return  # it waited for a save, and the role in which it was asked is over
+            return  # it waited for a save, and the role in which it was sent is over
         # Of others that waited the role is not known, so their answers are not looked at.
         number = HELD if self._duties.is_held(process) else effect.number
         self._sent[process.node.id][effect.peer] = (number, process.clock.ms(self._world.now))
@@ -80,7 +80,7 @@ class Promptness:
         return self._saving.get(process.node.id, (0, 0))[0] == process.life
 
     def _look(self, process: Process, role: Role) -> None:
-        """Whether all have been asked, or told, by a role that goes on."""
+        """Whether all requests of the present role were sent."""
         if process.is_dead or process.has_failed or process.replica.role is not role:
             return
         if not process.is_awake or process.clock.frozen or self._is_saving(process):

@@ -1,5 +1,5 @@
-"""Disks: a start finds what was promised, and finds it on disk; nothing is reported as stored that may still be lost; a
-node stops only by a fault of its disk.
+"""Disks: a start finds the state that was reported as saved, and finds it durable; nothing is reported as stored that
+may still be lost; a node stops only by a fault of its disk.
 
 S18 DurableState, S29 StopsByFault.
 """
@@ -30,9 +30,9 @@ Election = tuple[int, int | None, int | None]  # epoch, leader, vote
 
 
 class Promise:
-    """What one disk must hold. elections: those that a start may find, the first being the last reported as saved; end,
-    number: up to where the log was reported as flushed, and its prefix number; operations: (number, end, prefix) of
-    those ordered since.
+    """The contents that one disk must have. elections: those that a start may find, the first being the last reported
+    as saved; end, number: up to where the log was reported as flushed, and its prefix number; operations: (number, end,
+    prefix) of those ordered since.
     """
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class Promise:
         self.freezing: dict[int, SnapshotId] = {}
 
     def cut(self, end_offset: int, number: int) -> None:
-        """From now on less must be found."""
+        """From now on the disk must have only the log up to here."""
         if end_offset < self.end:
             self.end, self.number = end_offset, number
 
 
 class Recovery:
-    """promises: by node id, of the disk it has now."""
+    """promises: by node id, of its present disk."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -72,11 +72,11 @@ class Recovery:
         }
 
     def disk_replaced(self, node: Node) -> None:
-        """Nothing must be found any more: the disk was replaced, or an old one was put back."""
+        """The disk was replaced, or restored from a backup: nothing must be found any more."""
         self._promises.pop(node.id, None)
 
     def refused_to_start(self, process: Process, error: Exception) -> None:
-        """A start may refuse a damaged disk, and nothing that a crash leaves."""
+        """A start may refuse a damaged disk, but not the state that a crash leaves."""
         if process.node.id not in self._ledger.damaged:
             raise Violation("S18", f"node {process.node.id} refuses to start, and its disk was not damaged: {error}")
 
@@ -95,7 +95,7 @@ class Recovery:
             promise.snapshots.discard(snapshot)
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
-        """A start has opened the disk, and gives this to the core. Shadows are made before."""
+        """A start has opened the disk, and passes this to the core. Shadows are made before."""
         node = process.node
         promise = self._promises.get(node.id)
         election = recovered.election
@@ -132,15 +132,15 @@ class Recovery:
             raise Violation("S18", text)
 
     def _is_begun_anew(self, recovered: Recovered, promise: Promise) -> bool:
-        """Whether the log is empty behind a stored snapshot of a later epoch than its last record was: it was to be
-        emptied for it, and the node died before it said so.
+        """Whether the log is empty after a stored snapshot of a later epoch than its last record: it was to be emptied
+        for the snapshot, and the node died before it reported that.
         """
         ids = [stored.id for stored in recovered.snapshots if stored.id.end_offset == recovered.log_end]
         was = self._ledger.chains.epoch_of(promise.number)
         return recovered.log_start == recovered.log_end and any(snapshot.epoch > was for snapshot in ids)
 
     def _is_durable(self, process: Process, recovered: Recovered, election: Election | None) -> None:
-        """What the core starts from would be there after a power failure, too."""
+        """The state that the core starts from would survive a power failure, too."""
         view = self._ledger.durable(process.node)
         shadow = self._ledger.shadow(process)
         end = recovered.log_end

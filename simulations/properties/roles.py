@@ -1,4 +1,4 @@
-"""Roles: which may follow which, what each must look like, and that no epoch or offset goes back.
+"""Roles: the allowed transitions, the valid states of each, and that no epoch or offset goes back.
 
 S03 MonotonicEpoch (in memory), S09 MonotonicHW (in memory), S10 WatermarkWithinLog, S14 RoleTransitionLegal, S15
 ValidRolesAndStates. The table of transitions is written down again here, from the protocol, so that the code is not
@@ -57,7 +57,7 @@ class Roles:
         self._watermarks[process.node.id] = None
 
     def noted(self, process: Process, name: str, fields: dict[str, Any]) -> None:
-        """The core tells of each change of its role."""
+        """The core reports each change of its role."""
         if name != "role_changed":
             return
         node_id = process.node.id

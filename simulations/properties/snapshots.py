@@ -1,7 +1,7 @@
-"""Snapshots: each holds what the log up to its end comes to, ends where a batch ends, and covers what a log lacks.
+"""Snapshots: each has the state of the log up to its end, ends where a batch ends, and covers what a log lacks.
 
-S17 SnapshotAtLogStart, SnapshotContentEqualsReplay; S28 SnapshotsKnown (what is stored is in the books, and not asked
-for again).
+S17 SnapshotAtLogStart, SnapshotContentEqualsReplay; S28 SnapshotsKnown (a stored snapshot is registered, and not
+fetched again).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Snapshots:
-    """contents: the bytes of each own snapshot that any node took, by id: a download must be one of them."""
+    """contents: the bytes of each snapshot that any node took, by id: a download must be one of them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -64,7 +64,7 @@ class Snapshots:
         if event.refused:
             return
         data = self._check(process, snapshot)
-        # Who wrote it may have died before it could say so.
+        # The process that wrote it may have died before it could report it.
         if data not in self.contents.setdefault(snapshot, {data}):
             raise Violation("S17", f"node {process.node.id} stored other bytes for {snapshot} than anyone wrote")
         _is_known(process, snapshot, effects)
@@ -82,7 +82,7 @@ class Snapshots:
             raise Violation("S28", f"node {process.node.id} asks for {wanted}, which it has")
 
     def _check(self, process: Process, snapshot: SnapshotId) -> bytes:
-        """A snapshot that is said to be stored; returns its bytes."""
+        """Check a snapshot that is reported as stored; returns its bytes."""
         node_id = process.node.id
         history = self._ledger.history
         path = f"{DIRECTORY}/{snapshot_name(*snapshot)}"
@@ -138,7 +138,7 @@ def _batches(data: bytes) -> Iterator[tuple[bytes, Batch]]:
 
 
 def _is_known(process: Process, snapshot: SnapshotId, effects: list[Any]) -> None:
-    """A snapshot that is stored is in the books, or ordered to be deleted."""
+    """A stored snapshot is registered, or ordered to be deleted."""
     held = [effect for _, effect in process.replica._held]  # noqa: SLF001 - orders wait while an election is saved
     is_deleted = any(type(effect) is do.DeleteSnapshot and effect.id == snapshot for effect in (*effects, *held))
     if not is_deleted and all(stored.id != snapshot for stored in process.replica.log.snapshots):

@@ -1,8 +1,8 @@
-"""How long a channel waits, and how much peers make a server hold.
+"""The timeouts of channels, and the limits on what peers make a server hold.
 
 W05: a channel that connects, or asks for versions, times out, and retries with backoff; it learns that a connection is
-lost. W06: a server keeps its bounds of unfinished frames, of answers that no client reads, of requests without an
-answer and of connections; it closes connections that send garbage, or nothing for too long.
+lost. W06: a server keeps its limits on unfinished frames, on answers that no client reads, on requests without an
+answer and on connections; it closes connections that send garbage, or nothing for too long.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 # Timers are in whole milliseconds, and a step takes its time.
 SLACK_S = 0.2
-# More than any answer that is asked by many, with what stands around it.
+# More than any answer that many clients request, with its header.
 ANSWER_BYTES = 4_000
-# What may be read ahead of what is taken: two reads.
+# The bytes that may be read ahead of the handled requests: two reads.
 AHEAD_BYTES = 128 << 10
 UNSENT_BYTES = connection.WRITE_HIGH_BYTES + connection.WAITING_MAX * ANSWER_BYTES
 
 
 def look(process: SocketProcess) -> None:
-    """Raises Violation. The process is awake: whatever was due is done."""
+    """Raises Violation. The process is awake: everything that was due is done."""
     _at_channels(process)
     _at_server(process)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SocketChannels(Channels):
-    """The channels of one process to its peers. asked: by peer, what was asked last and has not come to an end.
+    """The channels of one process to its peers. asked: by peer, the last request without an outcome.
 
     tell: called with the outcome; an answer comes with its request.
     """
@@ -35,11 +35,11 @@ class SocketChannels(Channels):
         self.asked: dict[int, Send] = {}
         self.left: dict[int, Asked] = {}  # by peer: the frame with which the last request left
         self._tell_process = tell
-        self._judge: WireChecks = process.network.wire_rules
+        self._wire_rules: WireChecks = process.network.wire_rules
 
     @classmethod
     def of_client(cls, process: Any) -> SocketChannels:
-        """Those of a broker or an admin client."""
+        """The channels of a broker or an admin client."""
 
         def tell(event: Input, asked: Asked | None) -> None:
             if isinstance(event, Answered):
@@ -60,7 +60,7 @@ class SocketChannels(Channels):
         return made
 
     def unwrapped(self, event: Answered) -> Answered | Failed:
-        """What an answer comes to for who asked."""
+        """The answer for the sender of the request."""
         return event
 
     def send(self, effect: Send) -> None:
@@ -79,7 +79,7 @@ class SocketChannels(Channels):
     def _came(self, event: Input) -> None:
         if isinstance(event, Answered):
             asked = self.asked.pop(event.peer, None)
-            self._judge.is_answer_to(self, event, asked)
+            self._wire_rules.is_answer_to(self, event, asked)
             self._tell_process(event, self.left.pop(event.peer))
             return
         if isinstance(event, Failed):
@@ -91,7 +91,7 @@ class SocketChannels(Channels):
 
 
 class ChannelLoop:
-    """The loop as the channel to one peer sees it: each connection is known to be its own."""
+    """The loop of the channel to one peer, which knows the channel of each connection."""
 
     def __init__(self, loop: SocketLoop, channels: SocketChannels, peer: int) -> None:
         self.channels = channels

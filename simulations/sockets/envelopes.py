@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from controller.interface.inputs import RequestContext
     from records.messages.envelope import EnvelopeRequest
 
-# The only answer to what is not even refused.
+# The outcome of a request that gets no error response.
 CLOSED = -1
 
 
 class Envelope(NamedTuple):
-    """What is in an envelope, or why that cannot be said. client_id: as its header has it."""
+    """The content of an envelope, or why it cannot be read. client_id: of its header."""
 
     error: int
     principal: DefaultPrincipalData | None = None
@@ -42,7 +42,7 @@ class Envelope(NamedTuple):
 
 
 def read(envelope: EnvelopeRequest) -> Envelope:
-    """An envelope, by the rules of KIP-590: who asked is looked at first, then from where, then what."""
+    """Read an envelope, by the rules of KIP-590: first the principal, then the address, then the request."""
     who, address, data = envelope.request_principal, bytes(envelope.client_host_address), bytes(envelope.request_data)
     try:
         if who is None or bytes(who[:2]) != bytes(2):
@@ -70,7 +70,7 @@ def read(envelope: EnvelopeRequest) -> Envelope:
 
 
 def printed(address: bytes) -> str:
-    """As Java prints it: of IPv6 every group, without zeros in front; what is IPv4 within as that."""
+    """As Java prints it: an IPv6 address with every group, without leading zeros; an IPv4-mapped one as IPv4."""
     found = ip_address(address)
     if not isinstance(found, IPv6Address):
         return str(found)
@@ -80,7 +80,7 @@ def printed(address: bytes) -> str:
 
 
 def is_from(letter: Envelope, context: RequestContext) -> bool:
-    """Whether a request is served in the name of who sent it first."""
+    """Whether a request is served with the principal of its first sender."""
     who = letter.principal
     assert who is not None, "it could be read"
     told = context.principal
@@ -92,7 +92,7 @@ def is_from(letter: Envelope, context: RequestContext) -> bool:
 
 
 def check_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
-    """Raises Violation where an envelope is not answered as it should be."""
+    """Raises Violation if an envelope does not get the right answer."""
     letter, told = read(envelope), response.error_code
     text = f"{who} answers an envelope with {error_name(told)}"
     if letter.error != Error.NONE:
@@ -113,7 +113,7 @@ def check_answer(who: str, envelope: EnvelopeRequest, response: Any) -> None:
 
 
 def check_large(who: str, expected: int, response: Any) -> None:
-    """Raises Violation where what is too large is answered otherwise. expected: the only error, or CLOSED."""
+    """Raises Violation if a request that is too large gets another answer. expected: the only error, or CLOSED."""
     codes = set(errors_of(response)) - ({Error.NONE} if hasattr(response, "error_code") else set())
     if expected == CLOSED or codes != {expected}:
         raise Violation("W07", f"{who} answers what is too large with {sorted(codes)}, and {expected} was to be said")

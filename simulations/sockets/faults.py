@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulations.world.process import Process
 
 Args = dict[str, Any]
-# With less under way what is very large takes long.
+# With a smaller window very large requests take long.
 BULK_WINDOW = 256 << 10
 
 
@@ -36,7 +36,7 @@ class Visited(Protocol):
 
 def visit(run: Visited, args: Args, _struck: Process | None) -> bool:
     """Rogue clients connect to a node. whom: its id; manner: of MANNERS, here or in `rogue_envelopes`; times: how many;
-    size: of what they send.
+    size: of the data they send.
     """
     rogue = RogueClient(run.network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]))
     run.rogue_hosts.append(rogue)
@@ -48,7 +48,7 @@ def visit(run: Visited, args: Args, _struck: Process | None) -> bool:
 
 
 def impostor(run: Visited, args: Args, _struck: Process | None) -> bool:
-    """For a while a rogue server stands at the address of a node. whom, other: ids; how: of IMPOSTURES."""
+    """For a while a rogue server has the address of a node. whom, other: ids; how: of IMPOSTURES."""
     whom, host = args["whom"], endpoint(args["other"]).host
     network = run.network
     found = RogueServer(network, FIRST_ID + len(run.rogue_hosts), run.stream("stranger", args["number"]), args["how"])
@@ -67,7 +67,7 @@ def impostor(run: Visited, args: Args, _struck: Process | None) -> bool:
 
 
 def _break_off(run: Visited, whom: int, host: str) -> None:
-    """The connections there are end, so that new ones are made."""
+    """Break the connections to that address, so that new ones are made."""
     for connection in run.network.open_connections():
         if connection.client.node.id == whom and connection.channel.host == host:
             run.network.reset(connection)
@@ -77,7 +77,7 @@ KINDS: dict[str, Callable[[Any, Args, Process | None], bool]] = {"visit": visit,
 
 
 def draw_fault(rng: Random, plan: SocketPlan) -> Fault:
-    """One of these, at some time."""
+    """One of these faults, at a random time."""
     number = int(rng.random() * 1_000_000)
     at_ms = between(rng, 100, plan.chaos_ms * 9 // 10)
     if rng.random() < 0.3 and len(plan.ids) > 1:
@@ -94,7 +94,7 @@ def draw_fault(rng: Random, plan: SocketPlan) -> Fault:
 
 
 def draw_envelopes(rng: Random, plan: SocketPlan) -> list[Fault]:
-    """Rogue clients that send envelopes, and very large requests where the links carry those in time."""
+    """Rogue clients that send envelopes, and very large requests if the links can carry those in time."""
     kinds = ["letters"] * between(rng, 1, 3)
     if plan.segments in ("whole", "mtu") and plan.window >= BULK_WINDOW and rng.random() < 0.8:
         kinds.append("bulky")

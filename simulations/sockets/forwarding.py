@@ -26,7 +26,7 @@ ADDRESSES = (bytes((10, 0, 0, 9)), bytes(10) + b"\xff\xff" + bytes((10, 0, 0, 9)
 
 
 class ForwardedChannels(SocketChannels):
-    """Channels whose requests stand in envelopes, where their API may; what comes of them is what was in it."""
+    """Channels that wrap requests in envelopes, if their API allows it; answers are unwrapped."""
 
     def send(self, effect: Send) -> None:
         api_key = schema_of(type(effect.request)).api_key
@@ -42,7 +42,7 @@ class ForwardedChannels(SocketChannels):
         super()._came(event)
 
     def unwrapped(self, event: Answered) -> Answered | Failed:
-        """What the broker would tell its client, or that it would have to ask again."""
+        """The answer that the broker would send to its client, or that it would have to retry."""
         if self._wrapped is None:
             return event
         said = event.response
@@ -58,7 +58,7 @@ class ForwardedChannels(SocketChannels):
 
 
 def is_forwarding(client_id: int) -> bool:
-    """Whether a client is one that could speak to brokers alone."""
+    """Whether a client is one that could connect to brokers only."""
     return admins.FIRST_ID <= client_id < OTHERS
 
 

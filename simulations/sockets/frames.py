@@ -35,7 +35,7 @@ class Carrier(Protocol):
 
 
 class Seen(Frame):
-    """A frame that was written. data: its bytes without the length; rest: those with which it became whole."""
+    """A frame that was written. data: its bytes without the length; rest: the bytes that completed it."""
 
     __slots__ = ("data", "rest")
 
@@ -44,9 +44,9 @@ class Seen(Frame):
 
 
 class Asked(Seen):
-    """A request. message: None where the bytes are none; place: among all of its connection, from 1 on; body_at: where
-    its message begins. taken_at: when the server took it, -1 before. response: what the server's node said to it, and
-    its bytes, None before; answer: the frame with which it left.
+    """A request. message: None if the bytes are none; place: its number on the connection, from 1 on; body_at: where
+    its message begins. taken_at: when the server handled it, -1 before. response: the node's response and its bytes,
+    None before; answer: the frame that carried it.
     """
 
     __slots__ = (
@@ -76,7 +76,7 @@ class Asked(Seen):
         try:
             self.message = self._decode(api_key, version)
         except (DecodeError, KeyError, AssertionError):
-            pass  # the sender is no node of ours, or it breaks W01
+            pass  # the sender is not one of our nodes, or it violates W01
         else:
             kind = KINDS.get(type(self.message))
             name = type(self.message).__name__ if kind is None else kind.name
@@ -86,14 +86,16 @@ class Asked(Seen):
     def _decode(self, api_key: int, version: int) -> Any:
         cls = request_class(api_key)
         _, at = decode_prefix(RequestHeader, request_header_version(cls, version), self.data, 0)
-        # Bytes behind the message are no error, as in Kafka.
+        # Bytes after the message are ignored, as in Kafka.
         message, _ = decode_prefix(cls, version, self.data, at)
         self.body_at = at
         return message
 
 
 def is_unsupported(asked: Asked) -> bool:
-    """Whether it asks for versions in one that no server knows, which answers that by itself (KIP-511)."""
+    """Whether it is an ApiVersions in a version that the server does not know, which the server answers by itself
+    (KIP-511).
+    """
     return (
         int.from_bytes(asked.data[:2], "big") == API_VERSIONS
         and not 0 <= asked.version <= APIS[API_VERSIONS].versions[1]
@@ -101,7 +103,7 @@ def is_unsupported(asked: Asked) -> bool:
 
 
 def is_nonsense(asked: Asked) -> bool:
-    """Whether it is no request that is served: no message, or one of an API or a version that is not known here."""
+    """Whether it is not a request of a served API: not a message, or one of an unknown API or version."""
     if asked.message is None:
         return True
     api = APIS.get(int.from_bytes(asked.data[:2], "big"))
@@ -125,7 +127,9 @@ class Answer(Seen):
 
 
 class Tap:
-    """Cuts what one end writes. whole: called with each frame's bytes, gives the frame; None for unchecked ones."""
+    """Cuts the bytes that one end writes. whole: called with each frame's bytes, gives the frame;
+    None for unchecked ones.
+    """
 
     __slots__ = ("_held", "_need", "_whole", "is_answer")
 
@@ -136,7 +140,7 @@ class Tap:
         self.is_answer = is_answer
 
     def cut(self, data: bytes) -> list[tuple[bytes, Any]]:
-        """The same bytes in pieces, each with the frame that it makes whole, or None."""
+        """The same bytes in pieces, each with the frame that it completes, or None."""
         pieces: list[tuple[bytes, Any]] = []
         position = begin = 0
         while position < len(data) and self._need:
@@ -147,7 +151,7 @@ class Tap:
                 break
             if self._need == SIZE:
                 size = int.from_bytes(self._held, "big", signed=True)
-                # After what is no length there are no frames any more.
+                # After an invalid length no more frames can be found.
                 self._need = SIZE + size if 0 <= size <= FRAME_BYTES_MAX else 0
                 if size:
                     continue

@@ -1,4 +1,4 @@
-"""What a process on sockets sees of the network below it and of the checks beside it."""
+"""The interfaces of the network and of the checks for a process on sockets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The event loop of a process with sockets: what `raft.network` asks of asyncio's, in virtual time.
+"""The event loop of a process with sockets: the part of asyncio's that `raft.network` uses, in virtual time.
 
-Futures and tasks are asyncio's own; time, order and transports are the world's.
+Futures and tasks are asyncio's own; time, order and transports are simulated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ATTEMPTS = 40
 
 
 class Listening(NamedTuple):
-    """A socket that listens, as much as `Server` looks at it."""
+    """A listening socket, with the methods that `Server` uses."""
 
     port: int
 
@@ -51,8 +51,8 @@ class Listener:
 
 
 class SocketLoop(SimLoop):
-    """listener: what takes connections, None while nothing does. run: runs a callback in a turn of this loop. openings:
-    what was opened to peers, of all that is not over, and of the last second.
+    """listener: accepts connections, None if none does. run: runs a callback in an iteration of this loop. openings:
+    the connections to peers that are open, or were opened within the last second.
     """
 
     def __init__(self, process: Any, run: Callable[..., None]) -> None:
@@ -94,7 +94,7 @@ class SocketLoop(SimLoop):
         return self.listener
 
     def open(self, factory: Callable[[], Any], host: str, channels: Any, peer: int) -> asyncio.Future[Any]:
-        """What `create_connection` does for a channel: a future of the transport and the protocol."""
+        """The equivalent of `create_connection` for a channel: a future of the transport and the protocol."""
         opening = Opening(self, factory, host, channels, peer)
         _count_opening(opening, [each for each in self.openings if each.is_alike(opening)])
         if len(self.openings) > OPENINGS_MAX:
@@ -108,7 +108,7 @@ class SocketLoop(SimLoop):
         return opening.waiter
 
     def accept(self, connection: TcpConnection) -> None:
-        """Take a connection that the kernel has made. Its number is the server's."""
+        """Accept a connection from the kernel. Its number is the server's."""
         if self.listener is None:
             connection.server_end.reset()
             return
@@ -119,7 +119,7 @@ class SocketLoop(SimLoop):
 
 
 class UvloopLoop(SocketLoop):
-    """The same as uvloop's, whose protocols are handed each read as an object of its own."""
+    """The same as uvloop's, whose protocols get each read as a new object."""
 
 
 # By this `raft.network.server` tells them apart.
@@ -127,8 +127,8 @@ UvloopLoop.__module__ = "uvloop.simulated"
 
 
 class Opening:
-    """A connection that a process makes. channels, peer: whose it is; waiter: done when it is made. since: when it
-    began to be made, or was made, by the loop's clock.
+    """A connection that a process opens. channels, peer: whose it is; waiter: done when it is open. since: when opening
+    began, or ended, by the loop's clock.
     """
 
     def __init__(self, loop: SocketLoop, factory: Callable[[], Any], host: str, channels: Any, peer: int) -> None:
@@ -149,11 +149,11 @@ class Opening:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it is left."""
+        """Whether it is closed completely."""
         return self.waiter.done() and (self.connection is None or self.connection.client_end.is_gone)
 
     def accepted(self, connection: TcpConnection) -> None:
-        """The connection is made."""
+        """The connection is open."""
         if self.waiter.done():
             return
         self.is_made = True
@@ -192,14 +192,14 @@ def _count_opening(opening: Opening, others: list[Opening]) -> None:
 
 
 def _raise_again(task: asyncio.Task[Any]) -> None:
-    """What a task raises is a finding, or the end of its process."""
+    """An exception of a task is a finding, or the end of its process."""
     error = None if task.cancelled() else task.exception()
     if error is not None:
         raise error
 
 
 def run_now(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that waits for nothing; what it returns."""
+    """Run a coroutine that never waits; returns its result."""
     try:
         coroutine.send(None)
     except StopIteration as stop:

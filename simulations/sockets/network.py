@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulations.world.process import Connection, Process
     from simulations.world.world import World
 
-# How writes come apart: as they are, at a frame of Ethernet's, anywhere now and then, in crumbs.
+# How writes are split: not at all, at the size of an Ethernet frame, sometimes anywhere, into a few bytes each.
 SEGMENTS = ("whole", "mtu", "torn", "crumbs")
 MTU = 1448
 TORN_SHARE = 0.1
@@ -33,8 +33,8 @@ PORT = 9093
 class SocketNetwork(ClusterNetwork):
     """All connections of a world, with bytes on them.
 
-    window: bytes of one direction that may be under way. segments: one of SEGMENTS. forwards: whether admin
-    clients ask through a broker. wire_rules: check all frames.
+    window: bytes of one direction that may be in flight. segments: one of SEGMENTS. forwards: whether admin clients
+    send requests through a broker. wire_rules: check all frames.
     """
 
     wire_rules: WireChecks
@@ -47,10 +47,10 @@ class SocketNetwork(ClusterNetwork):
         self._torn = rng(0, 0)
         self._ends: dict[Any, dict[End, None]] = {}  # by process; asked for by key alone
 
-    # What ends of connections ask
+    # Called by the ends of connections
 
     def segment(self, size: int) -> int:
-        """How many of so many bytes leave together."""
+        """How many of this many bytes leave together."""
         if self.segments == "mtu":
             return min(size, MTU)
         if self.segments == "crumbs":
@@ -60,15 +60,15 @@ class SocketNetwork(ClusterNetwork):
         return size
 
     def is_ruled(self, connection: Connection, frame: Frame, is_answer: bool) -> bool:
-        """Whether a fault has dealt with a frame that leaves."""
+        """Whether a fault has handled a frame that leaves."""
         return self._is_ruled(connection, frame, is_answer=is_answer)
 
     def forget(self, end: End) -> None:
-        """A process has let go of an end."""
+        """A process has closed an end."""
         self._ends.get(end.process, {}).pop(end, None)
 
     def answer_for_nobody(self, end: End) -> None:
-        """Bytes arrive at an end that no process holds any more."""
+        """Bytes arrive at an end that no process has open any more."""
         node = end.process.node
         if node.is_on:
             self.links.carry(end.pipe, 0, end.other.break_off)
@@ -91,14 +91,14 @@ class SocketNetwork(ClusterNetwork):
         return connection
 
     def abandon(self, connection: TcpConnection) -> None:  # type: ignore[override]
-        """The client waits no longer for the connection to be made."""
+        """The client no longer waits for the connection."""
         connection.is_wanted = False
         self.forget(connection.client_end)
         if connection.server is not None:
             connection.client_end.reset()
 
     def accept(self, connection: TcpConnection) -> End:
-        """The server's end of a connection that its kernel has taken."""
+        """The server's end of a connection that its kernel has accepted."""
         server = connection.server
         assert server is not None, "somebody has taken it"
         wire_rules = self.wire_rules
@@ -116,7 +116,7 @@ class SocketNetwork(ClusterNetwork):
         elif client.node.is_on:
             connection.client_end.reset()
 
-    # The ends of processes, and what faults do
+    # Ends of processes, and faults
 
     def close_all(self, process: Process, *, power_lost: bool) -> None:
         for end in self._ends.pop(process, {}):
@@ -134,14 +134,14 @@ class SocketNetwork(ClusterNetwork):
         connection.server_end.break_off()
 
     def request_arrives(self, connection: TcpConnection, frame: Any) -> None:  # type: ignore[override]
-        """What a fault has held comes at last."""
+        """A message that a fault has held arrives."""
         connection.server_end.arrive(frame.rest)
 
     def answer_arrives(self, connection: TcpConnection, frame: Any) -> None:  # type: ignore[override]
         connection.client_end.arrive(frame.rest)
 
     def channel(self, process: Any, peer: int) -> Any:  # noqa: ARG002 - one object for all peers
-        """The way from a broker or an admin client to its peers."""
+        """The channel from a broker or an admin client to its peers."""
         found = process.channels.get(0)
         if found is None:
             kind = ForwardedChannels if self.forwards and is_forwarding(process.id) else SocketChannels

@@ -1,4 +1,4 @@
-"""Plans of the node level: those of clusters, with what their sockets are like, and with rogue clients."""
+"""Plans of the node level: those of clusters, with the properties of their sockets, and with rogue clients."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from simulations.cluster.plan import ClusterPlan
 
 @dataclass(slots=True)
 class SocketPlan(ClusterPlan):
-    """window: bytes under way on one way of a connection. segments: how writes come apart, see `network`. like_uvloop:
-    how reads are handed over. bounds: of `raft.network.server.Server`, by the names of its arguments.
-    forwards: whether admin clients ask through a broker.
+    """window: bytes in flight in one direction of a connection. segments: how writes are split, see `network`.
+    like_uvloop: how reads are delivered. bounds: of `raft.network.server.Server`, by the names of its arguments.
+    forwards: whether admin clients send requests through a broker.
     """
 
     window: int = 256 << 10

@@ -1,5 +1,5 @@
-"""One process of a controller with its listener and its channels: of the product nothing is replaced but the loop's
-transports, the files and the clocks.
+"""One process of a controller with its listener and its channels: the product's code, but for the loop's transports,
+the files and the clocks.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SocketProcess(ControllerProcess):
     # Called by the product's edges
 
     def take(self, incoming: Incoming) -> None:
-        """A request came in."""
+        """A request arrived."""
         frame = self.network.wire_rules.takes(self, incoming)
         connection: Any = self.connections[incoming.source.connection]
         requested = Requested(incoming.source, incoming.message, incoming.version, "CONTROLLER")
@@ -78,7 +78,7 @@ class SocketProcess(ControllerProcess):
         self.watch.took_request(self, frame, requested)
 
     def gone(self, number: int) -> None:
-        """A connection is no more."""
+        """A connection was closed."""
         self.connections.pop(number, None)
         self.driver.on_disconnected(number)
 

@@ -1,5 +1,5 @@
 """Rogue clients: they send garbage, or too much, or do not read; and rogue servers at the address of a node. They never
-send what a node could have sent: Raft does not tolerate Byzantine nodes.
+send anything that a node could have sent: Raft does not tolerate Byzantine nodes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST_ID = 901
 
 
 class RogueClient:
-    """A machine, and the process on it, as the network sees both."""
+    """A machine, and the process on it, for the network."""
 
     is_on = True
     is_paused = False
@@ -59,13 +59,13 @@ class RogueClient:
             act(*args)
 
     def leave(self) -> None:
-        """It is gone, and its connections with it."""
+        """The machine is removed, with its connections."""
         self.network.close_all(self, power_lost=False)  # type: ignore[arg-type]
         self.is_dead = True
 
 
 class Visit:
-    """A rogue client's connection to a node. host: of the node. manner: what it does when the connection is made.
+    """A rogue client's connection to a node. host: of the node. manner: its behaviour when the connection is made.
 
     channels, peer: as of `loop.Opening`; it has none.
     """
@@ -95,10 +95,10 @@ class Visit:
     def later(self, delay_ms: int, act: Callable[..., None], *args: Any) -> None:
         self.rogue.world.after(delay_ms * MS, self.rogue.when_awake, act, *args)
 
-    # Called by the end
+    # Called by the end of the connection
 
     def received(self, data: bytes) -> None:
-        """Whatever it is."""
+        """Ignore the bytes."""
 
     def ended(self, error: OSError | None) -> None:
         if error is None:
@@ -109,7 +109,7 @@ class Visit:
 
 
 def request_bytes(request: Any, version: int, number: int) -> bytes:
-    """A request as it stands on the wire, without the length."""
+    """The bytes of a request on the wire, without the length."""
     cls = type(request)
     api_key = schema_of(cls).api_key
     assert api_key is not None, "it is a request"
@@ -124,11 +124,11 @@ def framed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-# Manners of clients
+# Behaviours of clients
 
 
 def garbage(visit: Visit) -> None:
-    """Bytes that are nothing."""
+    """Random bytes."""
     visit.write(visit.rng.randbytes(visit.size))
 
 
@@ -149,7 +149,7 @@ def half_and_gone(visit: Visit) -> None:
 
 
 def cut_short(visit: Visit) -> None:
-    """A sound request, and another whose message is cut, in a frame that is whole."""
+    """A valid request, and another whose message is truncated, in a complete frame."""
     visit.write(framed(request_bytes(ApiVersionsRequest(), 0, 1)))
     request = VoteRequest(cluster_id="somewhere", topics=())
     visit.write(framed(request_bytes(request, 1, 2)[:-1]))
@@ -157,7 +157,7 @@ def cut_short(visit: Visit) -> None:
 
 
 def too_long(visit: Visit) -> None:
-    """Bytes behind a message."""
+    """Bytes after a message."""
     visit.write(framed(request_bytes(ApiVersionsRequest(), 0, 7) + b"more"))
 
 
@@ -169,7 +169,7 @@ def unserved(visit: Visit) -> None:
 
 
 def _questions(visit: Visit, count: int) -> bytes:
-    """Sound requests, of which some are answered at once and some by what is committed."""
+    """Valid requests, some answered at once and some from committed state."""
     known = APIS[API_VERSIONS].versions[1]
     asked = []
     for number in range(count):
@@ -196,7 +196,7 @@ def crumbs(visit: Visit) -> None:
 
 
 def slow(visit: Visit) -> None:
-    """Very many requests, and answers are read a sip at a time."""
+    """Very many requests, and answers are read a few bytes at a time."""
     end = visit.connection.client_end
     visit.write(_questions(visit, visit.size))
     for time in range(40):
@@ -222,11 +222,11 @@ MANNERS: dict[str, Manner] = {
 }  # fmt: skip
 
 
-# Servers that are none of ours
+# Rogue servers
 
 
 class RogueServer(RogueClient):
-    """Stands where a node should be. how: one of IMPOSTURES."""
+    """Has the address of a node. how: one of IMPOSTURES."""
 
     def __init__(self, network: SocketNetwork, rogue_id: int, rng: Random, how: str) -> None:
         super().__init__(network, rogue_id, rng)
@@ -234,7 +234,7 @@ class RogueServer(RogueClient):
         self._served: list[TcpConnection] = []
 
     def accept(self, connection: TcpConnection) -> int:
-        """Its kernel has taken a connection."""
+        """Its kernel has accepted a connection."""
         self._served.append(connection)
         end = self.network.accept(connection)
         end.owner = Host(self, connection, self._how)
@@ -280,7 +280,7 @@ class Host:
         self._connection.server_end.finish()
 
     def tell_versions(self, asked: Any, ranges: Ranges, error: int = 0, more: int = 0) -> None:
-        """An answer to ApiVersions. more: by how much its number is another than what was asked."""
+        """An answer to ApiVersions. more: added to its correlation id."""
         entry = ApiVersionsResponse.ApiVersion
         keys = tuple(entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in ranges.items())
         response = ApiVersionsResponse(error_code=error, api_keys=keys)
@@ -290,7 +290,7 @@ class Host:
         self.write(framed(number + encode(response, 0 if error else asked.version)))
 
     def tell_as_it_should(self, asked: Any, ranges: Ranges) -> None:
-        """What a server says whose versions these are."""
+        """The answer of a server with these versions."""
         known = APIS[API_VERSIONS].versions
         if asked.version > known[1]:
             self.tell_versions(asked, {API_VERSIONS: known}, error=Error.UNSUPPORTED_VERSION)
@@ -299,7 +299,7 @@ class Host:
 
 
 def _mute(_host: Host, _asked: Any) -> None:
-    """It takes all, and says nothing."""
+    """It reads everything, and answers nothing."""
 
 
 def _hang_up(host: Host, _asked: Any) -> None:
@@ -321,7 +321,7 @@ def _mistake_number(host: Host, asked: Any) -> None:
 
 
 def _refuse_versions(host: Host, asked: Any) -> None:
-    """It knows fewer and fewer versions of ApiVersions, and none in the end."""
+    """It supports fewer and fewer versions of ApiVersions, and none in the end."""
     host.tell_versions(asked, {API_VERSIONS: (0, max(asked.version - 1, 0))}, error=Error.UNSUPPORTED_VERSION)
 
 
@@ -330,12 +330,12 @@ def _be_broken(host: Host, asked: Any) -> None:
 
 
 def _be_old(host: Host, asked: Any) -> None:
-    """It is of a release that speaks with no controller of ours."""
+    """It is of a release without a version in common with our controllers."""
     host.tell_as_it_should(asked, {API_VERSIONS: (0, 2), 1: (0, 11), 52: (0, 0)})
 
 
 def _grant_others(host: Host, asked: Any) -> None:
-    """It tells its versions as it should, and grants votes that nobody asked for: by numbers that are not asked."""
+    """It answers ApiVersions correctly, and grants votes that nobody requested: with unknown correlation ids."""
     if asked.name == "ApiVersions":
         host.tell_as_it_should(asked, {key: api.versions for key, api in APIS.items()})
         return

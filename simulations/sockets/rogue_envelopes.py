@@ -32,7 +32,7 @@ NO_ADDRESSES = (b"", bytes(3), bytes(5), bytes(17))
 CLIENT = "of a broker"
 # Far above what any API has.
 NO_VERSION = 20
-# What one request may hold: entries that are looked at, entries that are refused, numbers that cost as much as one.
+# The limits of one request: entries that are served, entries that are refused, numbers that count as one entry.
 ENTRIES_MAX, ANSWERED_MAX, NUMBERS = 30_000, 100_000, 8
 
 
@@ -41,7 +41,7 @@ def principal(name: str = "somebody") -> bytes:
 
 
 def rogue_envelopes(visit: Visit) -> None:
-    """Envelopes, of which some are sound, and of every version; others are wrong in one thing."""
+    """Envelopes of every version; some are valid, others have one thing wrong."""
     for number in range(1, 7):
         visit.write(framed(request_bytes(_envelope(visit, number), 0, number)))
 
@@ -59,7 +59,7 @@ def _envelope(visit: Visit, number: int) -> EnvelopeRequest:
 
 
 def _written(request: Any, version: int, newest: int, number: int) -> bytes:
-    """A client's request, in a version that can hold it."""
+    """A client's request, in a version that can carry it."""
     try:
         body = encode(request, version)
     except EncodeError:
@@ -112,7 +112,7 @@ _WRONGS: tuple[Any, ...] = (
 
 
 def bulky(visit: Visit) -> None:
-    """One request of more than there may be in one: it is refused, or is too large even for that."""
+    """One request with too many entries: it is refused, or gets no response at all."""
     if visit.size % 2:
         one = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=2, resource_name="a", configuration_keys=("b",)
@@ -129,5 +129,5 @@ def bulky(visit: Visit) -> None:
     visit.write(framed(request_bytes(request, version, 1)))
 
 
-# In plans they are drawn after all else, so that they stand beside what was drawn before.
+# In plans they are drawn after everything else, so that the other faults of a seed stay the same.
 MANNERS: dict[str, Manner] = {"letters": rogue_envelopes, "bulky": bulky}

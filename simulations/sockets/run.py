@@ -31,7 +31,7 @@ LOOK_MS = 20
 
 
 class SocketWatch(CheckedWatch):
-    """Sees in whose name requests are served that came in envelopes (W07)."""
+    """Checks the principals with which forwarded requests are served (W07)."""
 
     def controller_stepped(self, process: ControllerProcess, event: inputs.Input, effects: list[Any]) -> None:
         if type(event) is inputs.Requested:
@@ -69,7 +69,7 @@ class SocketRun(ClusterRun):
         return super()._do(fault, struck) if own is None else own(self, fault.args, struck)
 
     def _look(self) -> None:
-        """What peers make servers hold, and how long channels wait."""
+        """Check the limits of servers, and the timeouts of channels."""
         self.world.after(LOOK_MS * MS, self._look)
         for node in self.nodes.values():
             if node.process is not None and node.process.is_listening and node.process.is_awake:

@@ -15,9 +15,9 @@ from simulations.world.streams import between, stream
 if TYPE_CHECKING:
     from random import Random
 
-# More than all who belong here open to one node.
+# More than all regular clients open to one node.
 CONNECTIONS = 70
-# In this share of the plans with faults envelopes come from a client that is no broker of the cluster.
+# The share of the plans with faults in which envelopes come from a client that is not a broker of the cluster.
 ENVELOPES_SHARE = 0.6
 
 
@@ -47,7 +47,9 @@ def draw(seed: int) -> SocketPlan:
 
 
 def _make_small(rng: Random, plan: SocketPlan) -> None:
-    """What many brokers do over a long time is of the controller's level; here are more worlds of fewer messages."""
+    """Loads with many brokers over a long time are of the controller level; here are more worlds
+    with fewer messages.
+    """
     before = plan.chaos_ms
     plan.chaos_ms = between(rng, 1_500, 3_500)
     for fault in plan.faults:

@@ -1,4 +1,4 @@
-"""TCP as two kernels make it: bytes in their order, in pieces of any size, as many under way as a window lets."""
+"""TCP between two kernels: bytes in order, in pieces of any size, with a window of bytes in flight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READ_BYTES = 64 << 10
 
 
 class Owner(Protocol):
-    """The holder of an end, called with what arrives while its process is awake."""
+    """The holder of an end, which is called with arrived data while its process is awake."""
 
     def received(self, data: bytes) -> None: ...
 
@@ -28,8 +28,8 @@ class Owner(Protocol):
 
 
 class Opener(Protocol):
-    """What opens a connection: a channel of a process (`loop.Opening`), or a rogue client. channels: of the process,
-    None where there are none; peer: whose channel it is.
+    """The client of a connection: a channel of a process (`loop.Opening`), or a rogue client. channels: of the process,
+    None if there are none; peer: whose channel it is.
     """
 
     host: str
@@ -42,7 +42,7 @@ class Opener(Protocol):
 
 
 class Kernels(Protocol):
-    """What an end asks of the network. See `network.SocketNetwork`."""
+    """The methods of the network that an end calls. See `network.SocketNetwork`."""
 
     window: int
     world: World
@@ -57,8 +57,8 @@ class Kernels(Protocol):
 
 
 class TcpConnection(Connection):
-    """One connection, with its ends. requests: those that were written whole and are not answered yet, by their place
-    among all of the connection; written: how many were. taken: the place of the last that the server took.
+    """One connection, with its ends. requests: those that were written completely and have no answer yet, by their
+    number on the connection; written: how many were. taken: the number of the last that the server handled.
     """
 
     __slots__ = ("client_end", "opening", "requests", "server_end", "taken", "written")
@@ -74,10 +74,10 @@ class TcpConnection(Connection):
 
 
 class End:
-    """One end of a connection, as its kernel has it, and what its process has not handed to the kernel yet.
+    """One end of a connection, in its kernel, and the bytes that its process has not written to the kernel yet.
 
     unsent: bytes that wait in the process. under_way: those that left, and were not read at the other end. arrived:
-    those that came, and were not read. is_gone: no process holds it any more.
+    those that came, and were not read. is_gone: no process has it open any more.
     """
 
     __slots__ = (
@@ -101,10 +101,10 @@ class End:
         self.is_finishing = False
         self.is_reset = self.saw_end = self.is_gone = False
 
-    # What the process does
+    # Called by the process
 
     def send(self, data: bytes) -> None:
-        """Bytes for the other end; they leave as the window lets them."""
+        """Send bytes; they leave as the window allows."""
         if self.is_reset:
             self.process.when_awake(self._tell_reset)
         if self.is_gone or self.is_reset:
@@ -120,12 +120,12 @@ class End:
         self._push()
 
     def finish(self) -> None:
-        """Nothing more will be sent; the other end learns when it has read all."""
+        """No more bytes follow; the other end learns that when it has read all."""
         self.is_finishing = True
         self._push()
 
     def reset(self) -> None:
-        """Break the connection off, with what is not sent."""
+        """Break the connection, with the unsent bytes."""
         if not self.is_gone:
             self.is_gone = True
             self.unsent.clear()
@@ -133,7 +133,7 @@ class End:
             self.network.links.carry(self.pipe, 0, self.other.break_off)
 
     def die(self) -> None:
-        """The process is gone. Its kernel sends what it was given, and then the end."""
+        """The process has ended. Its kernel sends the bytes it has, and then the end."""
         self.unsent.clear()
         if not self.is_gone:
             self.is_gone = True
@@ -147,10 +147,10 @@ class End:
         self.is_reading = True
         self._read_soon()
 
-    # What the kernels do
+    # Called by the kernels
 
     def arrive(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Bytes have arrived."""
         if self.is_gone or self.process.is_dead:
             self.network.answer_for_nobody(self)
         elif not self.is_reset:
@@ -158,19 +158,19 @@ class End:
             self._read_soon()
 
     def finish_reading(self) -> None:
-        """The other end will send nothing more."""
+        """The other end sends no more bytes."""
         self.saw_end = True
         self._read_soon()
 
     def break_off(self) -> None:
-        """The connection is broken: what came and was not read is lost with it."""
+        """The connection is broken: unread bytes are lost."""
         self.is_reset = True
         self.arrived.clear()
         if self.is_reading or self.unsent:  # else it is noticed by who reads or writes next
             self.process.when_awake(self._tell_reset)
 
     def acknowledged(self) -> None:
-        """The other end has read: more may be sent."""
+        """The other end has read bytes: more may be sent."""
         if not (self.is_gone or self.is_reset):
             self._push()
             if self.owner is not None:

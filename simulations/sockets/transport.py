@@ -1,4 +1,4 @@
-"""Transports: what asyncio puts between a protocol and a socket."""
+"""Transports, which connect a protocol with a simulated socket, as in asyncio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WRITE_HIGH_BYTES = 64 << 10
 
 
 class SimSocket:
-    """As much of a socket as `raft.network` looks at. options: those that were set."""
+    """A socket, with the methods that `raft.network` uses. options: those that were set."""
 
     family = socket.AF_INET
 
@@ -35,7 +35,7 @@ class Turns(Protocol):
 
 
 class SimTransport:
-    """One transport, over one end of a connection. All its callbacks run in a turn of its loop."""
+    """One transport, over one end of a connection. All its callbacks run in an iteration of its loop."""
 
     def __init__(self, loop: Turns, end: End, protocol: Any, peer_id: int) -> None:
         self._loop = loop
@@ -56,7 +56,7 @@ class SimTransport:
         self._loop.run(self._protocol.connection_made, self)
         self._end.resume_reading()
 
-    # What protocols call
+    # Called by protocols
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return {"peername": self._peer, "socket": self._socket}.get(name, default)
@@ -85,7 +85,7 @@ class SimTransport:
             self._protocol.pause_writing()
 
     def close(self) -> None:
-        """Close when all is written."""
+        """Close when all bytes are written."""
         if not self._is_closing:
             self._is_closing = True
             self._end.pause_reading()
@@ -99,7 +99,7 @@ class SimTransport:
         self._end.reset()
         self._lose(None)
 
-    # What the end calls, while the process is awake
+    # Called by the end, while the process is awake
 
     def received(self, data: bytes) -> None:
         if not self._is_buffered:
@@ -120,7 +120,7 @@ class SimTransport:
             self._lose(error)
 
     def drained(self) -> None:
-        """More could be written."""
+        """More bytes can be written."""
         unsent = len(self._end.unsent)
         if self._is_closing:
             if not unsent:

@@ -1,10 +1,10 @@
 """Rules of the wire between two nodes, under any fault.
 
-W01: a request on a wire is what a core asked to be sent, to that peer, in the highest version that both have, after
-ApiVersions was answered, one at a time. W02: a server takes the frames of a connection as they were written, in their
-order, each once, and none that is no request. W03: answers leave in the order of the requests, one for each, with its
-number, and hold what the node answered. W04: what a channel hands over for a request is the answer to that very
-request. W05 and W06 are of `bounds`, W07 is of `envelopes`.
+W01: a request on the wire is one that a core sent, to that peer, in the highest common version, after ApiVersions was
+answered, one at a time. W02: a server handles the frames of a connection as they were written, in order, each once, and
+only valid requests. W03: answers leave in the order of the requests, one for each, with its correlation id and the
+node's response. W04: the answer that a channel delivers for a request belongs to that request. W05 and W06 are in
+`bounds`, W07 is in `envelopes`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 _FIRST, _LAST = APIS[API_VERSIONS].versions
 _KNOWN = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS, min_version=_FIRST, max_version=_LAST)
-# What stands behind the number of an answer to who asks for versions in one that is not served (KIP-511).
+# The bytes after the correlation id in the answer to an ApiVersions of an unsupported version (KIP-511).
 REFUSED = encode(ApiVersionsResponse(error_code=int(Error.UNSUPPORTED_VERSION), api_keys=(_KNOWN,)), 0)
 
 
 class WireRules:
-    """Sees each frame when it is written, when it is taken, and when it is handed over."""
+    """Called with each frame when it is written, handled, and delivered."""
 
     def __init__(self, network: SocketNetwork) -> None:
         self._network = network
 
-    # As they are written
+    # When they are written
 
     def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
         """A client has written a frame."""
@@ -106,10 +106,10 @@ class WireRules:
         self._network.seen(connection, answer, True)
         return answer
 
-    # As they are taken
+    # When they are handled
 
     def takes(self, process: Process, incoming: Incoming) -> Asked:
-        """A server hands a request to its node (W02)."""
+        """A server passes a request to its node (W02)."""
         connection: Any = process.connections.get(incoming.source.connection)
         who = f"node {process.node.id}"
         if connection is None:
@@ -147,10 +147,10 @@ class WireRules:
         if connection.asked is not None:
             connection.asked_at = oldest.taken_at  # type: ignore[union-attr]
 
-    # As they are handed over
+    # When they are delivered
 
     def is_answer_to(self, channels: SocketChannels, event: Answered, asked: Send | None) -> None:
-        """A channel hands over an answer (W04)."""
+        """A channel delivers an answer (W04)."""
         who = f"node {channels.process.node.id}"
         frame = channels.left.get(event.peer)
         if asked is None or frame is None or asked.number != event.number:
@@ -169,7 +169,7 @@ def is_written_as(effect: Send, version: int, body: bytes) -> bool:
 
 
 def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
-    """By request class, the highest version that both have."""
+    """By request class, the highest common version."""
     from records.registry import request_class
 
     found = {}
@@ -182,6 +182,6 @@ def agreed(answer: ApiVersionsResponse) -> dict[type, int]:
 
 
 def tells_versions(asked: Asked) -> bool:
-    """Whether its answer lists the versions that are served."""
+    """Whether its answer lists the served versions."""
     said = asked.response
     return isinstance(said, ApiVersionsResponse) and said.error_code == Error.NONE and asked.name == "ApiVersions"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from simulations.cluster.plan import ClusterPlan
 from simulations.coverage.worlds import Worlds
 from simulations.levels import raft as raft_level
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.running.outcome import Outcome
 
 
 def test_a_world_is_counted_as_it_was() -> None:
     found = Worlds()
     faults = [Fault("kill", {"whom": "leader", "down_ms": 300}, at_ms=500), Fault("bridge", {"whom": 9, "for_ms": 1})]
-    plan = Plan(1, chaos_ms=4000, load=Load(every_ms=50), calm=Calm([1, 2, 3]), faults=faults)
+    plan = Plan(1, chaos_ms=4000, load=Load(every_ms=50), calm=RecoveryPlan([1, 2, 3]), faults=faults)
 
     outcome, _ = raft_level.play(plan, counts=True)
     found.add(plan, outcome)

@@ -8,7 +8,7 @@ import pytest
 
 from raft.inputs import Resign
 from raft.storage.errors import CorruptLog
-from simulations.plans.plan import Calm
+from simulations.plans.plan import RecoveryPlan
 from simulations.world.violation import Violation
 from simulations.world.world import MS, SECOND
 from tests.simulations.building import connection_to, frame, leader, lived
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulations.levels.raft_run import Run
     from simulations.world.process import Node
 
-ALL = Calm([1, 2, 3])
+ALL = RecoveryPlan([1, 2, 3])
 
 
 def cut(run: Run, *ids: int) -> None:
@@ -73,7 +73,7 @@ def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
 
 @pytest.mark.parametrize("others", ["apart", "flap"])
 def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(others: str) -> None:
-    run = lived(calm=Calm([2, 3, 4], others=others), voters=5)
+    run = lived(calm=RecoveryPlan([2, 3, 4], others=others), voters=5)
     rotten = [run.nodes[node_id] for node_id in (2, 3)]
     rot = CorruptLog("its log", 0, 0, "rotten")
     for node in rotten:
@@ -87,7 +87,7 @@ def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(oth
 
 
 def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
-    run = lived(calm=Calm([1, 2, 3], others="apart"), voters=5)
+    run = lived(calm=RecoveryPlan([1, 2, 3], others="apart"), voters=5)
 
     def end(node: Node) -> None:
         node.broken = "by nobody"
@@ -101,7 +101,7 @@ def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
 
 
 def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
-    run = lived(calm=Calm([1, 2, 3], others="flap"))
+    run = lived(calm=RecoveryPlan([1, 2, 3], others="flap"))
     for node in run.nodes.values():
         node.kill()
         node.broken = "damaged"

@@ -12,7 +12,7 @@ from simulations.levels.raft import FIELDS, play, show
 from simulations.page.clients import operations
 from simulations.page.document import page
 from simulations.page.scene import fold, newest
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.world.trace import DEED, DISK, MESSAGE, OPERATION, SYNC
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulations.world.trace import Entry
 
 PLAN = Plan(
-    1, chaos_ms=4000, load=Load(every_ms=100), calm=Calm(skipped=True),
+    1, chaos_ms=4000, load=Load(every_ms=100), calm=RecoveryPlan(skipped=True),
     faults=[
         Fault("isolate", {"whom": "leader", "direction": "both", "for_ms": 3000}, at_ms=500),
         Fault("power", {"whom": "follower", "down_ms": 300}, at_ms=1500),

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from simulations.levels.raft import play
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.plans.simplification import simpler
 from simulations.plans.small_schedules import tiny
 from simulations.running.outcome import Outcome
@@ -16,7 +16,7 @@ from simulations.running.shrinking import Shrinker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-AMID = Calm(skipped=True)
+AMID = RecoveryPlan(skipped=True)
 
 
 def needs(*kinds: str) -> Plan:
@@ -43,7 +43,7 @@ def test_only_the_faults_that_are_needed_remain() -> None:
         Fault("power", {"whom": 1, "down_ms": 1200}, at_ms=1000),
     ]  # fmt: skip
     assert (small.observers, small.late_answers, small.load, small.voters) == (0, False, Load(), 1)
-    assert (small.noise_ms, small.calm) == ([0, 0], Calm([1]))
+    assert (small.noise_ms, small.calm) == ([0, 0], RecoveryPlan([1]))
     assert shrinker.runs < 150
 
 

@@ -13,7 +13,7 @@ from raft import effects as do
 from raft.replica import Replica
 from records.messages.fetch import FetchResponse
 from simulations.levels.raft_run import Run
-from simulations.plans.plan import Calm, Fault, Load, Plan
+from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.spec import replication
 from simulations.spec.outputs import _answers_fetch
 from simulations.spec.pairs import ACTIONS, feasible
@@ -32,7 +32,7 @@ FAULTS = [
 
 
 def lived() -> Run:
-    run = Run(Plan(1, chaos_ms=2500, load=Load(every_ms=80), calm=Calm([1, 2, 3]), faults=FAULTS))
+    run = Run(Plan(1, chaos_ms=2500, load=Load(every_ms=80), calm=RecoveryPlan([1, 2, 3]), faults=FAULTS))
     run.execute()
     return run
 
@@ -72,7 +72,7 @@ def test_a_step_that_no_action_allows_is_reported(
 ) -> None:
     monkeypatch.setattr(place, name, wrong)
 
-    run = Run(Plan(1, chaos_ms=3000, load=Load(every_ms=40), calm=Calm([1, 2, 3])))
+    run = Run(Plan(1, chaos_ms=3000, load=Load(every_ms=40), calm=RecoveryPlan([1, 2, 3])))
     run.begin()
     with suppress(Violation):
         run.world.run(800 * MS)

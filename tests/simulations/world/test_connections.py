@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.levels.raft_run import Run
-from simulations.plans.plan import Calm, Fault, Plan
+from simulations.plans.plan import Fault, Plan, RecoveryPlan
 
 BRISK = {
     "election_timeout_ms": 300, "fetch_timeout_ms": 600, "request_timeout_ms": 600, "fetch_wait_max_ms": 150,
@@ -18,7 +18,7 @@ def test_a_connection_to_a_crossed_address_is_refused_once_the_address_is_restor
     crossed: tuple[int, int, int],
 ) -> None:
     whom, other, third = crossed
-    plan = Plan(1, chaos_ms=2500, config=BRISK, calm=Calm([1, 2, 3]))
+    plan = Plan(1, chaos_ms=2500, config=BRISK, calm=RecoveryPlan([1, 2, 3]))
     plan.faults = [
         Fault("cross", {"whom": whom, "other": other, "third": third, "for_ms": 9000}, at_ms=500),
         # So that what asks for a connection stays on its way until the calm.
