@@ -1,1 +1,3 @@
-"""KRaft as states and actions: every small world searched over the real `raft.step`, and every run held against it."""
+"""KRaft as states and actions: all states of small worlds are searched over the real `raft.step`, and every run is
+validated.
+"""

@@ -66,14 +66,14 @@ def _fetch(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str
         return name, disks.begin_download(node, said.snapshot_id.epoch, said.snapshot_id.end_offset, now_ms)
     batches, is_whole = _batches(said.records or b"", node.log.end)
     after = replication.append_fetched(node, batches, said.high_watermark)
-    # A leader that sends what is damaged gives no sign of life.
+    # An answer with damaged batches does not reset the fetch timeout.
     return name, after.but(since_ms=now_ms, fetched=True) if is_whole else after
 
 
 def _batches(data: bytes | bytearray, log_end: int) -> tuple[list[tuple[int, int, int]], bool]:
-    """(base, end, epoch) of each batch before the first that is damaged; and whether none is.
+    """(base, end, epoch) of each batch before the first damaged one; and whether none is damaged.
 
-    No checksum covers where a batch stands: one that does not stand at `log_end` is damaged, too.
+    No checksum covers the position of a batch: one that is not at `log_end` is damaged, too.
     """
     found: list[tuple[int, int, int]] = []
     if not data:

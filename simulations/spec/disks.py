@@ -1,5 +1,5 @@
-"""Disks and snapshots, as the specification has them: what is ordered, what is durable, what a crash leaves
-(KIP-595, KIP-630).
+"""Disks and snapshots of the specification: ordered writes, durable state, and the state after a
+crash (KIP-595, KIP-630).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ BOOTSTRAP = (0, 0)
 
 
 def order_save(node: Node, number: int, election: Election) -> Node:
-    """What a node must not forget is on its way to disk."""
+    """Order the election state to be saved."""
     disk = node.disk
     return node.but(disk=disk._replace(saving=(*disk.saving, (number, election)), said=election))
 
 
 def persist_election(node: Node, number: int) -> Node:
-    """PersistElection: it is there, and what was ordered before it."""
+    """PersistElection: it is durable, and everything that was ordered before it."""
     disk = node.disk
     election, saving = disk.election, disk.saving
     while saving and saving[0][0] <= number:
@@ -49,14 +49,16 @@ def persist_election(node: Node, number: int) -> Node:
 
 
 def order_write(node: Node, number: int, log: Log) -> Node:
-    """The log on disk is to become this."""
+    """Order the log to be written."""
     disk = node.disk
     disk = Disk(disk.election, disk.log, disk.saving, (*disk.writing, (number, log)), log, disk.said)
     return node.but(disk=disk)
 
 
 def persist_log(node: Node, number: int, end: int) -> Node:
-    """PersistLog: it is there, and what was ordered before it. end: of a cut within a batch, else UNKNOWN."""
+    """PersistLog: it is durable, and everything that was ordered before it. end: of a truncation within a batch, else
+    UNKNOWN.
+    """
     disk = node.disk
     log, writing = disk.log, disk.writing
     while writing and writing[0][0] <= number:
@@ -73,10 +75,10 @@ def persist_log(node: Node, number: int, end: int) -> Node:
 
 
 def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Collection[tuple[int, int]] = ()) -> str:
-    """What a crash may leave of a disk; why this is not among it, "" where it is.
+    """Why this cannot be the disk after a crash; "" if it can.
 
-    snapshots: (epoch, end offset) of those that a start finds. Of one that is newer than the log it is known that the
-    log was to be emptied for it, and a start does so that comes before the word was given.
+    snapshots: (epoch, end offset) of those that a start finds. If one is newer than the log, the log was to be emptied
+    for it, and a start does so if the crash came before the order.
     """
     elections = [disk.election, *(value for _, value in disk.saving)]
     if election not in elections:
@@ -88,7 +90,7 @@ def may_survive(disk: Disk, election: Election | None, log: Log, snapshots: Coll
         return ""
     if log.end < least:
         return f"its log was durable up to {least}, and ends at {log.end}"
-    # A cut log is a beginning of one of them; where it begins may have moved on with a snapshot.
+    # A truncated log is a prefix of one of them; its start may have moved with a snapshot.
     if not any(version.shares(log) == log.end for version in versions if version.end >= log.end):
         return f"its log was {disk.log}, and is {log}"
     return ""
@@ -98,7 +100,7 @@ def restart(
     node_id: int, election: Election | None, log: Log, snapshots: tuple[tuple[int, int, int], ...], now_ms: int,
     *, is_voter: bool, can_reach: bool,
 ) -> Node:  # fmt: skip
-    """RestartWithState: what it was, as far as that is safe; who led stands no more in its epoch."""
+    """RestartWithState: the former role, as far as that is safe; a former leader is Resigned in its epoch."""
     found = election
     if found is None or found.epoch < log.last_epoch:
         found = Election(log.last_epoch)
@@ -120,7 +122,7 @@ def restart(
 
 
 def take_snapshot(node: Node, snapshot: tuple[int, int, int]) -> Node:
-    """TakeSnapshot: of what is committed, and ends with a record of the log."""
+    """TakeSnapshot: of committed records, up to the end of a record of the log."""
     epoch, end, _ = snapshot
     if end < node.log.start or any(known[:2] == (epoch, end) for known in node.snapshots):
         return node
@@ -131,7 +133,7 @@ def take_snapshot(node: Node, snapshot: tuple[int, int, int]) -> Node:
 
 
 def clean_log(node: Node, start: int) -> Node:
-    """CleanLog: the log begins where a snapshot ends, and what is older goes."""
+    """CleanLog: the log starts where a snapshot ends, and older snapshots are deleted."""
     name = "CleanLog"
     kept = tuple(each for each in node.snapshots if each[1] >= start)
     need(kept and kept[0][1] == start, name, f"a snapshot ends at {start}: {node.snapshots}")
@@ -141,7 +143,7 @@ def clean_log(node: Node, start: int) -> Node:
 
 
 def begin_download(node: Node, epoch: int, end: int, now_ms: int) -> Node:
-    """HandleFetchResponse where the leader says to begin with a snapshot."""
+    """HandleFetchResponse with a snapshot id."""
     is_newer = (epoch, end) > (node.log.last_epoch, node.log.end)
     is_possible = 0 <= epoch <= node.epoch and end >= node.committed
     if not is_newer or not is_possible or any(known[:2] == (epoch, end) for known in node.snapshots):
@@ -162,7 +164,9 @@ def take_part(node: Node, snapshot: tuple[int, int], position: int, length: int,
 
 
 def load_snapshot(node: Node, snapshot: tuple[int, int], size: int) -> Node:
-    """LoadSnapshot: a whole one of the leader's; the log begins at its end. Not for who stands, or has more."""
+    """LoadSnapshot: a complete one of the leader's; the log starts at its end. Not for a candidate,
+    or a log with more.
+    """
     epoch, end = snapshot
     node = node.but(freezing=None)
     is_newer = snapshot > (node.log.last_epoch, node.log.end)

@@ -1,6 +1,6 @@
-"""Elections, as the specification has them: time-outs, votes, pre-votes, leaders that begin and end (KIP-595, KIP-996).
+"""Elections of the specification: timeouts, votes, pre-votes, the start and end of leadership (KIP-595, KIP-996).
 
-Each action is a function of a node that gives the node after it, or raises NotAllowed with the guard that fails. The
+Each action is a function of a node that returns the node after it, or raises NotAllowed with the guard that fails. The
 names are those of the TLA+ specification of KIP-996, where it has them.
 """
 
@@ -27,7 +27,7 @@ from simulations.spec.values import (
 EPOCH_MAX = (1 << 31) - 2
 NONE_YET: frozenset[int] = frozenset()
 
-# The one-message errors, as numbers.
+# The errors, as numbers.
 FENCED = int(Error.FENCED_LEADER_EPOCH)
 UNKNOWN_EPOCH = int(Error.UNKNOWN_LEADER_EPOCH)
 NOT_LEADER = int(Error.NOT_LEADER_OR_FOLLOWER)
@@ -38,7 +38,7 @@ UNAVAILABLE = int(Error.BROKER_NOT_AVAILABLE)
 
 
 class Asked(NamedTuple):
-    """A Vote. pre: it only asks whether it could have one."""
+    """A Vote. pre: whether it is a pre-vote."""
 
     epoch: int
     candidate: int
@@ -47,11 +47,11 @@ class Asked(NamedTuple):
     pre: bool
 
 
-# What a node learns from others
+# Epochs and leaders from other nodes
 
 
 def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
-    """It knows nobody to fetch from."""
+    """The node knows no leader to fetch from."""
     return node.but(
         role=UNATTACHED, epoch=epoch, leader=leader, voted=node.voted if epoch == node.epoch else NOBODY,
         since_ms=now_ms, reaches=False, granted=NONE_YET, refused=NONE_YET, fetched=False, released=False,
@@ -60,19 +60,21 @@ def unattached(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
 
 
 def follower(node: Node, epoch: int, leader: int, now_ms: int) -> Node:
-    """It fetches from a leader."""
+    """The node fetches from a leader."""
     return unattached(node, epoch, leader, now_ms).but(role=FOLLOWER, reaches=True)
 
 
 def contradicts(node: Node, epoch: int, leader: int) -> bool:
-    """Whether somebody says what cannot be: two leaders in an epoch, or that this node leads when it does not."""
+    """Whether a message says something impossible: two leaders in an epoch, or that this node leads
+    when it does not.
+    """
     if leader == node.id:
         return node.leader != leader or node.epoch != epoch
     return epoch == node.epoch and NOBODY not in (leader, node.leader) and leader != node.leader
 
 
 def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) -> Node:
-    """Somebody tells of an epoch that is not over for this node, and of its leader."""
+    """A message has an epoch that is not lower than this node's, and perhaps its leader."""
     if epoch > EPOCH_MAX or contradicts(node, epoch, leader):
         return node
     found = leader != NOBODY and can_reach
@@ -87,7 +89,7 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
 def learn_from_answer(
     node: Node, error: int, epoch: int, leader: int, now_ms: int, *, can_reach: bool
 ) -> tuple[Node, bool]:
-    """What every answer says before its own; and whether that is to be read still."""
+    """The fields that every answer has; and whether the rest is still to be handled."""
     if epoch < node.epoch or error == UNKNOWN_EPOCH:
         return node, False
     if epoch > node.epoch or error in {FENCED, NOT_LEADER} or contradicts(node, epoch, leader):
@@ -102,9 +104,9 @@ def learn_from_answer(
 
 
 def handle_vote_request(node: Node, asked: Asked, now_ms: int, *, is_meant: bool) -> tuple[Node, tuple[int, ...]]:
-    """HandleVoteRequest, HandlePreVoteRequest: one vote an epoch, to a log that is as good; a pre-vote changes nothing.
+    """HandleVoteRequest, HandlePreVoteRequest: one vote an epoch, to an up-to-date log; a pre-vote changes nothing.
 
-    Returns what is answered: error, epoch, leader, whether it is granted.
+    Returns the answer: error, epoch, leader, whether it is granted.
     """
     if asked.end < 0 or not 0 <= asked.last_epoch <= (asked.epoch if asked.pre else asked.epoch - 1):
         return node, (INVALID, node.epoch, node.leader, 0)
@@ -139,7 +141,7 @@ def _grants(node: Node, asked: Asked) -> bool:
 def handle_begin_request(
     node: Node, epoch: int, leader: int, now_ms: int, *, is_meant: bool, can_reach: bool
 ) -> tuple[Node, tuple[int, ...]]:
-    """AcceptBeginQuorumRequest, or its refusal; returns what is answered: error, epoch, leader."""
+    """AcceptBeginQuorumRequest, or its refusal; returns the answer: error, epoch, leader."""
     node, error = _learn_leader(node, epoch, leader, now_ms, can_reach=can_reach)
     if error == 0 and not is_meant:
         error = OTHER_KEY
@@ -149,7 +151,7 @@ def handle_begin_request(
 def handle_end_request(
     node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool
 ) -> tuple[Node, tuple[int, ...]]:
-    """AcceptEndQuorumRequest, or its refusal: who follows that leader waits for it no more."""
+    """AcceptEndQuorumRequest, or its refusal: a follower of that leader waits for it no more."""
     node, error = _learn_leader(node, epoch, leader, now_ms, can_reach=can_reach)
     if error == 0 and node.role == FOLLOWER and node.leader == leader:
         node = node.but(released=True, fetched=False)
@@ -170,7 +172,7 @@ def _learn_leader(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach
 
 
 def handle_vote_response(node: Node, voter: int, *, granted: bool, pre: bool) -> Node:
-    """HandleVoteResponse, HandlePreVoteResponse: it counts where it was asked for in this candidacy."""
+    """HandleVoteResponse, HandlePreVoteResponse: it counts if it was requested in this candidacy."""
     if node.role != (PROSPECTIVE if pre else CANDIDATE):
         return node
     if granted:
@@ -180,11 +182,11 @@ def handle_vote_response(node: Node, voter: int, *, granted: bool, pre: bool) ->
     return node if voter in node.granted else node.but(refused=node.refused | {voter})
 
 
-# What a node does by itself
+# Timeouts and other actions without a message
 
 
 def voter_fetch_timeout(node: Node, rules: Rules, now_ms: int, *, is_refused: bool) -> Node:
-    """VoterFetchTimeout: the leader was not heard for too long, resigned, or refuses connections."""
+    """VoterFetchTimeout: the leader was silent for too long, resigned, or refuses connections."""
     name = "VoterFetchTimeout"
     need(node.role == FOLLOWER, name, "it follows")
     need(node.is_voter, name, "it votes")
@@ -197,7 +199,7 @@ def voter_fetch_timeout(node: Node, rules: Rules, now_ms: int, *, is_refused: bo
 
 
 def voter_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
-    """VoterElectionTimeout: nobody was elected for too long."""
+    """VoterElectionTimeout: no leader was elected for too long."""
     name = "VoterElectionTimeout"
     need(node.role in {UNATTACHED, CANDIDATE}, name, "it knows no leader to fetch from")
     need(node.is_voter, name, "it votes")
@@ -207,7 +209,7 @@ def voter_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
-    """VoterElectionTimeout of a sole voter that starts: nobody else is to be waited for."""
+    """VoterElectionTimeout of a sole voter that starts: there is nobody to wait for."""
     name = "VoterElectionTimeout"
     need(rules.voters == (node.id,) and node.is_voter, name, "it is the only voter")
     need(node.role != CANDIDATE, name, "it does not stand yet")
@@ -215,7 +217,7 @@ def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def prospective(node: Node, now_ms: int) -> Node:
-    """It asks whether it could win; what is saved stays."""
+    """The node asks for pre-votes; its saved state stays."""
     return node.but(
         role=PROSPECTIVE, since_ms=now_ms, granted=frozenset((node.id,)), refused=NONE_YET, fetched=False,
         released=False, download=None,
@@ -223,7 +225,7 @@ def prospective(node: Node, now_ms: int) -> Node:
 
 
 def win_pre_vote(node: Node, rules: Rules, now_ms: int, *, may_skip: bool) -> Node:
-    """ConcludePreVote, where a majority would vote for it, or somebody knows no pre-votes: it stands."""
+    """ConcludePreVote, if a majority would vote for it, or a peer does not support pre-votes: it becomes candidate."""
     name = "ConcludePreVote"
     need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
     need(node.is_voter, name, "it votes")
@@ -235,7 +237,7 @@ def win_pre_vote(node: Node, rules: Rules, now_ms: int, *, may_skip: bool) -> No
 
 
 def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
-    """ConcludePreVote, where no majority would, or not in time: back to the leader that it knew, or to nobody."""
+    """ConcludePreVote, if no majority would, or not in time: back to the leader that it knew, or to Unattached."""
     name = "ConcludePreVote"
     need(node.role == PROSPECTIVE, name, "it asks for pre-votes")
     waited = now_ms - node.since_ms
@@ -247,7 +249,7 @@ def lose_pre_vote(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
-    """BecomeLeader: a majority voted for it. Its log goes on with a record of the epoch, which `append` adds."""
+    """BecomeLeader: a majority voted for it. Its log continues with a record of the epoch, which `append` adds."""
     name = "BecomeLeader"
     need(node.role == CANDIDATE, name, "it stands")
     need(len(node.granted) >= rules.majority, name, f"a majority voted for it: {sorted(node.granted)}")
@@ -258,7 +260,7 @@ def become_leader(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def check_quorum_resign(node: Node, rules: Rules, now_ms: int, *, is_asked: bool) -> Node:
-    """CheckQuorumResign: no majority fetched for too long; or Resign: it was asked to, or leaves."""
+    """CheckQuorumResign: no majority fetched for too long; or Resign: on request, or at shutdown."""
     name = "CheckQuorumResign"
     need(node.role == LEADER, name, "it leads")
     assert node.leading is not None, "a leader keeps books"
@@ -270,7 +272,7 @@ def check_quorum_resign(node: Node, rules: Rules, now_ms: int, *, is_asked: bool
 
 
 def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
-    """ResignedElectionTimeout: who led an epoch stands in the next."""
+    """ResignedElectionTimeout: a former leader becomes candidate in the next epoch."""
     name = "ResignedElectionTimeout"
     need(node.role == RESIGNED, name, "it resigned")
     need(node.is_voter, name, "it votes")
@@ -280,6 +282,6 @@ def resigned_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def need(condition: object, action: str, guard: str) -> None:
-    """Raise NotAllowed where a guard does not hold."""
+    """Raise NotAllowed if a guard does not hold."""
     if not condition:
         raise NotAllowed(action, guard)

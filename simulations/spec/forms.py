@@ -1,4 +1,4 @@
-"""Whether a message is of the quorum's log at all: it names that one partition, and nothing else."""
+"""Whether a message is about the quorum's log: it names that one partition, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Copies of a replica, so that it can go two ways from one state, and what tells two of its states apart.
+"""Copies of a replica, so that a state can have several successors, and the comparison of its states.
 
-Both walk over the slots of the core's own classes, so that a new slot is copied, and counts, without a word here; a new
-class must be told of. Times and the numbers of requests are left out of the comparison: they only ever grow, and two
-states that differ in nothing else behave alike.
+Both visit the slots of the core's own classes, so that a new slot is copied and compared without a change here; a new
+class must be listed. Times and request numbers are left out of the comparison: they only ever grow, and two states that
+differ in nothing else behave alike.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from raft.voters import History, VoterSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What is changed in place: a copy has one of its own.
+# Classes that are changed in place: a copy needs its own.
 COPIED = (
     Replica, LogView, Peers, _Entry, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
     History, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
 )  # fmt: skip
 
-# What is never changed once it is made: copies share it.
+# Immutable classes: copies share them.
 SHARED: tuple[type, ...] = (
     int, str, bytes, bool, type(None), float, tuple, frozenset, VoterSet, Recovered, StoredSnapshot,
     *(each for module in (config, effects, inputs, voters) for each in vars(module).values() if isinstance(each, type)),
 )  # fmt: skip
 
-# Left out of what tells states apart: what never differs, and what only counts up.
+# Left out of the comparison: fields that never differ, and counters.
 IGNORED = {
     "config", "rng", "recovered", "static_voters", "own_id", "_number", "number", "correlation", "correlation_id",
     "notified_offset", "wall_offset_ms",
@@ -59,7 +59,7 @@ def slots_of(cls: type) -> tuple[str, ...]:
 
 
 def copy(value: Any) -> Any:
-    """A copy that goes its own way. Raises TypeError for an object of a class that is named in neither list."""
+    """An independent copy. Raises TypeError for an object of a class in neither list."""
     return _COPIES.get(type(value), _learn)(value)
 
 
@@ -114,7 +114,7 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
 
 
 def frozen(value: Any) -> Any:
-    """What an object is, as nested tuples: equal where two behave alike."""
+    """An object as nested tuples: equal if two objects behave alike."""
     return _FREEZES.get(type(value), _learn_to_freeze)(value)
 
 
@@ -170,7 +170,7 @@ _FREEZES: dict[type, Callable[[Any], Any]] = {
 
 
 def frozen_replica(replica: Replica) -> Any:
-    """A replica with what it is waiting for from its disk."""
+    """A replica with the operations that wait for its disk."""
     log = replica.log
     return (
         frozen(replica),

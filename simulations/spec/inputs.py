@@ -1,7 +1,7 @@
 """Inputs of a replica as actions of the specification: for each kind of input, the nodes that may result.
 
-Each function gives (action, node) pairs, the likeliest first. There are several only where it cannot be seen whether an
-answer came in time. What a request is to be answered is noted in the track.
+Each function returns (action, node) pairs, the likeliest first. There are several only if it cannot be seen whether an
+answer came in time. The expected answer to a request is noted in the track.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _answered(track: Track, event: Answered, now_ms: int) -> Outcomes:
     said = ANSWERS[kind](track, event, sent, now_ms)
     if is_live == LIVE:
         return [said]
-    # What changes nothing need not have been taken at all.
+    # An input that changes nothing need not have been handled at all.
     return [ignored] if said[1] is track.node else [said, ignored]
 
 
@@ -72,7 +72,7 @@ def _failed(track: Track, event: Failed, now_ms: int) -> Outcomes:
 
 
 def _taken(track: Track, peer: int, number: int, now_ms: int) -> tuple[Sent | None, int]:
-    """The request that an answer is of, and whether the answer counts: it came in time, to who asked in this role."""
+    """The request of an answer, and whether the answer counts: it came in time, and in the role of the request."""
     sent = track.sent.get(peer)
     if sent is None or sent.number != number:
         return None, DEAD

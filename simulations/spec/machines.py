@@ -1,7 +1,7 @@
-"""A node of a small world: a replica of the real core with its disk, and what it makes of an input.
+"""A node of a small world: a replica of the real core with its disk, and its reactions to inputs.
 
-Machines that behave alike are one object, and what it made of an input once is remembered: so a search asks the core
-only what is new.
+Machines that behave alike are one object, and each reaction is remembered: so a search calls the core only for new
+states.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Event = tuple[str, int, int]
 
 
 class Batch(NamedTuple):
-    """Of a log. The data counts: two batches of one offset and epoch may differ, where the core is wrong."""
+    """A batch of a log. The data counts: two batches of one offset and epoch may differ if the core is wrong."""
 
     base_offset: int
     end_offset: int
@@ -58,8 +58,8 @@ class Sent(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What a machine becomes, and what it sends. hung_up: the peers that it asks anew: no answer to what it asked them
-    before is waited for.
+    """The machine after an event, and the messages that it sends. hung_up: the peers that it sends new requests:
+    answers to the earlier ones are no longer expected.
     """
 
     machine: Machine
@@ -68,9 +68,9 @@ class Reaction(NamedTuple):
 
 
 class Machine:
-    """One node at one moment; never changed. number: of its kind, in this process; digest: of its kind, in any process.
-    log: as its process sees it; election, disk_log: what a crash leaves. committed: below this it knows all to be.
-    owed: whose requests wait for an answer; asked: what it waits for, by peer.
+    """One node at one moment; immutable. number: of its kind, in this process; digest: of its kind, in any process.
+    log: as its process sees it; election, disk_log: after a crash. committed: records below this offset are known to be
+    committed. owed: whose requests wait for an answer; asked: its pending requests, by peer.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class Steady:
 
 RNG: Random = Steady()  # type: ignore[assignment]
 
-# What the state machine and the log of events would hear, and a file from which nothing is read.
+# Effects for the state machine and the event log, and a file that is never read.
 NOT_OF_THIS_WORLD = {
     do.HighWatermark, do.LeaderChanged, do.Noted, do.SaveEpochs, do.ProposalRefused, do.LeadershipConfirmed,
     do.VotersChanged, do.LoadSnapshot,
@@ -122,7 +122,7 @@ ANSWERS = (do.Reply, do.ReplyRecords)
 
 
 class Laboratory:
-    """All machines and messages that were seen. steps: how often the core was asked."""
+    """All machines and messages that were seen. steps: how often the core was called."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -133,7 +133,7 @@ class Laboratory:
         self._digests: list[bytes] = []
 
     def digest(self, form: int) -> bytes:
-        """Of a message of this form: the same in all processes."""
+        """The digest of a message of this form: the same in all processes."""
         return self._digests[form]
 
     def body(self, form: int) -> Any:
@@ -141,7 +141,7 @@ class Laboratory:
         return self._bodies[form]
 
     def boot(self, node: int, election: Saved_ | None, log: tuple[Batch, ...]) -> Reaction:
-        """A process on what a disk holds, and what it sends at once."""
+        """A process on the contents of a disk, and the messages that it sends at once."""
         config = RaftConfig(CLUSTER, endpoints=VOTERS.endpoints(node))
         epochs: list[tuple[int, int]] = []
         for batch in log:
@@ -157,7 +157,7 @@ class Laboratory:
         return Reaction(*self._performed(replica, election, log, (), log, 0, done), _asked_anew({}, replica))
 
     def react(self, machine: Machine, event: Event) -> Reaction:
-        """What a machine becomes by an event, and what it sends. Raises AssertionError where the core is wrong."""
+        """A machine after an event, and the messages that it sends. Raises AssertionError if the core is wrong."""
         key = (machine.number, event)
         found = self._reactions.get(key)
         if found is None:
@@ -234,7 +234,7 @@ class Laboratory:
         self, replica: Replica, election: Saved_ | None, disk_log: tuple[Batch, ...], waiting: tuple[Any, ...],
         log: tuple[Batch, ...], now_ms: int, done: list[do.Effect],
     ) -> tuple[Machine, tuple[Sent, ...]]:  # fmt: skip
-        """What a step wants done, begun in its order; the disk does its part when it is flushed."""
+        """Start the effects of a step, in order; those on the disk complete when it is flushed."""
         sent = []
         for effect in done:
             kind = type(effect)
@@ -268,7 +268,7 @@ class Laboratory:
 
 
 def digest_of(key: Any) -> bytes:
-    """Eight bytes for nested tuples: the same wherever they are made."""
+    """Eight bytes for nested tuples: the same in all processes."""
     return blake2b(repr(key).encode(), digest_size=8).digest()
 
 

@@ -1,8 +1,8 @@
-"""A small world over the real core: three replicas, their disks, the messages under way, and all that may happen next.
+"""A small world over the real core: three replicas, their disks, the messages in flight, and all possible next actions.
 
-A state is a value; an action leads from one to the next. Time is nobody's: whatever a clock could bring about may
-happen at any moment, as often as the scope allows. As the driver does it, a connection carries one request at a time,
-and a new request to a peer ends the connection of one that is unanswered.
+A state is a value; an action leads from one to the next. There is no clock: any timeout may expire at any moment, as
+often as the scope allows. As in the driver, a connection carries one request at a time, and a new request to a peer
+ends the connection of an unanswered one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 class Scope(NamedTuple):
     """How much may happen. epochs: the highest; records: that clients write; ticks: how often time passes at a node;
-    losses: of messages; copies: how often a request arrives twice; crashes: of single nodes; in_flight: messages under
-    way at one time, above which the oldest is lost. led: whether it begins with node 1 leading, and the others level.
-    crash_of, lose_of: of a part of a scope, the one node that may crash, whose messages may get lost; 0 for any.
+    losses: of messages; copies: how often a request arrives twice; crashes: of single nodes; in_flight: messages in
+    flight at one time, above which the oldest is lost. led: whether it begins with node 1 leading, and the others
+    caught up. crash_of, lose_of: of a part of a scope, the one node that may crash, whose messages may be lost; 0 for
+    any.
     """
 
     epochs: int = 2
@@ -39,7 +40,7 @@ class Scope(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Under way. form: what it says, by number."""
+    """A message in flight. form: its contents, by number."""
 
     sender: int
     receiver: int
@@ -48,7 +49,7 @@ class Message(NamedTuple):
 
 
 class Ghost(NamedTuple):
-    """What was true once, and nobody keeps: leaders by epoch, votes given, batches that were committed."""
+    """Facts of the past that no node keeps: leaders by epoch, granted votes, committed batches."""
 
     leaders: tuple[tuple[int, int], ...] = ()
     votes: tuple[tuple[int, int, int], ...] = ()
@@ -56,7 +57,7 @@ class Ghost(NamedTuple):
 
 
 class State(NamedTuple):
-    """The world. machines: of the nodes, in their order; left: what may still happen, of the scope."""
+    """The world. machines: of the nodes, in their order; left: what the scope still allows."""
 
     machines: tuple[Machine, ...]
     messages: tuple[Message, ...]
@@ -65,7 +66,7 @@ class State(NamedTuple):
 
 
 class Broken(Exception):
-    """A property does not hold. property_id: as in the simulation."""
+    """A property is violated. property_id: as in the simulation."""
 
     def __init__(self, property_id: str, text: str) -> None:
         super().__init__(f"{property_id}: {text}")
@@ -73,7 +74,7 @@ class Broken(Exception):
 
 
 class World:
-    """What may happen, and what comes of it; it remembers what a machine made of an input, and never asks twice."""
+    """The possible actions and their results; reactions of machines are remembered, and computed once."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -85,7 +86,7 @@ class World:
         }  # fmt: skip
 
     def first(self) -> State:
-        """Three nodes that were formatted, and have just been started; or what becomes of them when all goes well."""
+        """Three nodes that were formatted and have just started; or the state after a run without faults."""
         machines = tuple(self.laboratory.boot(node, None, ()).machine for node in NODES)
         state = State(machines, (), Ghost(), self.scope._replace(in_flight=len(NODES) ** 2))
         if not self.scope.led:
@@ -105,7 +106,7 @@ class World:
         )
 
     def _go_well(self, state: State) -> State:
-        """The next thing that happens where nothing goes wrong."""
+        """The next action of a run without faults."""
         for machine in state.machines:
             if machine.waits_for_disk:
                 return self._flush(state, machine.node)
@@ -135,7 +136,7 @@ class World:
         return found
 
     def actions(self, state: State) -> Iterator[tuple[str, int]]:
-        """All that may happen next: name, and the node or the place of the message."""
+        """All possible next actions: name, and the node or the index of the message."""
         left = state.left
         for place in range(len(state.messages)):
             yield "deliver", place
@@ -161,12 +162,12 @@ class World:
                     yield "copy", place
 
     def after(self, state: State, name: str, argument: int) -> State | None:
-        """The state behind an action; None where it leads out of the scope. Raises Broken, AssertionError."""
+        """The state after an action; None if it leads out of the scope. Raises Broken, AssertionError."""
         following = self._actions[name](state, argument)
         return None if any(machine.epoch > self.scope.epochs for machine in following.machines) else following
 
     def says(self, state: State, name: str, argument: int) -> str:
-        """An action in words."""
+        """An action as text."""
         if name in {"deliver", "lose", "copy"}:
             message = state.messages[argument]
             body = self.laboratory.body(message.form)
@@ -182,7 +183,7 @@ class World:
         return self._step(state, message.receiver, event)
 
     def _copy(self, state: State, place: int) -> State:
-        """A request arrives by another connection too, on which nobody waits."""
+        """A request arrives also on another connection, whose answers nobody reads."""
         message = state.messages[place]
         state = state._replace(left=state.left._replace(copies=state.left.copies - 1))
         return self._step(state, message.receiver, ("request", NOBODY, message.form))
@@ -201,12 +202,12 @@ class World:
         return self._step(state._replace(left=left), node, ("tick", 0, 0))
 
     def _wait(self, state: State, node: int) -> State:
-        """Time passes at a node until its patience with others is over: for an election, a leader, a majority."""
+        """Time passes at a node until it times out: for an election, a leader, a majority."""
         left = state.left._replace(ticks=state.left.ticks - 1)
         return self._step(state._replace(left=left), node, ("wait", 0, 0))
 
     def _write(self, state: State, node: int) -> State:
-        """A client of the leader writes a record; what it says tells who took it, and when."""
+        """A client of the leader writes a record; its value has the leader and the number."""
         left = state.left._replace(records=state.left.records - 1)
         return self._step(state._replace(left=left), node, ("write", left.records, 0))
 
@@ -215,7 +216,7 @@ class World:
         return self._step(state, node, ("flush", 0, 0))
 
     def _crash(self, state: State, node: int) -> State:
-        """What waits for the disk is lost, and so is what was under way to the node; it starts again."""
+        """Unsynced data is lost, and the messages in flight to the node; it restarts."""
         machine = state.machines[node - 1]
         left = state.left._replace(crashes=state.left.crashes - 1)
         messages = tuple(message for message in state.messages if message.receiver != node)
@@ -226,7 +227,9 @@ class World:
         return self._reacted(state, node, self.laboratory.react(state.machines[node - 1], event))
 
     def _reacted(self, before: State, node: int, reaction: Reaction) -> State:
-        """What a node made of something: connections of what it asks anew end, and what it sent is under way."""
+        """The world after the reaction of a node: connections of repeated requests end, and its
+        messages are in flight.
+        """
         state = before._replace(machines=_with(before.machines, reaction.machine))
         for peer in reaction.hung_up:
             state = self._hang_up(state, node, peer)
@@ -235,7 +238,9 @@ class World:
         return self._checked(before, state, node, reaction.sent)
 
     def _hang_up(self, state: State, asker: int, peer: int) -> State:
-        """The connection ends that an asker had to a peer: what is under way on it, or waits there, is gone."""
+        """The connection of a requester to a peer ends: its messages in flight, and requests that
+        wait there, are lost.
+        """
         kept = tuple(
             message
             for message in state.messages
@@ -249,7 +254,7 @@ class World:
     # What must always hold
 
     def _checked(self, before: State, state: State, node: int, sent: tuple[Sent, ...]) -> State:
-        """The same state, with what it adds to what was true once. Raises Broken."""
+        """The same state, with the new facts for `Ghost`. Raises Broken."""
         machine = state.machines[node - 1]
         ghost = state.ghost
         if machine.is_leader:
@@ -264,8 +269,8 @@ class World:
         return state if ghost is state.ghost else state._replace(ghost=ghost)
 
     def _voted(self, ghost: Ghost, before: State, answer: Sent, node: int) -> Ghost:
-        """A vote that leaves: the only one of its node and epoch. It may be held back until it is on disk, so who asked
-        tells for what.
+        """A vote that is sent: the only one of its node and epoch. It may be held back until it is on disk, so the
+        request says for which epoch.
         """
         body = self.laboratory.body(answer.form)
         if type(body) is not VoteResponse or not body.topics or not body.topics[0].partitions[0].vote_granted:
@@ -300,7 +305,7 @@ def _led(ghost: Ghost, epoch: int, node: int) -> Ghost:
 
 
 def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
-    """What is committed is what was committed; if it is more than ever, a majority has it on disk."""
+    """Committed records stay; if there are more than ever, a majority has them on disk."""
     held = tuple(batch for batch in machine.log if batch.end_offset <= machine.committed)
     known = ghost.committed
     if held[: len(known)] != known[: len(held)]:
@@ -316,7 +321,7 @@ def _committed(ghost: Ghost, state: State, machine: Machine) -> Ghost:
 
 
 def _is_newest(ghost: Ghost, machine: Machine) -> bool:
-    """A leader of the past need not have what a later one committed."""
+    """A former leader need not have the records that a later one committed."""
     return machine.epoch >= max(epoch for epoch, _ in ghost.leaders)
 
 

@@ -1,7 +1,7 @@
-"""What nodes were seen to be, by whoever saw it, held against the specification: one function over plain values.
+"""Observations of nodes, from any source, checked against the specification: one function over plain values.
 
 It needs no simulation: the logs and quorum-state files of real processes give the same values (see `chaos`). The
-validator of simulated runs (`validator`) sees more, and judges each step.
+validator of simulated runs (`validator`) sees more, and checks each step.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Observation(NamedTuple):
-    """A node at one moment. What was not seen is None, or "" for the role; so each source fills in what it knows.
+    """A node at one moment. Unknown fields are None, or "" for the role.
 
-    life: counts the processes of this node, from 1. role: as the core tells of it in `role_changed`; all changes must
-    be there. leader, voted: a node's id, -1 for nobody. log_end, watermark: offsets, exclusive. source: for people:
-    which line of which log.
+    life: counts the processes of this node, from 1. role: as the core reports it in `role_changed`; all changes must be
+    there. leader, voted: a node's id, -1 for nobody. log_end, watermark: offsets, exclusive. source: for people: which
+    line of which log.
     """
 
     node: int
@@ -34,8 +34,8 @@ class Observation(NamedTuple):
 
 
 def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
-    """What cannot have been, in sentences. Of one node the observations must be in their order; those of several nodes
-    may be mixed in any way, for nothing rests on their clocks.
+    """The violations, as sentences. The observations of one node must be in order; those of several nodes may be mixed
+    in any way, as their clocks are not used.
     """
     last: dict[int, Observation] = {}
     leaders: dict[int, Observation] = {}
@@ -63,7 +63,7 @@ def contradictions(observations: Iterable[Observation]) -> Iterator[str]:
 
 
 def _follows(before: Observation, seen: Observation) -> Iterator[str]:
-    """What of two observations of a node, one after the other, cannot be."""
+    """The violations in two successive observations of a node."""
     if seen.epoch < before.epoch:
         yield f"the epoch falls: {_described(before)}; then {_described(seen)}"
     if seen.life < before.life:
@@ -87,7 +87,7 @@ def _follows(before: Observation, seen: Observation) -> Iterator[str]:
 
 
 def _incomplete(elected: list[Observation], marks: dict[int, Observation]) -> Iterator[str]:
-    """Leaders whose logs were shorter than what had been committed in the epochs before (LeaderCompleteness)."""
+    """Leaders whose logs were shorter than the records committed in the epochs before (LeaderCompleteness)."""
     highest: Observation | None = None
     epochs = iter(sorted(marks))
     epoch = next(epochs, None)
@@ -105,7 +105,7 @@ def _watermark(seen: Observation | None) -> int:
 
 
 def _merged(before: Observation | None, seen: Observation) -> Observation:
-    """What is known of a node after an observation: what it does not tell is as it was, within a life."""
+    """The known state of a node after an observation: unknown fields keep their values within a process."""
     if before is None or before.life != seen.life:
         return seen
     same = seen.epoch == before.epoch

@@ -1,7 +1,7 @@
 """Checks the effects of a replica: saves, writes, requests, answers, notifications of its state machine.
 
-An order may wait until what it rests on is saved; so it is held against the node as it is, as it was during the step,
-and as it was while a save was under way.
+An order may wait until the state that it depends on is saved; so it is compared with the node as it is, as it was
+during the step, and as it was while a save was under way.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _sends_end(track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bo
 def _sends_fetch(_track: Track, node: Node, _peer: int, gist: tuple[Any, ...]) -> bool:
     epoch, offset, last_epoch, watermark = gist
     return (
-        # Beside a download too: who does not answer for a part is asked as one that may know of another leader.
+        # During a download too: a peer that sends no part may know another leader.
         node.role in {UNATTACHED, FOLLOWER}
         and epoch == node.epoch
         and offset == node.log.end == node.disk.holds(node.log)

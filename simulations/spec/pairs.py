@@ -1,7 +1,7 @@
-"""Which action of the specification may come after which, by the same node: what runs are counted against.
+"""Which action of the specification may follow which, by the same node: the pairs that runs are to reach.
 
-Two may follow each other where the one leaves the node in a role in which the other is taken; NOT_AFTER tells of those
-that cannot all the same, with the reason.
+Two may follow each other if the first leaves the node in a role in which the second is possible; NOT_AFTER lists the
+exceptions, with the reasons.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FOLLOWER = frozenset((FOLLOWER,))
 
 
 class Roles(NamedTuple):
-    """In which roles an action is taken, and which it leaves."""
+    """The roles in which an action is possible, and those that it leads to."""
 
     before: frozenset[str]
     after: frozenset[str]
@@ -41,7 +41,7 @@ ACTIONS: dict[str, Roles] = {
     "HandlePreVoteRequest": Roles(ANY, ANY),
     "HandleVoteResponse": Roles(frozenset((CANDIDATE,)), frozenset((CANDIDATE, FOLLOWER, UNATTACHED))),
     "HandlePreVoteResponse": Roles(frozenset((PROSPECTIVE,)), frozenset((PROSPECTIVE, FOLLOWER, UNATTACHED))),
-    # Who is told of a leader can reach it, and follows it, unless it knew it before.
+    # A node that learns a leader can reach it, and follows it, unless it knew it before.
     "AcceptBeginQuorumRequest": Roles(ANY, frozenset((PROSPECTIVE, LEADER, FOLLOWER, RESIGNED))),
     "RejectBeginQuorumRequest": Roles(ANY, ANY),
     "HandleBeginQuorumResponse": Roles(_LEADER, frozenset((LEADER, FOLLOWER, UNATTACHED))),
@@ -133,5 +133,5 @@ def why_not(was: str, now: str) -> str:
 
 
 def feasible() -> list[Pair]:
-    """All pairs that may be."""
+    """All possible pairs."""
     return [(was, now) for was in ACTIONS for now in ACTIONS if not why_not(was, now)]

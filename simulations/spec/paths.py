@@ -1,4 +1,4 @@
-"""What a node does by itself between two that were seen: which actions lead from the one to the other."""
+"""The actions of a node without a message, between two observed states."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Step = tuple[str, Node]
 
 
 class Moment(NamedTuple):
-    """What a step may rest on besides the node: the node's clock, and what its input allows.
+    """The conditions of a step besides the node: the node's clock, and what its input allows.
 
-    is_refused: the leader's process is gone; may_skip: a peer knows no pre-votes; is_asked: to resign; starts: it is
-    the first step.
+    is_refused: the leader's process is not running; may_skip: a peer does not support pre-votes; is_asked: to resign;
+    starts: it is the first step.
     """
 
     rules: Rules
@@ -54,9 +54,9 @@ class Moment(NamedTuple):
 
 
 def path(node: Node, seen: Seen, moment: Moment) -> list[Step]:
-    """The actions that lead from a node to one of the role that was seen; none where it is that already.
+    """The actions that lead from a node to one of the observed role; none if it has that role already.
 
-    Raises NotAllowed, with the guard that fails nearest to it, where there are none.
+    Raises NotAllowed, with the guard that fails nearest to it, if there are none.
     """
     found: list[Step] = []
     failed: list[NotAllowed] = []
@@ -124,7 +124,7 @@ OWN: dict[str, tuple[tuple[str, Callable[[Node, Moment], Node]], ...]] = {
 
 
 def check_time(node: Node, rules: Rules, now_ms: int) -> None:
-    """Raise NotAllowed where a node should have acted by itself by now."""
+    """Raise NotAllowed if a timeout of the node has expired without an action."""
     role = node.role
     if node.leaving or not node.is_voter:
         return

@@ -1,6 +1,6 @@
-"""The log, as the specification has it: appending, fetching, committing (KIP-595; Raft 5.3, 5.4.2).
+"""The log of the specification: appending, fetching, committing (KIP-595; Raft 5.3, 5.4.2).
 
-Each action is a function of a node that gives the node after it, or raises NotAllowed with the guard that fails.
+Each action is a function of a node that returns the node after it, or raises NotAllowed with the guard that fails.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ACCEPTED, DIVERGING, SNAPSHOT = "AcceptFetchRequest", "DivergingFetchRequest", "
 
 
 class Fetched(NamedTuple):
-    """A Fetch: all before `offset` is on the sender's disk, and the last of it is of last_epoch."""
+    """A Fetch: all records before `offset` are on the sender's disk, and the last of them is of last_epoch."""
 
     epoch: int
     offset: int
@@ -25,8 +25,8 @@ class Fetched(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a leader finds a fetch in its log. kind: ACCEPTED, DIVERGING (epoch, end: the newest that may be common),
-    SNAPSHOT (epoch, end of it).
+    """The result of comparing a fetch with the leader's log. kind: ACCEPTED, DIVERGING (epoch, end: the newest that may
+    be common), SNAPSHOT (epoch, end of it).
     """
 
     kind: str
@@ -41,7 +41,7 @@ _ON_THE_LOG = Place(ACCEPTED)
 
 
 def client_request(node: Node, end: int) -> Node:
-    """HandleClientRequest: who leads appends records of its own epoch."""
+    """HandleClientRequest: the leader appends records of its own epoch."""
     name = "HandleClientRequest"
     leading = node.leading
     need(node.role == LEADER and leading is not None, name, "it leads")
@@ -53,7 +53,7 @@ def client_request(node: Node, end: int) -> Node:
 
 
 def refusal(node: Node, epoch: int) -> int:
-    """RejectFetchRequest: why a request to the leader of an epoch is not for this node; 0 where it is."""
+    """RejectFetchRequest: why this node refuses a request to the leader of an epoch; 0 if it does not."""
     if epoch < node.epoch:
         return FENCED
     if epoch > node.epoch:
@@ -64,12 +64,12 @@ def refusal(node: Node, epoch: int) -> int:
 
 
 def malformed(asked: Fetched) -> int:
-    """Why nobody serves a fetch; 0 where somebody may."""
+    """The error of an invalid fetch; 0 for a valid one."""
     return 0 if asked.offset >= 0 and 0 <= asked.last_epoch <= asked.epoch else INVALID
 
 
 def place(node: Node, asked: Fetched) -> Place:
-    """AcceptFetchRequest, DivergingFetchRequest, or that the sender is to begin with a snapshot."""
+    """AcceptFetchRequest, DivergingFetchRequest, or that the sender must start from a snapshot."""
     log, snapshots = node.log, node.snapshots
     latest = snapshots[-1] if snapshots else None
     if asked.offset == 0 and latest is not None and latest[:2] != (0, 0):
@@ -83,20 +83,20 @@ def place(node: Node, asked: Fetched) -> Place:
             return Place(SNAPSHOT, latest[0], latest[1])
     epoch, end = log.end_of(asked.last_epoch)
     if latest is None and end == 0:
-        epoch = asked.last_epoch  # nothing says what was before
+        epoch = asked.last_epoch  # the epoch before is unknown
     if epoch == asked.last_epoch and asked.offset <= end:
         return _ON_THE_LOG
     return Place(DIVERGING, epoch, end)
 
 
 def record_contact(node: Node, voter: int, rules: Rules, now_ms: int) -> Node:
-    """A voter fetched: with a majority of them, the leader may go on for another while."""
+    """A voter fetched: after a majority of them, the leader's quorum deadline moves."""
     assert node.leading is not None, "a leader keeps books"
     return node.but(leading=_with_contact(node.leading, voter, rules, now_ms))
 
 
 def accept_fetch(node: Node, voter: int, offset: int, rules: Rules, now_ms: int) -> Node:
-    """AcceptFetchRequest of a voter: it has everything before an offset on its disk, and follows."""
+    """AcceptFetchRequest of a voter: it has all records before an offset on its disk, and follows."""
     leading = node.leading
     assert leading is not None, "a leader keeps books"
     if leading.ends.get(voter) != offset:
@@ -113,7 +113,9 @@ def _with_contact(leading: Leading, voter: int, rules: Rules, now_ms: int) -> Le
 
 
 def advance_high_watermark(node: Node, rules: Rules) -> Node:
-    """AdvanceHighWatermark: what a majority has on disk, if a record of the leader's own epoch is among it."""
+    """AdvanceHighWatermark: the end of the records that a majority has on disk, if one of the leader's own epoch is
+    among them.
+    """
     leading = node.leading
     assert leading is not None, "a leader keeps books"
     ends, own = leading.ends, node.id
@@ -146,7 +148,7 @@ def append_fetched(node: Node, batches: Iterable[tuple[int, int, int]], watermar
 
 
 def truncate(node: Node, epoch: int, end: int, now_ms: int) -> Node:
-    """HandleFetchResponse where the leader's log went another way: back to what both may have."""
+    """HandleFetchResponse with a diverging epoch: truncate to the records that both may have."""
     if end < 0:
         return node
     own_epoch, own_end = node.log.end_of(epoch)

@@ -1,4 +1,4 @@
-"""All states of a small world, or as many as are asked for: depth first, each once."""
+"""All states of a small world, or as many as requested: depth first, each once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-# What `search` looks at by name, all of it in each run of CI: (what it is, how much may happen).
+# The scopes of `search`, by name; each run of CI searches them all: (description, scope).
 SCOPES = {
     "election": Scope(epochs=1, records=0, ticks=1, losses=0, crashes=0, in_flight=2),
     "succession": Scope(epochs=2, records=1, ticks=1, losses=0, crashes=0, in_flight=2, led=True),
 }
 
-# What a fleet looks at by the name of all, `fleet`: some 20,000,000 states, each scope whole.
+# The scopes that a fleet searches under the name `fleet`: some 20,000,000 states, each scope completely.
 OF_FLEET = {
     "crash": Scope(ticks=1, losses=0, crashes=1, in_flight=2, led=True),
     "loss": Scope(ticks=1, losses=1, crashes=0, in_flight=2, led=True),
@@ -28,10 +28,11 @@ OF_FLEET = {
 
 
 class Found(NamedTuple):
-    """What a search came to. states: distinct ones; transitions: tried; steps: of the core; depth: of the longest path.
+    """The result of a search. states: distinct ones; transitions: tried; steps: of the core; depth: of the longest
+    path.
 
-    is_whole: nothing was left to look at. seconds: of CPU. broken: the property that does not hold, empty where all do;
-    path: the actions that lead there.
+    is_whole: all states were visited. seconds: of CPU. broken: the violated property, empty if all hold; path: the
+    actions that lead there.
     """
 
     states: int
@@ -50,8 +51,8 @@ def search(
     on_progress: Callable[[int], object] | None = None,
     seen: set[int] | None = None,
 ) -> Found:
-    """Look at every state that can be reached. told: called now and then with how many there are so far; seen: is given
-    the fingerprints of all.
+    """Visit every reachable state. told: called now and then with the number of states so far; seen: gets the
+    fingerprints of all.
     """
     begin = time.process_time()
     world = World(scope)

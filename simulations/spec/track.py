@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What can be seen of a replica after a step, in the words of `Node`. durable: of its log's end."""
+    """The observable state of a replica after a step, in the terms of `Node`. durable: of its log's end."""
 
     role: str
     epoch: int
@@ -56,7 +56,9 @@ def expected(node: Node) -> Seen:
 
 
 def node_of(replica: Replica) -> Node:
-    """The node of the specification that a replica is now, as far as the answers to its requests depend on it."""
+    """The node of the specification for a replica's present state, as far as the answers to its
+    requests depend on it.
+    """
     seen, log = see(replica), replica.log
     return Node(
         replica.key.id, replica.is_voter, *seen[:4], log_of(log.start, log.end, log.epochs, log.snapshots), Disk(), 0,
@@ -75,7 +77,7 @@ def log_of(start: int, end: int, starts: Iterable[tuple[int, int]], snapshots: I
 
 
 def reach(process: Process) -> Callable[[int], bool]:
-    """Whether the voter set of a replica says where a leader is."""
+    """Whether the voter set of a replica has a leader's address."""
     return lambda leader: bool(process.replica.voters.endpoints(leader))
 
 
@@ -85,7 +87,7 @@ def election_of(node: Node) -> Election:
 
 
 class Sent(NamedTuple):
-    """A request that is not answered. token: the role it was asked in; is_exact: whether it left as it was asked."""
+    """A request that is not answered. token: the role that sent it; is_exact: whether it was sent unchanged."""
 
     number: int
     at_ms: int
@@ -95,8 +97,8 @@ class Sent(NamedTuple):
 
 
 class Owed(NamedTuple):
-    """An answer that somebody waits for. exact: what it must say; None for a Fetch that may wait, then `fetch` is what
-    was asked, and where that was found. candidate: of a Vote that is none of a pre-vote.
+    """An expected answer. exact: its contents; None for a Fetch that may wait, then `fetch` is the request, and its
+    comparison with the log. candidate: of a Vote that is not a pre-vote.
     """
 
     exact: tuple[Any, ...] | None
@@ -105,12 +107,12 @@ class Owed(NamedTuple):
 
 
 class Track:
-    """node: as the specification has it now; seen, role: as the replica was seen last.
+    """node: of the specification, now; seen, role: as the replica was seen last.
 
-    owed: answers, by whom they go to; sent: the newest request to each peer; token: counts roles; earlier: nodes of
-    which something may wait still for a save. notified: the offset up to which the state machine was notified.
-    questions: voters that fetched since each question whether this node leads. directories: of the voters, by id, where
-    they count.
+    owed: answers, by their receivers; sent: the newest request to each peer; token: counts roles; earlier: nodes for
+    which something may still wait for a save. notified: the offset up to which the state machine was notified.
+    questions: voters that fetched since each request for confirmed leadership. directories: of the voters, by id, if
+    they have directory ids.
     """
 
     def __init__(
@@ -139,5 +141,5 @@ class Track:
         self.last_action = ""
 
     def reaches(self, leader: int, named: Any) -> bool:
-        """Whether a leader can be reached: the message that names it says where, or the voter set does."""
+        """Whether a leader can be reached: the message that names it, or the voter set, has its address."""
         return leader != NOBODY and (bool(named) or self.can_reach(leader))

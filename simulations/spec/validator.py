@@ -1,8 +1,8 @@
 """Checks each step of each replica against the specification: T01 StepAllowed.
 
-A step of the core is one input and what is due after it; in the specification that is one action, or several. Which
-follows from the input, from the role after the step, and from what was ordered. The guards of each must hold, the node
-that they make must be the one that is seen, and each order and answer one that the specification gives.
+A step of the core is one input and the work that is due after it; in the specification that is one action, or several,
+which follow from the input, from the role after the step, and from the effects. The guards of each must hold, the
+resulting node must equal the observed one, and each effect must be one that the specification allows.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _NO_PRE_VOTES = int(Error.UNSUPPORTED_VERSION)
 
 class Validator:
     """actions: how often each action was taken; pairs: how often one after another, by the same node. refusal: the
-    first step that no action allows; after it nothing is judged any more.
+    first step that no action allows; nothing is checked after it.
 
-    It is raised when the run is over (`conclude`), so that the property which says best what is wrong has the word.
+    It is raised when the run is over (`conclude`), so that a more specific property is reported first.
     """
 
     def __init__(self, ledger: Ledger, world: World) -> None:
@@ -54,13 +54,13 @@ class Validator:
 
     @property
     def refused(self) -> str:
-        """What `refusal` says; empty where there is none."""
+        """The text of `refusal`; empty without one."""
         return "" if self.refusal is None else self.refusal.text
 
     # Lives
 
     def recovered(self, process: Process, recovered: Recovered) -> None:
-        """RestartWithState: what is there is what a crash may have left."""
+        """RestartWithState: the recovered state is one that a crash may have left."""
         if self.refusal is not None:
             return
         node = process.node
@@ -93,7 +93,7 @@ class Validator:
             track.last_action = "Crash"
 
     def ended(self, process: Process) -> None:
-        """A process ended, and what was not on disk is lost."""
+        """A process ended, and its unsynced data is lost."""
         self._leave(process.node.id)
 
     def _leave(self, node_id: int) -> None:
@@ -161,7 +161,7 @@ class Validator:
         check_time(node, track.rules, now_ms)
 
     def _explain(self, track: Track, event: Any, outcomes: list[Step], seen: Seen, now_ms: int) -> list[Step]:
-        """The actions of a step, and the nodes that they make. Raises NotAllowed where there are none."""
+        """The actions of a step, and the resulting nodes. Raises NotAllowed if there are none."""
         first: NotAllowed | None = None
         for outcome in outcomes:
             try:
@@ -180,7 +180,7 @@ class Validator:
         elif node.role != LEADER and expected(node) == seen:
             return steps  # it did nothing by itself
         if node[2:6] != seen[:4]:
-            # A leader that is to resign has heard first, and commits by that.
+            # A leader that is to resign handles the fetch first, and may commit by it.
             node = _advanced(track, node, steps)
             steps += path(node, seen, _moment(track, event, now_ms))
             node = steps[-1][1]
@@ -208,7 +208,7 @@ class Validator:
             track.sent = {peer: sent._replace(is_exact=False) for peer, sent in track.sent.items()}
 
     def _is_ordered(self, node: Node) -> None:
-        """What must be durable is on its way there."""
+        """State that must be durable is being written."""
         disk = node.disk
         said = disk.said
         if said is None or (said[0] != node.epoch or said[1] != node.leader or said[2] != node.voted):
@@ -224,7 +224,7 @@ class Validator:
 
 
 def _advanced(track: Track, node: Node, steps: list[Step]) -> Node:
-    """A leader of whom, or of whose voters, more is known than before the step."""
+    """A leader about which, or about whose voters, more is known than before the step."""
     if node.role != LEADER or node is track.node:
         return node
     after = replication.advance_high_watermark(node, track.rules)
@@ -246,7 +246,7 @@ def _moment(track: Track, event: Any, now_ms: int) -> Moment:
 
 
 def _asks_again(track: Track, node: Node, event: Any, seen: Seen) -> bool:
-    """Whether a Prospective lost and asks again, all in one step."""
+    """Whether a Prospective lost the pre-vote and asks again, all in one step."""
     return (
         seen.role == PROSPECTIVE
         and node is track.node

@@ -1,7 +1,7 @@
-"""What the specification of KRaft speaks of, as plain values: roles, logs, nodes (KIP-595, KIP-630, KIP-996).
+"""The plain values of the specification of KRaft: roles, logs, nodes (KIP-595, KIP-630, KIP-996).
 
-Written from the protocol, beside the product's code and not from it; nothing here imports `raft`. No value changes: an
-action makes another node of a node.
+Written from the protocol, independent of the product's code; nothing here imports `raft`. Values are immutable: an
+action makes a new node.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class NotAllowed(Exception):
 
 
 class Log(NamedTuple):
-    """start: where it begins, and the epoch of the record before; runs: (epoch, end offset) of each epoch's records,
+    """start: its first offset, and the epoch of the record before; runs: (epoch, end offset) of each epoch's records,
     ascending in both. Ends are exclusive.
     """
 
@@ -73,24 +73,24 @@ class Log(NamedTuple):
         return self.runs[-1][0] if self.runs else self.start_epoch
 
     def appended(self, epoch: int, end: int) -> Log:
-        """It goes on to `end` with records of one epoch."""
+        """The log with records of one epoch up to `end`."""
         start, start_epoch, runs = self
         kept = runs[:-1] if runs and runs[-1][0] == epoch else runs
         return Log(start, start_epoch, (*kept, (epoch, end)))
 
     def cut(self, end: int) -> Log:
-        """What of it is before `end`."""
+        """The part of it before `end`."""
         kept = [run for run in self.runs if run[1] <= end]
         if len(kept) < len(self.runs) and end > (kept[-1][1] if kept else self.start):
             kept.append((self.runs[len(kept)][0], end))
         return self._replace(runs=tuple(kept))
 
     def begun(self, start: int) -> Log:
-        """It begins at `start`: what is before is in a snapshot."""
+        """The log from `start` on: earlier records are in a snapshot."""
         return Log(start, self.epoch_before(start), tuple(run for run in self.runs if run[1] > start))
 
     def epoch_before(self, offset: int) -> int:
-        """The epoch of the record before an offset that this log has."""
+        """The epoch of the record before an offset of this log."""
         last = self.start_epoch
         begin = self.start
         for epoch, end in self.runs:
@@ -100,7 +100,7 @@ class Log(NamedTuple):
         return last
 
     def end_of(self, epoch: int) -> tuple[int, int]:
-        """(epoch, end) of the newest epoch here that is not above `epoch`; before all, where the log begins."""
+        """(epoch, end) of the newest epoch here that is not above `epoch`; before all, the start of the log."""
         if epoch >= self.last_epoch:
             return self.last_epoch, self.end
         found = (self.start_epoch, self.start)
@@ -111,7 +111,7 @@ class Log(NamedTuple):
         return found
 
     def shares(self, other: Log) -> int:
-        """Up to where both hold the same, by their epochs; UNKNOWN where one begins behind the other's end."""
+        """Up to where both have the same records, by their epochs; UNKNOWN if one starts after the other's end."""
         if self is other or self == other:
             return self.end
         if self[:2] == other[:2] and self.runs[:-1] == other.runs[:-1] and self.last_epoch == other.last_epoch:
@@ -132,7 +132,7 @@ class Log(NamedTuple):
 
 
 class Election(NamedTuple):
-    """What a node must not forget of elections."""
+    """The election state that a node must save."""
 
     epoch: int = 0
     leader: int = NOBODY
@@ -140,8 +140,8 @@ class Election(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """election, log: what a crash leaves. saving, writing: (number, value) of what is under way, oldest first. asked:
-    the log as all orders so far leave it; said: the newest election that was ordered.
+    """election, log: after a crash. saving, writing: (number, value) of pending operations, oldest first. asked: the
+    log after all pending operations; said: the newest election that was ordered.
     """
 
     election: Election | None = None
@@ -152,7 +152,7 @@ class Disk(NamedTuple):
     said: Election | None = None
 
     def holds(self, log: Log) -> int:
-        """Up to where `log` would survive a crash now; UNKNOWN for not even its beginning."""
+        """Up to where `log` would survive a crash now; UNKNOWN if not even its start would."""
         durable = self.log
         if durable is log:
             runs = log.runs
@@ -167,7 +167,7 @@ class Disk(NamedTuple):
 
 class Leading(NamedTuple):
     """start: where the leader's epoch begins. ends: durable ends of the voters that fetched, by id; heard: the voters
-    that did since quorum_ms; proposed: where the log will end with all that was proposed.
+    that did since quorum_ms; proposed: the log end after all proposals.
     """
 
     start: int
@@ -178,7 +178,7 @@ class Leading(NamedTuple):
 
 
 class Download(NamedTuple):
-    """A snapshot on its way: (epoch, end), bytes that are here, and of how many (UNKNOWN before the first)."""
+    """A snapshot being fetched: (epoch, end), bytes so far, and the size (UNKNOWN before the first part)."""
 
     id: tuple[int, int]
     position: int = 0
@@ -188,11 +188,11 @@ class Download(NamedTuple):
 class Node(NamedTuple):
     """One replica.
 
-    reaches: whether it knows where its leader is. committed: the highest offset that it ever knew to be, in this life;
-    watermark: as its role knows it. since_ms: when the role began, or a follower last heard of its leader, by the
-    node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of this epoch has
-    served it; released: whether it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the download that is
-    whole. leaving: it is to stop. NOBODY and UNKNOWN where there is none.
+    reaches: whether it knows its leader's address. committed: the highest offset that it ever knew to be committed, in
+    this process; watermark: as its role knows it. since_ms: when the role began, or a follower last heard from its
+    leader, by the node's own clock. granted, refused: ids of voters, in a candidacy. fetched: whether the leader of
+    this epoch has served it; released: whether it resigned. snapshots: (epoch, end, bytes), ascending. freezing: the
+    complete download. leaving: it is to shut down. NOBODY and UNKNOWN where there is none.
     """
 
     id: int
@@ -218,14 +218,14 @@ class Node(NamedTuple):
     leaving: bool = False
 
     def but(self, **changes: Any) -> Node:
-        """The same node, but for some fields. As `_replace`, in a third of its time."""
+        """The same node with other values of some fields. Like `_replace`, in a third of its time."""
         fields: list[Any] = [*self]
         for name, value in changes.items():
             fields[_PLACES[name]] = value
         return tuple.__new__(Node, fields)
 
     def described(self) -> str:
-        """For people."""
+        """As text for people."""
         parts = [f"{self.role} of epoch {self.epoch}"]
         if self.leader != NOBODY:
             parts.append(f"leader {self.leader}")
@@ -245,7 +245,7 @@ _PLACES = {name: place for place, name in enumerate(Node._fields)}
 
 
 class Rules(NamedTuple):
-    """Of the quorum, the same for all: voters' ids, and time-outs in ms."""
+    """The settings of the quorum, the same for all nodes: voters' ids, and timeouts in ms."""
 
     voters: tuple[int, ...]
     fetch_ms: int
@@ -258,5 +258,5 @@ class Rules(NamedTuple):
 
     @property
     def quorum_ms(self) -> int:
-        """For how long a leader goes on that no majority fetches from (KIP-595)."""
+        """How long a leader stays leader while no majority fetches (KIP-595)."""
         return self.fetch_ms * 3 // 2
