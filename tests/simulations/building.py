@@ -1,4 +1,4 @@
-"""Worlds for tests: without a fault, lived through up to a moment, and then at the hands of the test."""
+"""Worlds for tests: they run without faults up to a moment, and then the test controls them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lived(ms: int = 600, **of_plan: Any) -> Run:
-    """A world that has lived so many milliseconds, without any fault."""
+    """A world that has run for this many milliseconds, without any fault."""
     of_plan.setdefault("load", Load(every_ms=10))
     run = Run(Plan(seed=1, chaos_ms=60_000, **of_plan))
     run.begin()
@@ -24,7 +24,7 @@ def lived(ms: int = 600, **of_plan: Any) -> Run:
 
 
 def live(run: Run, ms: int) -> None:
-    """Let it live on for so long."""
+    """Run it for this many milliseconds more."""
     run.world.run(run.world.now + ms * MS)
 
 
@@ -35,7 +35,7 @@ def process(node: Node) -> Process:
 
 
 def leader(run: Run) -> Process:
-    """Who leads."""
+    """The leader."""
     return next(each for each in run.ledger.running() if isinstance(each.replica.role, Leader))
 
 
@@ -50,14 +50,14 @@ def connection_to(run: Run, server: Process) -> Connection:
 
 
 def frame(name: str, *gist: Any, stamp: Any = None, stray: str = "") -> Frame:
-    """A message that says this."""
+    """A message with this content."""
     made = Frame(name, gist, 0, 0, b"", 0)
     made.stamp, made.stray = stamp, stray
     return made
 
 
 def leave_unreplicated(run: Run) -> Process:
-    """The leader, whose log ends with a record that nobody else has."""
+    """A leader whose log ends with a record that no other node has."""
     for each in followers(run):
         each.node.pause()
     found = leader(run)

@@ -1,4 +1,4 @@
-"""Entries of the corpus are kept as they were found, and its table says what they are."""
+"""Entries of the corpus are stored as they were found, and its table describes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Worlds in which a property, the specification or the calm was wrong, and the product was not (see FINDINGS.md)."""
+"""Worlds in which a property, the specification or the recovery phase was wrong, and the product was not (see
+FINDINGS.md).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from simulations.levels.table import load
         ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
     ],
 )
-def test_a_former_false_alarm_breaks_nothing(level: str, seed: int) -> None:
+def test_a_former_false_alarm_is_no_violation(level: str, seed: int) -> None:
     found = load(level)
 
     outcome, _ = found.play(found.draw(seed))

@@ -10,7 +10,7 @@ from simulations.chaos.frames import Requests
 
 
 def request(api_key: int, size: int) -> bytes:
-    """A request of so many bytes behind its length."""
+    """A request with this many bytes after its length."""
     return size.to_bytes(4, "big") + api_key.to_bytes(2, "big") + bytes(size - 2)
 
 
@@ -28,7 +28,7 @@ def test_requests_are_counted_however_they_are_cut(piece: int) -> None:
     assert counts == {"Vote": 1, "Fetch": 2, "FetchSnapshot": 1}
 
 
-def test_a_length_that_no_request_has_holds_nothing_up() -> None:
+def test_an_invalid_length_does_not_stop_the_count() -> None:
     counts: Counter[str] = Counter()
 
     Requests(counts).feed(bytes(4) + b"\x00\x34" + request(53, 10))

@@ -1,4 +1,4 @@
-"""What nodes say of themselves is judged: each planted breach is told, and an election by the book is not."""
+"""The checks of log events: each planted violation is reported, and a correct election is not."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ IDLE = [START]
 
 
 def said_to(directory: Path, *said: list[tuple[str, dict[str, Any]]]) -> None:
-    """What nodes 1, 2, 3 say goes to their logs, each of which a crash cuts off."""
+    """Write log events of nodes 1, 2, 3 to their logs, each with a truncated last line."""
     for node, lines in enumerate(said, 1):
         text = "".join(f"{json.dumps({'event': event, **fields, 'timestamp': 'now'})}\n" for event, fields in lines)
         (directory / f"node-{node}.log").write_text(f'{text}{{"cut off by a cr')
 
 
 def judged(directory: Path, *said: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    """The properties that break by what nodes 1, 2, 3 say."""
+    """The properties that log events of nodes 1, 2, 3 violate."""
     said_to(directory, *said)
     return [text.split()[1] for text in check_log_events(directory)]
 
 
-def test_an_election_by_the_book_is_right(tmp_path: Path) -> None:
+def test_a_correct_election_is_no_violation(tmp_path: Path) -> None:
     assert judged(tmp_path, ELECTED, VOTER, IDLE) == []
 
 
@@ -63,11 +63,11 @@ def test_a_planted_breach_is_told(tmp_path: Path, said: Any, property_id: str) -
     assert judged(tmp_path, *said) == [property_id]
 
 
-def test_another_life_may_grant_what_the_one_before_did_not_get_to_save(tmp_path: Path) -> None:
+def test_a_restarted_node_may_grant_a_vote_that_was_not_saved_before(tmp_path: Path) -> None:
     assert judged(tmp_path, ELECTED, [*VOTER, START, vote(3, 1)], IDLE) == []
 
 
-def test_roles_that_nodes_say_are_held_against_the_specification(tmp_path: Path) -> None:
+def test_logged_roles_are_checked_against_the_specification(tmp_path: Path) -> None:
     fallen = [*VOTER, role("Follower", "Unattached", 0), role("Unattached", "Follower", 7, 1)]
     other_leader = [*VOTER, role("Follower", "Follower", 1, 3), role("Follower", "Unattached", 2)]
     found = []
@@ -79,7 +79,7 @@ def test_roles_that_nodes_say_are_held_against_the_specification(tmp_path: Path)
     assert (found[0], found[1][0], found[2][0]) == ([], "SPEC: the epoch f", "SPEC: two leaders")
 
 
-def test_the_last_role_of_a_life_may_not_have_been_saved(tmp_path: Path) -> None:
+def test_the_last_role_of_a_process_may_not_have_been_saved(tmp_path: Path) -> None:
     crashed = [*VOTER, role("Follower", "Unattached", 9), START, role("Unattached", "Follower", 2, 1), *VOTER[2:3]]
 
     said_to(tmp_path, ELECTED, crashed, IDLE)

@@ -1,4 +1,4 @@
-"""Real faults are told to the simulation, and the shares of requests compared."""
+"""A simulated run with the faults of a real one, and the comparison of their requests."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from simulations.chaos.nemesis import FAULTS, Fault, Injected
 from simulations.faults.table import KINDS
 
 
-def test_the_difference_is_the_share_of_requests_that_are_of_another_kind() -> None:
+def test_the_difference_is_the_share_of_requests_of_another_kind() -> None:
     assert Mix({"Fetch": 90, "Vote": 10}, {"Fetch": 8, "Vote": 2}).difference == pytest.approx(0.1)
     assert Mix({"Fetch": 90}, {"Fetch": 8}).difference == 0
     assert Mix({"Fetch": 5}, {"Vote": 5}).difference == 1
 
 
-def test_each_fault_of_the_nemesis_is_one_of_the_simulation() -> None:
+def test_each_fault_of_the_nemesis_has_a_simulated_one() -> None:
     injected = [Injected(100, Fault(name, (1, 2, 3), 1.0, of_leader=True)) for name in FAULTS]
 
     plan = plan_of(injected, 5.0, 100.0)

@@ -1,4 +1,4 @@
-"""The network between real nodes does to their connections what it is told."""
+"""The proxy between real nodes: cuts, delays and resets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SILENCE_S = 0.2
 
 
 def head(client_id: str) -> bytes:
-    """The beginning of a request, as far as it tells who asks."""
+    """The beginning of a request, with the client id."""
     return bytes(12) + len(client_id).to_bytes(2, "big") + client_id.encode()
 
 
@@ -47,7 +47,7 @@ def network() -> Iterator[Network]:
 
 
 def connect(network: Network, client_id: str) -> socket.socket:
-    """A connection to node 1 that has said who it is, and has had that back."""
+    """A connection to node 1 that has sent its first request, and got it back."""
     connection = socket.create_connection(("127.0.0.1", network.ports[1]), timeout=5)
     connection.sendall(head(client_id))
     read(connection, len(head(client_id)))
@@ -78,13 +78,13 @@ def is_ended(connection: socket.socket) -> bool:
         return True
 
 
-def test_who_opens_a_connection_is_told_by_its_client_id() -> None:
+def test_the_client_id_identifies_who_opened_a_connection() -> None:
     found = [peer_of(head(client_id)) for client_id in ("raft-client-3", "raft-client-101", "admin", "")]
 
     assert found == [3, 101, OUTSIDE, OUTSIDE]
 
 
-def test_what_is_cut_arrives_when_the_cut_ends(network: Network) -> None:
+def test_held_bytes_arrive_when_the_cut_ends(network: Network) -> None:
     with connect(network, "raft-client-2") as connection:
         network.cut(2, 1)
 
@@ -106,7 +106,7 @@ def test_a_cut_of_the_answers_holds_them_back_as_well(network: Network) -> None:
         assert read(connection, 5) == b"asked"
 
 
-def test_a_cut_concerns_the_two_that_it_names(network: Network) -> None:
+def test_a_cut_affects_only_the_two_nodes_that_it_names(network: Network) -> None:
     with connect(network, "raft-client-2") as cut_off, connect(network, "raft-client-3") as connection:
         network.cut(2, 1)
 
@@ -127,7 +127,7 @@ def test_connections_that_are_reset_end_and_new_ones_can_be_made(network: Networ
         assert read(connection, 5) == b"again"
 
 
-def test_a_node_that_is_not_there_ends_the_connection() -> None:
+def test_a_connection_to_a_node_that_is_down_ends() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port = listener.getsockname()[1]
     network = Network({1: port})

@@ -1,4 +1,4 @@
-"""What is seen of nodes from outside is judged: each planted breach is told, and a sound quorum is left alone."""
+"""The checks of logs and snapshots from outside: each planted violation is reported, and a correct quorum is not."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_planted_breach_is_told(plant: Callable[[LogChecks], None], property_i
     assert [text[:4] for text in checks.wrong] == [f"{property_id}:"]
 
 
-def test_a_change_of_leader_that_cuts_what_nobody_had_committed_is_right() -> None:
+def test_truncating_uncommitted_batches_is_no_violation() -> None:
     checks = LogChecks()
 
     checks.saw_log(1, [], None, [A, B])
@@ -85,7 +85,7 @@ def test_a_change_of_leader_that_cuts_what_nobody_had_committed_is_right() -> No
     assert checks.wrong == []
 
 
-def test_a_log_that_begins_behind_a_snapshot_has_no_past_to_compare() -> None:
+def test_a_log_that_begins_after_a_snapshot_has_no_earlier_batches_to_compare() -> None:
     checks = LogChecks()
     checks.saw_log(1, [], None, [A, B, C])
     checks.saw_committed(1, [A, B, C], 3)
@@ -96,7 +96,7 @@ def test_a_log_that_begins_behind_a_snapshot_has_no_past_to_compare() -> None:
     assert checks.wrong == []
 
 
-def test_snapshots_say_the_same_whenever_and_in_whatever_order_they_were_written(tmp_path: Path) -> None:
+def test_the_digest_of_a_snapshot_ignores_times_and_order(tmp_path: Path) -> None:
     def written(name: str, values: list[bytes], timestamp_ms: int) -> str:
         path = tmp_path / name
         path.write_bytes(build_batch(values, base_offset=0, leader_epoch=1, timestamp_ms=timestamp_ms))

@@ -1,4 +1,4 @@
-"""A log that is read while it changes: what came, what is gone from its end."""
+"""Reading a log while it changes: new batches, and batches removed from its end."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def batch(offset: int, value: bytes, epoch: int = 1) -> bytes:
 
 
 def seen(tail: Tail) -> tuple[list[int], int | None, list[int]]:
-    """The offsets of what is gone, what is left before it, and what came."""
+    """The offsets of the removed batches, of the last one before them, and of the new ones."""
     gone, before, came = tail.look()
     last = None if before is None else before.base_offset
     return [each.base_offset for each in gone], last, [each.base_offset for each in came]
 
 
-def test_what_was_written_since_is_what_came(tmp_path: Path) -> None:
+def test_batches_written_since_the_last_look_are_returned(tmp_path: Path) -> None:
     file = tmp_path / f"{0:020}.log"
     tail = Tail(tmp_path)
     file.write_bytes(batch(0, b"a") + batch(1, b"b"))
@@ -35,7 +35,7 @@ def test_what_was_written_since_is_what_came(tmp_path: Path) -> None:
     assert seen(tail) == ([], 1, [2])
 
 
-def test_a_batch_that_is_half_written_has_not_come_yet(tmp_path: Path) -> None:
+def test_a_half_written_batch_is_not_returned_yet(tmp_path: Path) -> None:
     file = tmp_path / f"{0:020}.log"
     tail = Tail(tmp_path)
     file.write_bytes(batch(0, b"a") + batch(1, b"b")[:-3] + bytes(3))
@@ -47,7 +47,7 @@ def test_a_batch_that_is_half_written_has_not_come_yet(tmp_path: Path) -> None:
     assert seen(tail) == ([], 0, [1])
 
 
-def test_what_was_written_over_is_gone(tmp_path: Path) -> None:
+def test_overwritten_batches_are_reported_as_removed(tmp_path: Path) -> None:
     file = tmp_path / f"{0:020}.log"
     tail = Tail(tmp_path)
     file.write_bytes(batch(0, b"a") + batch(1, b"b") + batch(2, b"c"))
@@ -58,7 +58,7 @@ def test_what_was_written_over_is_gone(tmp_path: Path) -> None:
     assert seen(tail) == ([1, 2], 0, [1])
 
 
-def test_segments_that_are_cleaned_away_are_forgotten(tmp_path: Path) -> None:
+def test_deleted_segments_are_forgotten(tmp_path: Path) -> None:
     (tmp_path / f"{0:020}.log").write_bytes(batch(0, b"a"))
     (tmp_path / f"{1:020}.log").write_bytes(batch(1, b"b"))
     tail = Tail(tmp_path)

@@ -1,4 +1,4 @@
-"""What chaos leaves is judged: a planted loss, doubling or difference is seen."""
+"""The checks at the end of a chaos run: a planted loss, duplicate or difference is detected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Left:
-    """What three nodes left behind."""
+    """The files and histories of three nodes after a run."""
 
     def __init__(self, directory: Path, logs: dict[int, bytes], says: str = "") -> None:
         self.directory = directory
@@ -45,7 +45,7 @@ def history(*said: tuple[Any, Any]) -> History:
     return made
 
 
-def test_a_history_that_one_controller_could_have_told_is_right() -> None:
+def test_a_linearizable_history_is_no_violation() -> None:
     told = history(
         (("create", "a", 1, (("retention.ms", "5"),)), ("ok", b"1")),
         (("read", "a"), (("retention.ms", "5"),)),
@@ -55,26 +55,26 @@ def test_a_history_that_one_controller_could_have_told_is_right() -> None:
     assert check_history(told) == []
 
 
-def test_a_topic_that_was_acknowledged_and_is_gone_is_seen() -> None:
+def test_the_loss_of_an_acknowledged_topic_is_detected() -> None:
     told = history((("create", "a", 1, ()), ("ok", b"1")), (("read", "a"), "missing"))
 
     assert [text[:4] for text in check_history(told)] == ["C05:"]
 
 
-def test_a_history_in_which_all_is_refused_is_not_what_was_meant() -> None:
+def test_a_history_in_which_everything_is_refused_fails_the_run() -> None:
     refused = history((("create", "a", 1, ()), "refused"), (("read", "a"), "missing"))
     done = history((("create", "a", 1, ()), ("ok", b"1")))
 
     assert (check_history(refused), len(check_purpose(refused)), check_purpose(done)) == ([], 1, [])
 
 
-def test_logs_that_are_equal_where_both_are_there_are_right(tmp_path: Path) -> None:
+def test_logs_that_agree_in_their_common_range_are_no_violation(tmp_path: Path) -> None:
     long = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
 
     assert check_logs(left(tmp_path, {1: long, 2: batch(0, b"a") + batch(1, b"b"), 3: long})) == []
 
 
-def test_a_log_that_says_something_else_is_seen(tmp_path: Path) -> None:
+def test_a_log_with_another_batch_is_detected(tmp_path: Path) -> None:
     one, other = batch(0, b"a") + batch(1, b"b"), batch(0, b"a") + batch(1, b"x")
 
     wrong = check_logs(left(tmp_path, {1: one, 2: other, 3: one}))
@@ -82,7 +82,7 @@ def test_a_log_that_says_something_else_is_seen(tmp_path: Path) -> None:
     assert [text[:34] for text in wrong] == ["S04: at offset 1 node 1 has (1, 1,"]
 
 
-def test_a_log_with_a_hole_is_seen(tmp_path: Path) -> None:
+def test_a_log_with_a_hole_is_detected(tmp_path: Path) -> None:
     whole = batch(0, b"a") + batch(1, b"b") + batch(2, b"c")
 
     wrong = check_logs(left(tmp_path, {1: whole, 2: whole, 3: batch(0, b"a") + batch(2, b"c")}))
@@ -90,14 +90,14 @@ def test_a_log_with_a_hole_is_seen(tmp_path: Path) -> None:
     assert len(wrong) == 1
 
 
-def test_a_node_that_failed_or_ended_by_itself_is_seen(tmp_path: Path) -> None:
+def test_a_node_that_failed_or_ended_by_itself_is_detected(tmp_path: Path) -> None:
     quorum = left(tmp_path, dict.fromkeys((1, 2, 3), batch(0, b"a")), says="… node_failed error=…\n")
     quorum.died.append("node 2 ended by itself with exit code 1")
 
     assert len(check_processes(quorum)) == 4
 
 
-def test_lost_and_doubled_records_are_seen() -> None:
+def test_lost_and_doubled_records_are_detected() -> None:
     assert check_numbers(Numbers({1, 2}, [1, 2, 3])) == []
     assert len(check_numbers(Numbers({1, 2}, [1, 3, 3]))) == 2
     assert check_numbers(Numbers(set(), [])) == ["C16: no record was ever confirmed"]

@@ -1,4 +1,4 @@
-"""Answers that leave too early, too late or never are seen."""
+"""Responses that are sent too early, too late or never are detected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWER = DescribeClusterResponse(
 
 
 class World:
-    """An active controller with a log, of which as much is committed as is said."""
+    """An active controller with a log, which is committed up to a given offset."""
 
     def __init__(self, log_end=10, committed=10, settled=10):
         self.history = SimpleNamespace(end=committed, chain_at={})
@@ -80,7 +80,7 @@ def test_a_waiting_request_that_is_not_answered_is_a_violation():
         world.leads_no_more()
 
 
-def test_a_reader_may_wait_for_what_a_standby_has():
+def test_a_read_may_wait_for_the_state_of_a_standby():
     world = World()
     world.asks(LOOK)
     world.state.transaction_start = 7
@@ -96,7 +96,7 @@ def test_a_read_is_answered_when_a_standby_has_the_state():
         world.leads_no_more()
 
 
-def test_what_a_transaction_may_yet_take_back_is_not_shown():
+def test_records_of_an_open_transaction_are_not_shown():
     world = World(settled=8)
     world.shown = 8
     world.asks(LOOK)
@@ -105,7 +105,7 @@ def test_what_a_transaction_may_yet_take_back_is_not_shown():
         world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
 
 
-def test_an_answer_shows_what_another_leader_committed_before_the_request():
+def test_a_response_shows_records_committed_before_the_request():
     world = World(log_end=10, committed=12)
     world.asks(LOOK)
 
@@ -113,7 +113,7 @@ def test_an_answer_shows_what_another_leader_committed_before_the_request():
         world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
 
 
-def test_what_is_committed_after_a_question_need_not_be_in_its_answer():
+def test_a_response_need_not_show_records_committed_after_the_request():
     world = World(log_end=10, committed=10)
     world.asks(LOOK)
     world.history.end = 12
@@ -121,7 +121,7 @@ def test_what_is_committed_after_a_question_need_not_be_in_its_answer():
     world.answering.replies(world.process, SOURCE, LOOK, ANSWER)
 
 
-def test_a_broker_may_shut_down_when_all_have_read_that():
+def test_a_broker_may_stop_when_all_active_brokers_know_that():
     world = World(log_end=10)
     world.brokers[2] = SimpleNamespace(broker_id=2, epoch=2, is_active=True)
     world.beats(1, 9, leaves=True)

@@ -1,4 +1,4 @@
-"""Answers of controllers that do not fit what was asked are seen."""
+"""Responses of controllers that do not fit the request are detected."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def asked(*names: str) -> CreateTopicsRequest:
 
 
 def told(*names: str, error: Error = Error.NONE) -> CreateTopicsResponse:
-    """What is told of these."""
+    """A response with results for these topics."""
     return CreateTopicsResponse(topics=tuple(Told(name=name, error_code=error) for name in names))
 
 
-def test_an_answer_for_each_that_was_asked_for_fits() -> None:
+def test_a_response_with_a_result_for_each_item_fits() -> None:
     check(1, asked("a", "b"), told("b", "a", error=Error.TOPIC_ALREADY_EXISTS))
 
 
-def test_an_answer_that_leaves_one_out_is_seen() -> None:
+def test_an_answer_that_leaves_one_out_is_detected() -> None:
     with pytest.raises(Violation, match="C22"):
         check(1, asked("a", "b"), told("a"))
 
 
-def test_an_answer_that_something_failed_is_seen() -> None:
+def test_an_answer_that_something_failed_is_detected() -> None:
     with pytest.raises(Violation, match="UNKNOWN_SERVER_ERROR"):
         check(1, asked("a"), told("a", error=Error.UNKNOWN_SERVER_ERROR))

@@ -1,4 +1,4 @@
-"""Clerks ask for all there is, and what comes of it is judged."""
+"""Fuzz clients send requests of every API, and the responses are checked."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def test_requests_of_fuzz_clients_are_checked_by_the_rules():
     assert run.watch.api_oracle.cases > 20
 
 
-def test_plans_without_fuzz_clients_stay_as_they_are():
+def test_adding_fuzz_clients_changes_no_other_plan():
     plans = [draw(seed) for seed in range(1, 60)]
 
     without = [plan for plan in plans if not plan.clerks]
@@ -25,7 +25,7 @@ def test_plans_without_fuzz_clients_stay_as_they_are():
     assert all((plan.racks, plan.is_inherited) == (0, False) for plan in without)
 
 
-def test_no_value_is_both_taken_and_refused():
+def test_no_value_is_both_valid_and_invalid():
     both = [key for values in BY_KIND.values() for key, (good, bad) in values.items() if set(good) & set(bad)]
 
     assert both == []

@@ -1,4 +1,4 @@
-"""Each rule of a cluster's log sees a log that breaks it, and lets one that keeps it pass."""
+"""Each rule of a cluster's log detects a log that violates it, and accepts one that does not."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_log_that_keeps_the_rules_passes(name):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_log_that_breaks_a_rule_is_seen(name):
+def test_a_log_that_breaks_a_rule_is_detected(name):
     log_rules = prepared()
 
     with pytest.raises(Violation) as seen:
@@ -152,7 +152,7 @@ def test_a_log_that_breaks_a_rule_is_seen(name):
     assert seen.value.property_id == name[:3]
 
 
-def test_an_isr_grows_by_what_its_leader_asked_for_in_that_epoch():
+def test_an_isr_grows_only_by_a_request_of_its_leader_in_that_epoch():
     log_rules = prepared()
     log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1)})
 
@@ -177,7 +177,7 @@ def test_a_broker_that_shuts_down_does_not_join_an_isr():
         feed(log_rules, [[change(isr=(1,)), changes(2, 1, in_controlled_shutdown=1)], [change(isr=(1, 2))]])
 
 
-def test_a_move_may_end_as_somebody_is_elected_uncleanly():
+def test_a_reassignment_may_complete_in_an_unclean_election():
     log_rules = prepared()
     log_rules.unclean_election_requested("t", 0)
     feed(log_rules, [[change(isr=(2,), leader=-1, adding_replicas=(2,))]])
@@ -187,7 +187,7 @@ def test_a_move_may_end_as_somebody_is_elected_uncleanly():
     assert log_rules.image.partitions[A, 0].isr == (1,)
 
 
-def test_what_is_within_a_transaction_is_not_settled():
+def test_an_offset_within_a_transaction_is_not_settled():
     log_rules = prepared()
     begin = log_rules.image.end_offset
 
@@ -199,7 +199,7 @@ def test_what_is_within_a_transaction_is_not_settled():
     assert [log_rules.settled_before(begin + count) for count in (1, 3, 4, 9)] == [begin, begin, begin + 4, begin + 4]
 
 
-def test_a_move_ends_with_what_was_asked_for():
+def test_a_reassignment_ends_with_the_requested_replicas():
     log_rules = prepared()
     log_rules.reassignment_requested("t", 0, {3})
     log_rules.isr_requested((A, 0), 1, {(1, 0), (2, 1), (3, 2)})

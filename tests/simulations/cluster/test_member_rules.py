@@ -1,4 +1,4 @@
-"""Each rule of members, features, directories and transactions sees a log that breaks it, and lets others pass."""
+"""Each rule of members, features, directories and transactions detects a violation, and accepts other logs."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_log_that_keeps_the_rules_passes(name):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_log_that_breaks_a_rule_is_seen(name):
+def test_a_log_that_breaks_a_rule_is_detected(name):
     log_rules = prepared()
 
     with pytest.raises(Violation) as seen:
@@ -133,7 +133,7 @@ def test_a_log_that_breaks_a_rule_is_seen(name):
     assert seen.value.property_id == name[:3]
 
 
-def test_the_levels_of_each_moment_are_known():
+def test_the_feature_levels_at_each_offset_are_known():
     log_rules = prepared()
 
     feed(log_rules, [[level(METADATA, 30)]])

@@ -1,4 +1,4 @@
-"""What a controller does of itself: what is done too late, too early or never is seen."""
+"""The periodic work of a controller: work that is done too late, too early or never is detected."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ TAKEN = ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_m
 
 
 class World:
-    """A controller at some moment, which leads as is said. known: the incarnation that the state has of it."""
+    """A controller at one moment, active or not. known: the incarnation in its state."""
 
     def __init__(self, *, is_active: bool = True, known: bytes | None = b"own", **properties: str) -> None:
         self.image = Image()
@@ -55,7 +55,7 @@ def snapshot(offset: int) -> effects.TakeSnapshot:
     return effects.TakeSnapshot(SnapshotId(offset, 3), 0, None)
 
 
-def test_a_snapshot_is_due_when_as_much_was_committed() -> None:
+def test_a_snapshot_is_due_after_the_configured_bytes() -> None:
     world = World(size="100")
     world.steps(inputs.Ticked(), appended(1, 60), appended(2, 60))
 
@@ -64,21 +64,21 @@ def test_a_snapshot_is_due_when_as_much_was_committed() -> None:
     assert refused == ("", "")
 
 
-def test_a_snapshot_that_is_due_and_not_taken_is_seen() -> None:
+def test_a_snapshot_that_is_due_and_not_taken_is_detected() -> None:
     world = World(size="100")
     world.steps(inputs.Ticked(), appended(1, 100))
 
     assert "takes [] 100 bytes" in world.commits(1)
 
 
-def test_a_snapshot_that_is_taken_too_early_is_seen() -> None:
+def test_a_snapshot_that_is_taken_too_early_is_detected() -> None:
     world = World(size="100")
     world.steps(inputs.Ticked(), appended(1, 99))
 
     assert "99 bytes" in world.commits(1, snapshot(1))
 
 
-def test_what_is_lost_with_leadership_is_not_counted() -> None:
+def test_records_lost_with_leadership_are_not_counted() -> None:
     world = World(size="100")
     world.steps(inputs.Ticked(), appended(1, 60))
     world.controller.is_active = False
@@ -124,14 +124,14 @@ def test_a_registration_is_sent_to_a_new_leader_at_once() -> None:
     assert "has not asked 3 by 60 ms" in world.steps(inputs.Ticked(), at_ms=70)
 
 
-def test_what_was_taken_is_not_sent_again_before_it_can_show() -> None:
+def test_an_accepted_registration_is_not_sent_again_before_its_record_can_arrive() -> None:
     world = World(is_active=False, known=None)
     world.steps(inputs.LeaderChanged(3, 2), effects.SendToActive(1, None))
 
     assert "had to wait" in world.steps(inputs.SendAnswered(1, TAKEN), effects.SendToActive(2, None), at_ms=9)
 
 
-def test_figures_that_are_not_of_what_there_is_are_seen() -> None:
+def test_figures_that_are_not_of_what_there_is_are_detected() -> None:
     world = World()
     world.steps(inputs.Ticked())
     world.image.partitions[b"t" * 16, 0] = Partition((101,), (101,), 101, 0, 0, (), (), (), ())

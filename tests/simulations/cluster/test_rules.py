@@ -1,4 +1,4 @@
-"""The rules of requests: what they see in a controller that does something else, and what they let pass."""
+"""The rules of requests: violations that they detect, and records and responses that they accept."""
 
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ def log_rules(before: Image, after: Image, replicas_max: int = 3, **fields: Any)
     Change(before, after, record, lost=(), by_broker=-1, min_isr=1, replicas_max=replicas_max).log_rules(1)
 
 
-def test_the_first_in_the_order_of_the_replicas_is_to_lead_where_the_leader_cannot() -> None:
+def test_the_first_valid_replica_leads_if_the_leader_cannot() -> None:
     before, after = image(partition(isr=(103, 102, 101))), image(partition(isr=(103, 102, 101)))
     after.brokers[101].fenced = True
 
@@ -70,7 +70,7 @@ def test_a_leader_epoch_does_not_rise_for_nothing() -> None:
         log_rules(both, both, isr=(101, 102, 103), leader=101)
 
 
-def test_what_was_so_before_is_not_written_again() -> None:
+def test_a_field_that_does_not_change_is_not_written() -> None:
     both = image(partition())
 
     with pytest.raises(Violation, match="isr were so before"):
@@ -84,7 +84,7 @@ def test_a_partition_that_could_be_led_is_not_left_without_a_leader() -> None:
         log_rules(both, both, leader=-1)
 
 
-def test_a_move_is_over_when_all_that_come_are_in_sync() -> None:
+def test_a_reassignment_completes_when_all_added_replicas_are_in_sync() -> None:
     both = image(partition(adding=(103,), removing=(102,)))
 
     with pytest.raises(Violation, match="the move goes on, and could be over"):
@@ -103,7 +103,7 @@ def test_a_replica_that_leaves_an_isr_below_the_minimum_stays_eligible() -> None
         log_rules(both, both, isr=(101,))
 
 
-def test_no_more_have_to_be_in_sync_than_partition_0_had_replicas_before_the_operation() -> None:
+def test_the_min_isr_is_bounded_by_the_replicas_of_partition_0_before_the_operation() -> None:
     both = image(partition())
     both.features["eligible.leader.replicas.version"] = 1
     both.configs[2, "here"] = {"min.insync.replicas": "2"}
@@ -131,7 +131,7 @@ def test_an_unclean_election_elects_an_unfenced_replica() -> None:
     assert (before, elections.led_by_nobody(both, 102, {})) == ([], [(TOPIC, 0)])
 
 
-def test_a_move_goes_on_while_its_last_in_sync_is_gone() -> None:
+def test_a_reassignment_stays_open_while_its_last_in_sync_replica_is_fenced() -> None:
     both = image(partition(isr=(103,), adding=(103,), replicas=(101, 103)))
     both.brokers[103].fenced = True
 
@@ -150,14 +150,14 @@ def created(**fields: Any) -> Case:
     return case(request, [TopicRecord(name="new", topic_id=b"n" * 16), changed(new, **fields)])
 
 
-def test_a_new_partition_is_led_by_the_first_that_is_active() -> None:
+def test_a_new_partition_is_led_by_the_first_active_replica() -> None:
     topics.created(created())
 
     with pytest.raises(Violation, match="partition 0 is"):
         topics.created(created(leader=103))
 
 
-def test_a_topic_that_can_be_made_is_not_refused() -> None:
+def test_a_valid_topic_is_not_refused() -> None:
     read = topics.created(created())
     told = CreateTopicsResponse.CreatableTopicResult(name="new", error_code=Error.INVALID_REQUEST, error_message=None)
 
@@ -165,7 +165,7 @@ def test_a_topic_that_can_be_made_is_not_refused() -> None:
         read(CreateTopicsResponse(throttle_time_ms=0, topics=(told,)))
 
 
-def test_only_what_was_asked_for_is_deleted() -> None:
+def test_only_the_requested_topics_are_deleted() -> None:
     topic = DeleteTopicsRequest.DeleteTopicState(name="elsewhere", topic_id=bytes(16))
     request = DeleteTopicsRequest(topics=(topic,), timeout_ms=1)
 
@@ -173,7 +173,7 @@ def test_only_what_was_asked_for_is_deleted() -> None:
         topics.deleted(case(request, [RemoveTopicRecord(topic_id=TOPIC)]))
 
 
-def test_a_wish_of_an_old_leader_epoch_is_refused_as_such() -> None:
+def test_a_request_with_an_old_leader_epoch_gets_that_error() -> None:
     member = AlterPartitionRequest.TopicData.PartitionData.BrokerState(broker_id=101, broker_epoch=101)
     asked = AlterPartitionRequest.TopicData.PartitionData(
         partition_index=0, leader_epoch=4, new_isr_with_epochs=(member,), partition_epoch=7
@@ -187,7 +187,7 @@ def test_a_wish_of_an_old_leader_epoch_is_refused_as_such() -> None:
 
 
 def updated(name: str, level: int, kind: int = 1, **of: Any) -> Any:
-    """What is to come of it, with what was written, where all nodes support levels up to 1."""
+    """The result of UpdateFeatures with these records, if all nodes support levels up to 1."""
     update = UpdateFeaturesRequest.FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=kind)
     before = image(partition())
     before.controllers = dict.fromkeys((1, 2, 3), LEVELS)
@@ -200,7 +200,7 @@ def updated(name: str, level: int, kind: int = 1, **of: Any) -> Any:
     return nodes.features_set(found)
 
 
-def test_a_level_is_set_where_nothing_speaks_against_it() -> None:
+def test_a_level_that_all_nodes_support_is_set() -> None:
     refused = UpdateFeaturesResponse(throttle_time_ms=0, error_code=Error.INVALID_UPDATE_VERSION, error_message=None)
 
     for asked in (("group.version", 2), ("group.version", -1), ("group.version", 1, 2), ("no.version", 1)):
@@ -224,7 +224,7 @@ def test_api_versions_must_name_the_client_software() -> None:
 
 
 def configured(key: str, value: str | None, before: Image) -> set[Error]:
-    """By what setting a key of all brokers may be refused."""
+    """The possible errors of setting a key of all brokers."""
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     change = resource.AlterableConfig(name=key, config_operation=0, value=value)
     one = resource(resource_type=4, resource_name="", configs=(change,))
@@ -242,7 +242,7 @@ def configured(key: str, value: str | None, before: Image) -> set[Error]:
     return found
 
 
-def test_cordoned_directories_may_become_fewer_by_a_controller_alone() -> None:
+def test_a_controller_may_remove_cordoned_directories_but_not_add_any() -> None:
     before = image(partition())
     before.features["metadata.version"] = 30
     before.configs[4, ""] = {"cordoned.log.dirs": "/one,/two"}
@@ -256,7 +256,7 @@ def batch(record: Any, version: int, timestamp_ms: int = 7) -> bytes:
     return build_batch([encode_record(record, version)], base_offset=0, leader_epoch=1, timestamp_ms=timestamp_ms)
 
 
-def test_records_are_of_the_version_of_the_level_and_batches_of_their_time() -> None:
+def test_records_have_the_version_of_the_level_and_batches_the_present_time() -> None:
     change = BrokerRegistrationChangeRecord(broker_id=101, broker_epoch=5, log_dirs=(TOPIC,))
 
     written.log_rules(1, 30, batch(change, 2), 7)

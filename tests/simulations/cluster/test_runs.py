@@ -1,4 +1,4 @@
-"""Whole clusters live through faults, and the same plan has the same life."""
+"""Whole clusters under faults: no property is violated, and the same plan has the same trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_every_property_of_a_cluster_holds(seed):
     assert outcome.acknowledged > 0
 
 
-def test_a_plan_from_its_json_has_the_same_life():
+def test_a_plan_read_from_json_has_the_same_trace():
     plan = draw(2)
 
     again = read(show(plan))
@@ -28,7 +28,7 @@ def test_a_plan_from_its_json_has_the_same_life():
     assert play(again)[0].trace_hash == play(plan)[0].trace_hash
 
 
-def test_clusters_differ_in_all_that_they_are_drawn_from():
+def test_clusters_differ_in_every_drawn_setting():
     plans = [draw(seed) for seed in range(1, 200)]
 
     kinds = {fault.kind for plan in plans for fault in plan.faults}
@@ -38,7 +38,7 @@ def test_clusters_differ_in_all_that_they_are_drawn_from():
     assert not {"wipe", "rot", "restore"} & kinds
 
 
-def test_all_that_can_be_asked_and_all_that_goes_wrong_with_brokers_is_drawn() -> None:
+def test_every_operation_and_every_broker_fault_is_drawn() -> None:
     plans = [draw(seed) for seed in range(1, 200)]
 
     assert {each for plan in plans for each in plan.operations} == set(ADMIN_REQUESTS)

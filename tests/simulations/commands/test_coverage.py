@@ -1,4 +1,4 @@
-"""`coverage` tells what worlds came to, and what they did not; where something impossible was seen, it fails."""
+"""`coverage` lists what worlds reached, and what they did not; it fails if something impossible was seen."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_item_listed_as_impossible_is_reported_when_seen(
 
 
 def run(monkeypatch: pytest.MonkeyPatch, by_seeds: dict[str, int], by_plans: dict[str, int]) -> int:
-    """The command, where each world comes to the same."""
+    """Run the command with worlds that all have the same outcome."""
 
     def crew(tasks: Sequence[Task]) -> Iterator[Row]:
         for task in tasks:

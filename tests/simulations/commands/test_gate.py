@@ -1,4 +1,4 @@
-"""The gate of mutants: what it tries, and when it is passed."""
+"""The gate of mutants: the tasks that it tries, and when it passes."""
 
 from __future__ import annotations
 

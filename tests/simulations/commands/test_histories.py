@@ -1,4 +1,4 @@
-"""The command that measures the checker of histories fails where the checker is wrong, or cannot decide."""
+"""The command that measures the history checker fails if the checker is wrong, or cannot decide."""
 
 from __future__ import annotations
 

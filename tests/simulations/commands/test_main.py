@@ -1,4 +1,4 @@
-"""The commands say what came of it, by words and by exit code."""
+"""The commands report their result as text and by their exit code."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_goal_of_the_gate_that_is_not_met_is_reported(
     assert "simulated s; 2 and 1 are required: NOT MET\n" in told
 
 
-def test_equal_traces_are_reported_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_traces_are_reported_as_equal(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["determinism", "--seeds", "12", "--jobs", "1"])
 
     assert code == 0

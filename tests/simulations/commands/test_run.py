@@ -1,4 +1,4 @@
-"""The one command that a run which breaks prints lives it through again, bit by bit, wherever the sources are."""
+"""The command that a failed run prints repeats the run exactly, in any directory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CODE = ("simulations", "controller", "raft", "records")
 
 @pytest.fixture(name="clone", scope="module")
 def _clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git has of our sources, and nothing else, in another place."""
+    """Copy the sources that git tracks, and nothing else, to another directory."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("these sources are not in git")
@@ -32,7 +32,7 @@ def _clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(directory: Path, hash_seed: str, tmp_path: Path, *argv: str) -> list[str]:
-    """What a command says, run in a directory by a process of its own."""
+    """The output of a command, run in a directory by a process of its own."""
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "TMPDIR": str(tmp_path)}
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What `shrink` finds is written down, and breaks again."""
+"""The plan that `shrink` finds is stored, and violates the property again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node made of a message is named by what it says, and by what was done."""
+"""The outcome of a message is named by its content, and by what was done with it."""
 
 from __future__ import annotations
 
@@ -46,13 +46,11 @@ def fetched(**fields: Any) -> FetchResponse:
         (replace(fetched(), error_code=Error.INVALID_REQUEST, responses=()), 0, "INVALID_REQUEST"),
     ],
 )
-def test_an_answer_is_named_by_what_it_says_and_what_came_of_it(
-    response: FetchResponse, grown: int, outcome: str
-) -> None:
+def test_an_answer_is_named_by_its_content_and_its_effect(response: FetchResponse, grown: int, outcome: str) -> None:
     assert outcome_of_answer("Fetch", response, [], grown) == outcome
 
 
-def test_what_is_answered_is_named_by_what_it_gives() -> None:
+def test_a_request_is_named_by_its_answer() -> None:
     refused = VoteResponse(error_code=Error.INCONSISTENT_CLUSTER_ID, topics=())
 
     assert outcome_of_reply(do.Reply(WHO, refused)) == "INCONSISTENT_CLUSTER_ID"

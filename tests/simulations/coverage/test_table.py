@@ -1,4 +1,4 @@
-"""The tables of what can be seen: each cell once, those that cannot be with their reason."""
+"""The tables of possible items: each cell once, and the unreachable ones with their reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_each_reason_applies_to_some_cell() -> None:
     assert reasons == {"", *(reason for reason, _ in table.UNREACHABLE)}
 
 
-def test_paths_of_roles_are_made_of_steps_that_may_be() -> None:
+def test_sequences_of_roles_consist_of_allowed_transitions() -> None:
     paths = moves.feasible()
 
     assert {path[:2] for path in paths} | {path[1:] for path in paths} <= set(TRANSITIONS)

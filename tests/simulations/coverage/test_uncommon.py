@@ -1,4 +1,4 @@
-"""Plans for what is rare are plans as others are, and come to what they are made for."""
+"""Plans for uncommon events are valid plans, and reach these events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_plans_are_deterministic_and_readable() -> None:
         ("late 1", "cell: Resigned, BeginAnswer, late"),
     ],
 )
-def test_a_theme_reaches_what_it_is_made_for(name: str, wanted: str) -> None:
+def test_a_theme_reaches_its_event(name: str, wanted: str) -> None:
     plan = dict(rare.plans())[name]
     plan.chaos_ms //= 3
 

@@ -1,4 +1,4 @@
-"""What worlds came to is counted as it was, and put together over many."""
+"""The counts of one world, and their sums over many."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulations.plans.plan import Fault, Load, Plan, RecoveryPlan
 from simulations.running.outcome import Outcome
 
 
-def test_a_world_is_counted_as_it_was() -> None:
+def test_the_counts_of_a_world_are_correct() -> None:
     found = Worlds()
     faults = [Fault("kill", {"whom": "leader", "down_ms": 300}, at_ms=500), Fault("bridge", {"whom": 9, "for_ms": 1})]
     plan = Plan(1, chaos_ms=4000, load=Load(every_ms=50), calm=RecoveryPlan([1, 2, 3]), faults=faults)
@@ -29,7 +29,7 @@ def test_a_world_is_counted_as_it_was() -> None:
     assert found.notes == outcome.notes
 
 
-def test_counting_changes_nothing_of_a_world() -> None:
+def test_counting_does_not_change_the_trace() -> None:
     plan = raft_level.draw(4)
 
     plain, _ = raft_level.play(plan)
@@ -39,7 +39,7 @@ def test_counting_changes_nothing_of_a_world() -> None:
     assert plain.seen == {}
 
 
-def test_what_was_not_seen_is_told_by_what_it_is_of() -> None:
+def test_unseen_items_are_listed_by_category() -> None:
     found = Worlds()
     found.add(Plan(1), Outcome(1, seen={"cell: Leader, Fetch, records": 3, "cell: Leader, Fetch, bytes": 1}))
 
@@ -52,7 +52,7 @@ def test_what_was_not_seen_is_told_by_what_it_is_of() -> None:
     assert found.strange() == ["cell: Leader, Fetch, bytes"]
 
 
-def test_a_world_of_old_and_new_software_is_told_from_others() -> None:
+def test_worlds_with_several_releases_are_counted_separately() -> None:
     found = Worlds()
 
     found.add(Plan(1, releases={1: "4.0", 2: "4.0", 3: "4.0"}), Outcome(1))

@@ -1,4 +1,4 @@
-"""A confused peer refuses, and names what is not; it never grants or gives what it did not."""
+"""A confused peer refuses, and names wrong topics; it never grants or confirms anything false."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulations.building import lived
 Topic = VoteResponse.TopicData
 
 
-def test_a_vote_that_was_not_given_is_given_by_no_confusion() -> None:
+def test_a_confused_answer_never_grants_a_vote() -> None:
     part = Topic.PartitionData(partition_index=0, error_code=0, leader_id=-1, leader_epoch=3, vote_granted=False)
     told = VoteResponse(error_code=0, topics=(Topic(topic_name="__cluster_metadata", partitions=(part,)),))
     rng = Random(1)
@@ -25,7 +25,7 @@ def test_a_vote_that_was_not_given_is_given_by_no_confusion() -> None:
     assert len({str(each) for each in answers}) > 10
 
 
-def test_a_quorum_with_a_confused_peer_goes_on() -> None:
+def test_a_quorum_with_a_confused_peer_makes_progress() -> None:
     seed = next(seed for seed in range(1, 99) if any(each.kind == "odd_answers" for each in draw(seed).faults))
     fault = next(each for each in draw(seed).faults if each.kind == "odd_answers")
     fault.at_ms, fault.on, fault.args = 50, "", {"whom": 0, "of_100": 40, "for_ms": 400}

@@ -1,4 +1,4 @@
-"""A scope in parts is the scope: the parts together come to its states, and each state is counted once."""
+"""A scope in parts equals the scope: the parts together reach its states, and each state is counted once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def states_of(scope: Scope) -> set[int]:
     return seen
 
 
-def test_parts_together_come_to_the_states_of_the_whole() -> None:
+def test_the_parts_have_the_states_of_the_whole() -> None:
     whole = states_of(SMALL)
 
     parts = [states_of(part) for part in parts_of(SMALL)]
@@ -33,7 +33,7 @@ def test_parts_together_come_to_the_states_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize(("crashes", "losses", "count"), [(0, 0, 1), (1, 0, 3), (0, 1, 3), (2, 2, 1), (2, 1, 3)])
-def test_what_may_happen_twice_makes_no_parts(crashes: int, losses: int, count: int) -> None:
+def test_a_scope_with_two_crashes_is_not_divided_by_them(crashes: int, losses: int, count: int) -> None:
     assert len(parts_of(Scope(crashes=crashes, losses=losses))) == count
 
 

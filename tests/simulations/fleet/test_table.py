@@ -1,4 +1,4 @@
-"""What came of worlds goes into a table and comes back."""
+"""The outcomes of worlds are written to a table and read back."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_rows_of_local_processes_are_stored(tmp_path: Path) -> None:
     assert "no level 'nowhere'" in rows[1].error
 
 
-def test_a_table_is_not_written_over_another(tmp_path: Path) -> None:
+def test_an_existing_table_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is there already"):
         crew_of(args_of("--out", str(tmp_path)))

@@ -1,4 +1,4 @@
-"""What clients of a controller may be told, and what they must not be."""
+"""Answers that clients of a controller may get, and answers that they must not."""
 
 from __future__ import annotations
 
@@ -92,17 +92,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_what_one_controller_could_have_said_is_explained(name):
+def test_a_possible_history_of_one_controller_is_explained(name):
     assert check(ControllerApi(), recorded(SOUND[name])).result == "ok"
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_no_controller_could_have_said_is_found(name):
+def test_an_impossible_history_is_detected(name):
     assert check(ControllerApi(), recorded(WRONG[name])).result == "violation"
 
 
 def recorded(rows):
-    """Each asked and answered before the next."""
+    """A history in which each operation is answered before the next."""
     recorder = Recorder()
     for asked, answer in rows:
         operation = recorder.ask("client", asked)

@@ -1,4 +1,4 @@
-"""Histories that can have happened one after the other, and histories that cannot."""
+"""Linearizable histories, and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def operation(client, asked, answer, invoked, returned):
     return Operation(client, asked, answer, invoked, returned)
 
 
-def test_a_read_may_see_what_was_written_at_the_same_time_or_what_was_before():
+def test_a_read_may_see_a_concurrent_write_or_the_value_before():
     for seen in (None, 1):
         history = [operation("a", ("write", 1), True, 1, 10), operation("b", ("read",), seen, 2, 9)]
 
@@ -57,7 +57,7 @@ def test_an_unanswered_operation_takes_effect_once():
     assert verdict.result == "violation"
 
 
-def test_a_witness_leaves_out_other_keys_later_events_and_reads_that_say_nothing():
+def test_a_witness_leaves_out_other_keys_later_events_and_unneeded_reads():
     recorder = Recorder()
 
     def done(asked, answer):
@@ -103,7 +103,9 @@ def test_histories_with_many_unanswered_operations_are_decided():
 
 
 def lost_history(rng):
-    """What 150 requests about one topic are told by a server that does a third of those whose answer is lost."""
+    """The answers to 150 requests about one topic, from a server that executes a third of those
+    whose answer is lost.
+    """
     api, state = ControllerApi(), None
     operations = []
     for moment in range(0, 300, 2):

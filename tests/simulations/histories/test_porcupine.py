@@ -1,4 +1,4 @@
-"""The checker says of public histories what others say of them (tests/data/porcupine)."""
+"""The checker decides public histories as their authors did (tests/data/porcupine)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def jepsen(text):
         elif kind == "ok" or (kind == "fail" and name == "cas"):
             answer = (None if value == "nil" else int(value)) if name == "read" else kind == "ok"
             recorder.answer(under_way.pop(client), answer)
-        # What failed by a time-out, and what is of unknown outcome, stays without an answer.
+        # Operations that timed out, or have an unknown outcome, stay without an answer.
     return recorder.operations
 
 

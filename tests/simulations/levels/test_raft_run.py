@@ -1,4 +1,4 @@
-"""Runs: each is a function of its plan, and none of the code as it is breaks a property."""
+"""Runs: each is a function of its plan, and the unchanged code violates no property."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("first", range(1, 51, 10))
-def test_ten_worlds_are_well(first: int) -> None:
+def test_ten_worlds_violate_no_property(first: int) -> None:
     outcomes = [play(draw(seed))[0] for seed in range(first, first + 10)]
 
     assert [(each.seed, each.property_id, each.text) for each in outcomes if not each.is_well] == []
 
 
 @pytest.mark.parametrize("seed", [3, 5, 8])
-def test_a_run_lived_through_again_leaves_the_same_bytes(seed: int) -> None:
+def test_a_repeated_run_has_the_same_trace(seed: int) -> None:
     first: list[bytes] = []
     second: list[bytes] = []
 
@@ -36,7 +36,7 @@ def test_a_run_lived_through_again_leaves_the_same_bytes(seed: int) -> None:
     assert b"".join(first) == b"".join(second) != b""
 
 
-def test_other_processes_with_other_hash_seeds_leave_the_same_trace() -> None:
+def test_processes_with_other_hash_seeds_have_the_same_trace() -> None:
     told = [
         subprocess.run(
             [sys.executable, "-m", "simulations", "run", "--seed", "5", "--story", "0"],
@@ -49,7 +49,7 @@ def test_other_processes_with_other_hash_seeds_leave_the_same_trace() -> None:
     assert f"trace {play(draw(5))[0].trace_hash}" in told[0]
 
 
-def test_a_run_leaves_its_plan_as_it_was() -> None:
+def test_a_run_does_not_change_its_plan() -> None:
     plan = draw(4)
     before = to_json(plan)
 
@@ -58,7 +58,7 @@ def test_a_run_leaves_its_plan_as_it_was() -> None:
     assert to_json(plan) == before
 
 
-def test_whether_messages_pass_as_bytes_or_objects_is_seen_by_nobody() -> None:
+def test_passing_messages_as_bytes_or_objects_gives_the_same_trace() -> None:
     def trace(*, codec: bool) -> str:
         plan = Plan(3, chaos_ms=2000, codec=codec, snapshot_every=10, load=Load(every_ms=20))
         return play(plan)[0].trace_hash
@@ -66,7 +66,7 @@ def test_whether_messages_pass_as_bytes_or_objects_is_seen_by_nobody() -> None:
     assert trace(codec=True) == trace(codec=False)
 
 
-def test_whatever_the_code_raises_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_exception_of_the_code_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_args: object) -> None:
         raise AssertionError("the log has a hole")
 

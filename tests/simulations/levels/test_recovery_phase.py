@@ -1,4 +1,4 @@
-"""After the faults a quorum must get on; one that does not is seen."""
+"""A quorum must recover after the faults; one that does not is detected."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ALL = RecoveryPlan([1, 2, 3])
 
 
 def cut(run: Run, *ids: int) -> None:
-    """These nodes stay cut off from all others, whoever heals what."""
+    """Keep these nodes cut off from all others, in spite of any heal."""
     for one in run.nodes:
         for other in run.nodes:
             if one != other and (one in ids or other in ids):
                 run.network.links.cut(one, other)
 
 
-def test_a_sound_quorum_gets_on() -> None:
+def test_a_healthy_quorum_recovers() -> None:
     run = lived(calm=ALL)
 
     run.recovery_phase.run()
@@ -37,7 +37,7 @@ def test_a_sound_quorum_gets_on() -> None:
     assert (phase.elected_ms, phase.committed_ms >= 0, phase.caught_up_ms >= 0) == (0, True, True)
 
 
-def test_a_quorum_that_elects_nobody_is_seen() -> None:
+def test_a_quorum_that_elects_nobody_is_detected() -> None:
     run = lived(10, calm=ALL)
     cut(run, 1, 2, 3)
 
@@ -45,7 +45,7 @@ def test_a_quorum_that_elects_nobody_is_seen() -> None:
         run.recovery_phase.run()
 
 
-def test_a_quorum_that_commits_nothing_is_seen() -> None:
+def test_a_quorum_that_commits_nothing_is_detected() -> None:
     run = lived(calm=ALL)
     run.clients.stop()
 
@@ -53,7 +53,7 @@ def test_a_quorum_that_commits_nothing_is_seen() -> None:
         run.recovery_phase.run()
 
 
-def test_a_node_that_does_not_catch_up_is_seen() -> None:
+def test_a_node_that_does_not_catch_up_is_detected() -> None:
     run = lived(calm=ALL)
     alone = next(node_id for node_id in run.nodes if node_id != leader(run).node.id)
     cut(run, alone)
@@ -62,7 +62,7 @@ def test_a_node_that_does_not_catch_up_is_seen() -> None:
         run.recovery_phase.run()
 
 
-def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
+def test_a_disturbed_epoch_is_detected() -> None:
     run = lived(calm=ALL)
     found = leader(run)
     run.world.at(run.world.now + 2 * SECOND, lambda: found.handle(Resign(found.replica.epoch)))
@@ -72,7 +72,7 @@ def test_an_epoch_that_does_not_stay_in_peace_is_seen() -> None:
 
 
 @pytest.mark.parametrize("others", ["apart", "flap"])
-def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(others: str) -> None:
+def test_other_voters_are_the_core_if_a_rotten_batch_is_first_read_in_recovery(others: str) -> None:
     run = lived(calm=RecoveryPlan([2, 3, 4], others=others), voters=5)
     rotten = [run.nodes[node_id] for node_id in (2, 3)]
     rot = CorruptLog("its log", 0, 0, "rotten")
@@ -86,7 +86,7 @@ def test_others_are_the_core_where_what_had_rotted_is_first_read_in_the_calm(oth
     assert run.recovery_phase.caught_up_ms >= 0
 
 
-def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
+def test_a_core_that_fails_without_a_fault_is_not_replaced() -> None:
     run = lived(calm=RecoveryPlan([1, 2, 3], others="apart"), voters=5)
 
     def end(node: Node) -> None:
@@ -100,7 +100,7 @@ def test_a_core_that_is_gone_without_a_fault_is_not_replaced() -> None:
         run.recovery_phase.run()
 
 
-def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
+def test_recovery_ends_if_every_disk_is_damaged() -> None:
     run = lived(calm=RecoveryPlan([1, 2, 3], others="flap"))
     for node in run.nodes.values():
         node.kill()
@@ -112,7 +112,7 @@ def test_where_no_disk_is_whole_there_is_nothing_to_wait_for() -> None:
     assert run.recovery_phase.elected_ms == -1
 
 
-def test_a_request_that_waits_for_ever_is_seen() -> None:
+def test_a_request_that_is_never_answered_in_recovery_is_detected() -> None:
     run = lived(calm=ALL)
     run.recovery_phase._core = list(run.nodes.values())
     connection = connection_to(run, leader(run))

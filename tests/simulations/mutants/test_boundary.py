@@ -1,4 +1,4 @@
-"""BOUNDARY.md tells of each mutant that lives, with the reason that its row has, and of no other."""
+"""BOUNDARY.md lists each surviving mutant, with the reason in its row, and no other."""
 
 from __future__ import annotations
 

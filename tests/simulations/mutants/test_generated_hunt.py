@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 COMMAND = [sys.executable, "-m", "simulations", "mutants", "--generic", "raft.tally", "--seeds", "1-2", "--jobs", "1"]
 
 
-def test_what_comes_of_each_is_written_down_and_stands(tmp_path: Path) -> None:
+def test_the_result_of_each_mutant_is_stored(tmp_path: Path) -> None:
     kept = tmp_path / "rows.jsonl"
     command = [*COMMAND, "--sample", "6", "--tries", "1", "--rows", str(kept)]
 

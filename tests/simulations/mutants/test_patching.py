@@ -49,7 +49,7 @@ def _replace(imported: Imported, before: str, after: str) -> bool:
     return imported.replace({"a_changed_module": (SOURCE, SOURCE.replace(before, after))})
 
 
-def test_functions_change_wherever_they_stand_though_lines_move(module: tuple[Imported, Any]) -> None:
+def test_functions_are_changed_anywhere_though_lines_move(module: tuple[Imported, Any]) -> None:
     imported, found = module
     up = found.Counter().up
 

@@ -49,7 +49,7 @@ def test_the_gate_requires_two_mutants_or_more_of_each_main_subject() -> None:
     assert sum(subjects.values()) >= 10
 
 
-def test_a_mutant_is_caught_in_a_world_that_is_well_without_it() -> None:
+def test_a_mutant_is_caught_in_a_world_without_violations_otherwise() -> None:
     tasks = [Task((4,)), Task((4,), mutant_id="R01")]
 
     found = {row.task.mutant_id: row for row in rows(tasks, 2)}

@@ -1,4 +1,4 @@
-"""The page of a run: whole in itself, and with everything on it that a reader needs."""
+"""The page of a run: self-contained, and with everything that a reader needs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Tags(HTMLParser):
 
 @cache
 def looked_at() -> tuple[Outcome, list[Entry], list[Entry]]:
-    """A run with all that is told of it."""
+    """A run with all its details."""
     details: list[Entry] = []
     outcome, entries = play(PLAN, on_detail=details.append)
     return outcome, entries, details
@@ -85,7 +85,7 @@ def test_reporting_details_does_not_change_the_trace() -> None:
     assert looked_at()[0].trace_hash == play(PLAN)[0].trace_hash
 
 
-def test_what_arrived_has_two_ends_and_what_was_lost_one() -> None:
+def test_an_arrow_has_two_ends_if_the_message_arrived_and_one_if_it_was_lost() -> None:
     _, entries, _ = looked_at()
 
     scene = fold(entries, PLAN.chaos_ms * 1000)
@@ -96,7 +96,7 @@ def test_what_arrived_has_two_ends_and_what_was_lost_one() -> None:
     assert sum(bool(arrow.arrived) for arrow in scene.arrows) > len(scene.arrows) * 0.9
 
 
-def test_bands_of_a_lane_follow_each_other_without_a_gap() -> None:
+def test_the_bands_of_a_lane_have_no_gaps() -> None:
     _, entries, _ = looked_at()
 
     scene = fold(entries, entries[-1][0])
@@ -107,7 +107,7 @@ def test_bands_of_a_lane_follow_each_other_without_a_gap() -> None:
     assert {"down"} <= {band.what for lane in scene.lanes.values() for band in lane.bands}
 
 
-def test_a_disk_has_all_its_syncs_for_as_long_as_they_took() -> None:
+def test_all_syncs_of_a_disk_are_drawn_with_their_durations() -> None:
     outcome, entries, details = looked_at()
 
     scene = fold(entries, outcome.at_us, details)
@@ -120,7 +120,7 @@ def test_a_disk_has_all_its_syncs_for_as_long_as_they_took() -> None:
     assert sum(each.how == "never done" for each in syncs) == len(begun) - len(done)
 
 
-def test_a_write_takes_effect_between_the_asking_and_the_answer() -> None:
+def test_a_write_takes_effect_between_its_call_and_its_answer() -> None:
     _, entries, details = looked_at()
 
     found = operations(entries, details)["clients"]
@@ -132,7 +132,7 @@ def test_a_write_takes_effect_between_the_asking_and_the_answer() -> None:
     assert any(each.end is None for each in found), "who writes to a leader that is cut off waits"
 
 
-def test_operations_of_one_time_lie_beside_each_other() -> None:
+def test_concurrent_operations_do_not_overlap() -> None:
     def told(begin: int, end: int | None) -> Entry:
         return begin, OPERATION, 0, "admin-1", "read", "ok", end, None
 
@@ -141,7 +141,7 @@ def test_operations_of_one_time_lie_beside_each_other() -> None:
     assert [(each.begin, each.row) for each in found] == [(1, 0), (2, 1), (6, 1), (9, 0), (10, 0)]
 
 
-def test_cuts_begin_and_end() -> None:
+def test_cuts_have_a_start_and_an_end() -> None:
     _, entries, _ = looked_at()
 
     cuts = fold(entries, entries[-1][0]).cuts
@@ -150,7 +150,7 @@ def test_cuts_begin_and_end() -> None:
     assert len(cuts) == 4
 
 
-def test_of_a_long_run_the_newest_is_drawn() -> None:
+def test_only_the_newest_entries_of_a_long_run_are_drawn() -> None:
     entries = [(at, MESSAGE, 1, 2, "Fetch") for at in range(10_000)]
 
     assert newest(entries) == entries[-3000:]

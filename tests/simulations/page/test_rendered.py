@@ -1,4 +1,4 @@
-"""The page in a real browser: it is drawn, it answers to clicks and keys, and is there for all readers."""
+"""The page in a real browser: it is drawn, reacts to clicks and keys, and is accessible."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-def test_a_click_shows_what_everything_was_and_what_changed(page: Browser, url: str) -> None:
+def test_a_click_shows_the_state_and_its_changes(page: Browser, url: str) -> None:
     page.open(url)
     page.await_text("#when", "after the step")
     before = page.text("#states")
@@ -53,7 +53,7 @@ def test_a_click_shows_what_everything_was_and_what_changed(page: Browser, url: 
     assert page.troubles() == []
 
 
-def test_steps_are_gone_through_by_buttons(page: Browser, url: str) -> None:
+def test_buttons_step_through_the_events(page: Browser, url: str) -> None:
     page.open(url)
     page.await_text("#when", "after the step")
     last = page.text("#when")
@@ -66,7 +66,7 @@ def test_steps_are_gone_through_by_buttons(page: Browser, url: str) -> None:
     assert page.text("#when").split(" after ")[1] == last.split(" after ")[1]
 
 
-def test_a_screen_reader_finds_its_way(page: Browser, url: str) -> None:
+def test_the_page_is_accessible_to_screen_readers(page: Browser, url: str) -> None:
     page.open(url)
     page.await_text("#when", "after the step")
 
@@ -81,7 +81,7 @@ def test_a_screen_reader_finds_its_way(page: Browser, url: str) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_picture_is_drawn_in_light_and_in_dark(page: Browser, url: str, dark: bool) -> None:
+def test_the_page_has_a_light_and_a_dark_style(page: Browser, url: str, dark: bool) -> None:
     page.open(url, dark=dark)
     page.await_text("#when", "after the step")
 

@@ -1,4 +1,4 @@
-"""Plans go through JSON and back, and say what is wrong with a text that is none."""
+"""Plans survive the conversion to JSON and back; an invalid text is refused with the reason."""
 
 from __future__ import annotations
 

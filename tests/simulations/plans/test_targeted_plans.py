@@ -1,4 +1,4 @@
-"""Plans with an aim are in their places, are plans as all others are, and come to what they are there for."""
+"""Targeted plans have their seeds, are valid plans, and reach the events that they are made for."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_targeted_plans_go_through_json_and_run(level: str, name: str, monkeypat
 
 
 def _reached(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The places at which faults strike from now on."""
+    """The points at which faults are injected from now on."""
     points: set[str] = set()
     strike = Run._strike
 
@@ -99,7 +99,7 @@ def _reached(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def _place(point: str) -> str:
-    """Of a point, whether it is before or behind it or not."""
+    """Whether a point is before or after an effect, or neither."""
     return point.removeprefix("before:").removeprefix("after:")
 
 

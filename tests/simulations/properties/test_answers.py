@@ -1,4 +1,4 @@
-"""A planted violation of each property of answers is seen."""
+"""A planted violation of each property of answers is detected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCE = Source(-7, 7)
 
 
 def ask(run: Run, process: Process, request: Any) -> Any:
-    """What a stranger is told, who asks this."""
+    """The answer to this request of a rogue client."""
     requested = Requested(SOURCE, request, VERSIONS[type(request)], "CONTROLLER")
     effects: list[Any] = []
     process.watch.performs, kept = lambda _process, effect: effects.append(effect), process.watch.performs  # type: ignore[method-assign]
@@ -48,7 +48,7 @@ def test_rogue_clients_get_the_expected_answers() -> None:
     assert run.rogue_clients.asked > 500
 
 
-def test_a_wrong_error_is_seen() -> None:
+def test_a_wrong_error_is_detected() -> None:
     run = lived()
     reply = ask(run, followers(run)[0], describe())
     part = replace(reply.response.topics[0].partitions[0], error_code=Error.UNKNOWN_SERVER_ERROR)

@@ -1,4 +1,4 @@
-"""A planted violation of each property of commits is seen."""
+"""A planted violation of each property of commits is detected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulations.world.writes import Replay
 from tests.simulations.building import connection_to, followers, frame, leader, leave_unreplicated, live, lived
 
 
-def test_a_state_machine_that_applied_something_else_is_seen() -> None:
+def test_a_state_machine_that_applied_something_else_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
 
@@ -22,7 +22,7 @@ def test_a_state_machine_that_applied_something_else_is_seen() -> None:
         run.watch.applied(follower, follower.machine.offset, follower.machine.epoch, Replay())
 
 
-def test_a_commit_that_is_on_one_disk_alone_is_seen() -> None:
+def test_a_commit_on_one_disk_only_is_detected() -> None:
     run = lived()
     found = leave_unreplicated(run)
 
@@ -30,7 +30,7 @@ def test_a_commit_that_is_on_one_disk_alone_is_seen() -> None:
         run.watch.performs(found, HighWatermark(found.replica.log.end))
 
 
-def test_a_commit_of_an_earlier_epoch_is_seen() -> None:
+def test_a_commit_of_an_earlier_epoch_is_detected() -> None:
     run = lived()
     found = leave_unreplicated(run)
     run.watch.commits._led[found.node.id] += 1  # it was elected anew, and has written nothing since
@@ -39,7 +39,7 @@ def test_a_commit_of_an_earlier_epoch_is_seen() -> None:
         run.watch.performs(found, HighWatermark(found.replica.log.end))
 
 
-def test_a_high_watermark_that_falls_is_seen() -> None:
+def test_a_high_watermark_that_falls_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
 
@@ -47,7 +47,7 @@ def test_a_high_watermark_that_falls_is_seen() -> None:
         run.watch.performs(follower, HighWatermark(2))
 
 
-def test_a_high_watermark_that_falls_for_others_is_seen() -> None:
+def test_a_high_watermark_that_falls_for_others_is_detected() -> None:
     run = lived()
     found = leader(run)
 
@@ -57,7 +57,7 @@ def test_a_high_watermark_that_falls_for_others_is_seen() -> None:
         )
 
 
-def test_a_high_watermark_within_a_batch_is_seen() -> None:
+def test_a_high_watermark_within_a_batch_is_detected() -> None:
     run = lived(load=Load(every_ms=0))
     found = leader(run)
     for each in followers(run):
@@ -69,7 +69,7 @@ def test_a_high_watermark_within_a_batch_is_seen() -> None:
         run.watch.performs(found, HighWatermark(found.replica.log.end - 1))
 
 
-def test_a_fetch_that_tells_of_what_is_not_on_disk_is_seen() -> None:
+def test_a_fetch_offset_above_the_durable_end_is_detected() -> None:
     sent: list[tuple[Any, Send]] = []
     run = lived()
     performs = run.watch._on_performs[Send]
@@ -82,7 +82,7 @@ def test_a_fetch_that_tells_of_what_is_not_on_disk_is_seen() -> None:
         run.watch.performs(process, effect)
 
 
-def test_a_leader_that_is_confirmed_and_has_not_applied_all_is_seen() -> None:
+def test_a_confirmed_leader_that_has_not_applied_all_is_detected() -> None:
     run = lived()
     found = leader(run)
     run.watch.questioned(found, 99)

@@ -1,4 +1,4 @@
-"""A planted violation of each property of elections is seen."""
+"""A planted violation of each property of elections is detected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def vote_request(epoch: int, candidate: int, *, pre_vote: bool = False) -> VoteR
     return VoteRequest(topics=(topic(topic_name="__cluster_metadata", partitions=(asked,)),))
 
 
-def test_a_second_leader_of_an_epoch_is_seen() -> None:
+def test_a_second_leader_of_an_epoch_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     saved = SaveElection(99, follower.replica.epoch, follower.node.id, None, 0, ())
@@ -32,7 +32,7 @@ def test_a_second_leader_of_an_epoch_is_seen() -> None:
         run.watch.performs(follower, saved)
 
 
-def test_a_leader_without_the_votes_of_a_majority_is_seen() -> None:
+def test_a_leader_without_the_votes_of_a_majority_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     follower.replica.role = replace(leader(run).replica.role, epoch=7, leader_id=follower.node.id)
@@ -41,7 +41,7 @@ def test_a_leader_without_the_votes_of_a_majority_is_seen() -> None:
         run.watch.stepped(follower, "input:Answered", None, [])
 
 
-def test_a_vote_that_is_not_on_disk_is_seen() -> None:
+def test_a_vote_that_is_not_on_disk_is_detected() -> None:
     run = lived()
     voter, candidate = followers(run)[0], leader(run)
     epoch = voter.replica.epoch + 1
@@ -52,7 +52,7 @@ def test_a_vote_that_is_not_on_disk_is_seen() -> None:
         run.watch.leaves(connection_to(run, voter), granted, True)
 
 
-def test_a_second_vote_in_an_epoch_is_seen() -> None:
+def test_a_second_vote_in_an_epoch_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     epoch = voter.replica.epoch
@@ -72,7 +72,7 @@ def test_an_epoch_sent_before_it_is_on_disk_is_a_violation() -> None:
         run.watch.leaves(connection, told, False)
 
 
-def test_a_vote_for_a_log_that_is_behind_is_seen() -> None:
+def test_a_vote_for_a_log_that_is_behind_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     connection = connection_to(run, voter)
@@ -86,7 +86,7 @@ def test_a_vote_for_a_log_that_is_behind_is_seen() -> None:
         run.watch.leaves(connection, granted, True)
 
 
-def test_a_pre_vote_that_leaves_a_vote_behind_is_seen() -> None:
+def test_a_pre_vote_that_changes_the_vote_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     epoch = voter.replica.epoch
@@ -100,7 +100,7 @@ def test_a_pre_vote_that_leaves_a_vote_behind_is_seen() -> None:
         run.watch.took_request(voter, asked, requested)
 
 
-def test_a_vote_of_an_emptied_disk_whose_id_is_no_voters_is_seen() -> None:
+def test_a_counted_vote_of_an_emptied_disk_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     epoch = voter.replica.epoch

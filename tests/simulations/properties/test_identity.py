@@ -1,4 +1,4 @@
-"""A planted violation of identity is seen."""
+"""A planted violation of identity is detected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulations.world.violation import Violation
 from tests.simulations.building import connection_to, followers, frame, lived
 
 
-def test_a_vote_that_was_asked_of_another_is_seen() -> None:
+def test_a_vote_granted_for_another_voters_request_is_detected() -> None:
     run = lived()
     voter = followers(run)[0]
     granted = frame("VoteAnswer", 0, voter.replica.epoch, -1, 1, stray="voter")

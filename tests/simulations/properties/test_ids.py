@@ -1,4 +1,4 @@
-"""Each property that a world may be found to break has its row, and no row is of a property that nobody looks at."""
+"""Each property that a world may violate has a row, and no row is of a property that nothing checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_each_property_that_is_raised_has_a_row() -> None:
     assert sorted(raised - set(PROPERTIES)) == []
 
 
-def test_mutants_expect_properties_that_are_there() -> None:
+def test_mutants_expect_existing_properties() -> None:
     unknown = {each for mutant in MUTANTS.values() for each in mutant.expected} - set(PROPERTIES)
 
     assert sorted(unknown) == []

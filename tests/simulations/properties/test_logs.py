@@ -1,4 +1,4 @@
-"""A planted violation of each property of logs is seen."""
+"""A planted violation of each property of logs is detected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 
-def test_other_records_at_an_offset_and_epoch_that_somebody_had_are_seen() -> None:
+def test_other_records_at_a_known_offset_and_epoch_are_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     shadow = run.ledger.shadow(follower)
@@ -25,7 +25,7 @@ def test_other_records_at_an_offset_and_epoch_that_somebody_had_are_seen() -> No
         run.watch.performs(follower, Append(99, shadow.end, end, epoch, other))
 
 
-def test_a_leader_that_lacks_what_was_committed_is_seen() -> None:
+def test_a_leader_without_all_committed_records_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     run.ledger.shadow(follower).truncate(2)
@@ -35,7 +35,7 @@ def test_a_leader_that_lacks_what_was_committed_is_seen() -> None:
         run.watch.stepped(follower, "input:Answered", None, [])
 
 
-def test_taking_committed_records_away_is_seen() -> None:
+def test_removing_committed_records_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     recovered: Any = run.watch._on_recovered[0]
@@ -46,7 +46,7 @@ def test_taking_committed_records_away_is_seen() -> None:
         run.watch.performs(follower, Truncate(99, 2))
 
 
-def test_a_truncation_below_the_high_watermark_is_seen() -> None:
+def test_a_truncation_below_the_high_watermark_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
 
@@ -54,14 +54,14 @@ def test_a_truncation_below_the_high_watermark_is_seen() -> None:
         run.watch.performs(follower, Truncate(99, 2))
 
 
-def test_a_leader_that_truncates_is_seen() -> None:
+def test_a_leader_that_truncates_is_detected() -> None:
     run = lived()
 
     with pytest.raises(Violation, match="S12"):
         run.watch.performs(leader(run), Truncate(99, leader(run).replica.log.end))
 
 
-def test_an_append_that_leaves_a_hole_is_seen() -> None:
+def test_an_append_that_leaves_a_gap_is_detected() -> None:
     run = lived()
     found = leader(run)
     end = found.replica.log.end
@@ -70,7 +70,7 @@ def test_an_append_that_leaves_a_hole_is_seen() -> None:
         run.watch.performs(found, Append(99, end + 1, end + 2, found.replica.epoch, b""))
 
 
-def test_epochs_that_are_not_those_of_the_log_are_seen() -> None:
+def test_an_epoch_cache_that_differs_from_the_log_is_detected() -> None:
     run = lived()
 
     with pytest.raises(Violation, match="S16"):

@@ -1,4 +1,4 @@
-"""A planted violation of each property of duties is seen."""
+"""A planted violation of each property of periodic work is detected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def sent(process: Process, peer: int) -> Send:
-    """The request that a node waits for the answer of."""
+    """The request whose answer a node waits for."""
     found = process.watch
     effects: list[Send] = []
     kept = found.performs
@@ -41,7 +41,7 @@ def sent(process: Process, peer: int) -> Send:
     return effects[-1]
 
 
-def test_a_peer_that_is_asked_again_at_once_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_repeated_without_a_pause_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     run = lived()
     follower = followers(run)[0]
     request = sent(follower, leader(run).node.id)
@@ -51,7 +51,7 @@ def test_a_peer_that_is_asked_again_at_once_is_seen(monkeypatch: pytest.MonkeyPa
         follower.handle(Failed(request.peer, request.number, Error.BROKER_NOT_AVAILABLE))
 
 
-def test_a_peer_that_refuses_and_is_asked_again_at_once_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_repeated_at_once_after_a_refusal_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     run = lived()
     follower = followers(run)[0]
     request = sent(follower, leader(run).node.id)
@@ -75,7 +75,7 @@ def test_a_voter_that_is_notified_of_the_leader_again_and_again_is_a_violation()
         run.watch.performs(found, told)
 
 
-def test_a_first_record_without_those_who_elected_the_leader_is_seen() -> None:
+def test_a_first_record_without_the_granting_voters_is_detected() -> None:
     run = lived()
     found = leader(run)
     end, epoch = found.replica.log.end, found.replica.epoch
@@ -88,12 +88,12 @@ def test_a_first_record_without_those_who_elected_the_leader_is_seen() -> None:
 
 
 def wake(process: Process, times: int) -> None:
-    """Have it wake so often, and find nothing to do."""
+    """Wake a node this often, without work."""
     for _ in range(times):
         process.watch.stepped(process, "input:Ticked", Ticked(), [])
 
 
-def test_a_node_that_wakes_for_nothing_is_seen() -> None:
+def test_a_node_that_wakes_for_nothing_is_detected() -> None:
     run = lived()
 
     with pytest.raises(Violation, match="L14"):

@@ -1,4 +1,4 @@
-"""A planted violation of each property of progress is seen."""
+"""A planted violation of each property of progress is detected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cut_off(run: Run, node_id: int) -> None:
             run.network.links.cut(other, node_id)
 
 
-def test_a_leader_that_goes_on_alone_is_seen() -> None:
+def test_a_leader_without_followers_that_does_not_resign_is_detected() -> None:
     run = lived()
     found = leader(run)
     cut_off(run, found.node.id)
@@ -36,7 +36,7 @@ def test_a_leader_that_goes_on_alone_is_seen() -> None:
         live(run, 4000)
 
 
-def test_a_leader_that_is_alone_steps_down() -> None:
+def test_a_leader_without_followers_resigns() -> None:
     run = lived()
     found = leader(run)
     cut_off(run, found.node.id)
@@ -46,7 +46,7 @@ def test_a_leader_that_is_alone_steps_down() -> None:
     assert not isinstance(found.replica.role, Leader)
 
 
-def test_a_request_that_is_never_answered_is_seen() -> None:
+def test_a_request_that_is_never_answered_is_detected() -> None:
     run = lived()
     found = leader(run)
     connection = connection_to(run, found)
@@ -57,7 +57,7 @@ def test_a_request_that_is_never_answered_is_seen() -> None:
     assert late == f"node {found.node.id} has not answered the Fetch of node {connection.client.node.id} for 10000 ms"
 
 
-def test_a_node_that_goes_round_in_circles_is_seen() -> None:
+def test_a_busy_loop_is_detected() -> None:
     run = lived()
     found = followers(run)[0]
     found.steps += STEPS_MAX + 1
@@ -66,7 +66,7 @@ def test_a_node_that_goes_round_in_circles_is_seen() -> None:
         live(run, 1001)
 
 
-def test_a_leader_that_tells_a_voter_nothing_is_seen() -> None:
+def test_a_leader_that_does_not_notify_a_voter_is_detected() -> None:
     run = lived(10)
     live(run, 300)
     found = leader(run)

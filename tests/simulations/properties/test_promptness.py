@@ -1,4 +1,4 @@
-"""A planted violation of each property of promptness is seen."""
+"""A planted violation of each property of promptness is detected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_node_that_shuts_down_and_stays_is_a_violation() -> None:
         run.watch.stepped(followers(run)[0], "input:ShutDown", ShutDown(), [])
 
 
-def test_a_quorum_that_is_left_in_peace_is_prompt() -> None:
+def test_a_quorum_without_faults_is_prompt() -> None:
     run = lived()
     leader(run).node.kill()
 

@@ -1,4 +1,4 @@
-"""A planted violation of what disks promise is seen."""
+"""A planted violation of each property of disks is detected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulations.world.violation import Violation
 from tests.simulations.building import followers, lived
 
 
-def test_a_start_that_lacks_what_was_flushed_is_seen() -> None:
+def test_a_start_that_lacks_what_was_flushed_is_detected() -> None:
     run = lived()
     node = followers(run)[0].node
     node.kill()
@@ -24,7 +24,7 @@ def test_a_start_that_lacks_what_was_flushed_is_seen() -> None:
         node.start()
 
 
-def test_a_start_that_forgot_an_election_is_seen() -> None:
+def test_a_start_that_forgot_an_election_is_detected() -> None:
     run = lived()
     node = followers(run)[0].node
     node.kill()
@@ -34,7 +34,7 @@ def test_a_start_that_forgot_an_election_is_seen() -> None:
         node.start()
 
 
-def test_a_start_from_what_a_power_failure_would_take_is_seen() -> None:
+def test_a_start_from_state_that_is_not_durable_is_detected() -> None:
     run = lived()
     node = followers(run)[0].node
     node.kill()
@@ -49,7 +49,7 @@ def test_a_start_from_what_a_power_failure_would_take_is_seen() -> None:
         node.start()
 
 
-def test_a_refusal_to_start_from_what_a_crash_left_is_seen() -> None:
+def test_a_refusal_to_start_after_a_plain_crash_is_detected() -> None:
     run = lived()
     found = followers(run)[0]
 
@@ -57,7 +57,7 @@ def test_a_refusal_to_start_from_what_a_crash_left_is_seen() -> None:
         run.watch.refused_to_start(found, StorageError("a hole"))
 
 
-def test_a_refusal_to_start_from_a_damaged_disk_is_right() -> None:
+def test_a_refusal_to_start_from_a_damaged_disk_is_no_violation() -> None:
     run = lived()
     found = followers(run)[0]
     run.ledger.damaged.add(found.node.id)
@@ -65,7 +65,7 @@ def test_a_refusal_to_start_from_a_damaged_disk_is_right() -> None:
     run.watch.refused_to_start(found, StorageError("a hole"))
 
 
-def test_a_node_that_stops_without_a_fault_is_seen() -> None:
+def test_a_node_that_stops_without_a_fault_is_detected() -> None:
     run = lived()
     found = followers(run)[0]
 

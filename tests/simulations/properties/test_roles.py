@@ -1,4 +1,4 @@
-"""A planted violation of each property of roles is seen."""
+"""A planted violation of each property of roles is detected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulations.world.violation import Violation
 from tests.simulations.building import followers, leader, lived
 
 
-def test_an_epoch_that_falls_in_memory_is_seen() -> None:
+def test_an_epoch_that_falls_in_memory_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     follower.replica.role = replace(follower.replica.role, epoch=follower.replica.epoch - 1)
@@ -21,7 +21,7 @@ def test_an_epoch_that_falls_in_memory_is_seen() -> None:
         run.watch.stepped(follower, "input:Ticked", None, [])
 
 
-def test_a_high_watermark_that_falls_in_memory_is_seen() -> None:
+def test_a_high_watermark_that_falls_in_memory_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     assert follower.replica.high_watermark is not None
@@ -31,7 +31,7 @@ def test_a_high_watermark_that_falls_in_memory_is_seen() -> None:
         run.watch.stepped(follower, "input:Ticked", None, [])
 
 
-def test_a_high_watermark_beyond_the_log_is_seen() -> None:
+def test_a_high_watermark_beyond_the_log_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     follower.replica.log.committed = follower.replica.log.end + 1
@@ -43,7 +43,7 @@ def test_a_high_watermark_beyond_the_log_is_seen() -> None:
 @pytest.mark.parametrize(
     ("was", "now", "up"), [("Follower", "Leader", 0), ("Follower", "Candidate", 1), ("Follower", "Prospective", 1)]
 )
-def test_a_role_that_may_not_follow_is_seen(was: str, now: str, up: int) -> None:
+def test_a_role_that_may_not_follow_is_detected(was: str, now: str, up: int) -> None:
     run = lived()
     follower = followers(run)[0]
 
@@ -51,7 +51,7 @@ def test_a_role_that_may_not_follow_is_seen(was: str, now: str, up: int) -> None
         run.watch.noted(follower, "role_changed", {"was": was, "now": now, "epoch": follower.replica.epoch + up})
 
 
-def test_a_follower_of_itself_is_seen() -> None:
+def test_a_follower_of_itself_is_detected() -> None:
     run = lived()
     follower = followers(run)[0]
     follower.replica.role = replace(follower.replica.role, leader_id=follower.node.id)
@@ -60,13 +60,13 @@ def test_a_follower_of_itself_is_seen() -> None:
         run.watch.stepped(follower, "input:Ticked", None, [])
 
 
-def test_the_table_here_and_that_of_the_code_are_one() -> None:
+def test_the_table_of_transitions_equals_that_of_the_code() -> None:
     theirs = {(was.__name__, now.__name__) for was, following in NEXT.items() for now in following}
 
     assert set(TRANSITIONS) == theirs
 
 
-def test_the_core_tells_of_each_change_of_role() -> None:
+def test_the_core_reports_each_change_of_role() -> None:
     run = lived()
 
     assert run.watch.notes["role_changed"] >= 5

@@ -1,4 +1,4 @@
-"""Which lines count, and which of them are said to be missed."""
+"""Which lines count, and which of them are reported as missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a plan is what it takes, and no more."""
+"""A shrunk plan has what the violation needs, and no more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def needs(*kinds: str) -> Plan:
 
 
 def broken_where(holds: Callable[[Plan], bool], at_ms: int = 4999) -> Callable[[Plan], Outcome]:
-    """A level at which the first property is broken where this holds, at that time."""
+    """A level at which a property is violated if this condition holds, at that time."""
     return lambda plan: Outcome(plan.seed, "S01" if holds(plan) else "", at_us=at_ms * 1000)
 
 
@@ -47,7 +47,7 @@ def test_only_the_faults_that_are_needed_remain() -> None:
     assert shrinker.runs < 150
 
 
-def test_what_comes_after_the_break_is_cut_off() -> None:
+def test_faults_after_the_violation_are_cut_off() -> None:
     small = Shrinker(broken_where(lambda _plan: True, at_ms=3000), "S01", lambda _plan: ()).shrink(needs())
 
     assert (small.chaos_ms, small.faults, small.noise_ms) == (3001, [], [0, 0])
@@ -73,7 +73,7 @@ def test_noise_remains_only_on_the_links_that_need_it() -> None:
     assert small.noise_of == ["disk 2", "link 1 3"]
 
 
-def test_a_plan_that_breaks_another_property_is_not_taken() -> None:
+def test_a_plan_that_violates_another_property_is_rejected() -> None:
     plan = needs("kill")
 
     shrinker = Shrinker(lambda other: Outcome(1, "S01" if other == plan else "S02"), "S01", simpler)
@@ -91,7 +91,7 @@ def test_it_ends_when_its_runs_or_its_time_are_spent() -> None:
     assert (by_runs.runs, by_time.runs) == (5, 0)
 
 
-def test_a_world_without_noise_takes_no_decision_and_one_with_noise_counts_them() -> None:
+def test_only_a_world_with_noise_has_decisions_to_count() -> None:
     def decisions(*window: int) -> int:
         return play(Plan(3, chaos_ms=1000, calm=AMID, noise_ms=list(window)))[0].decisions
 
@@ -116,7 +116,7 @@ def test_timeouts_are_left_out_together() -> None:
     assert configs == [{}, {"fetch_timeout_ms": 200, "fetch_wait_max_ms": 50}, {"append_linger_ms": 5}]
 
 
-def test_a_tiny_schedule_takes_the_place_of_much_noise() -> None:
+def test_a_small_schedule_replaces_much_noise() -> None:
     held = Fault("hold", {"name": "Vote", "sender": 1, "for_ms": 80}, at_ms=100)
 
     def play_this(plan: Plan) -> Outcome:
@@ -134,7 +134,7 @@ def test_a_tiny_schedule_takes_the_place_of_much_noise() -> None:
     assert (small.faults, small.noise_ms, small.chaos_ms) == ([held], [0, 0], 151)
 
 
-def test_tiny_schedules_are_drawn_again_alike() -> None:
+def test_small_schedules_are_deterministic() -> None:
     plan = Plan(7, load=Load(every_ms=1000))
 
     first, again = (list(islice(tiny(plan), 6)) for _ in range(2))

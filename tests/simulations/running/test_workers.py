@@ -1,4 +1,4 @@
-"""Work in other processes: each task has one row, whatever becomes of it."""
+"""Work in other processes: each task has one row, even if it fails."""
 
 from __future__ import annotations
 

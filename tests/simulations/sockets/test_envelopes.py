@@ -1,4 +1,4 @@
-"""Envelopes and requests that are too large: what a node may say to them, and what is seen if it says another thing."""
+"""Envelopes and requests that are too large: the allowed answers of a node, and the detection of others."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def test_a_request_in_an_envelope_is_served_with_the_principal_of_its_sender(add
     assert not is_from(read(sent), CONTEXT)
 
 
-def test_addresses_are_printed_as_java_does() -> None:
+def test_addresses_are_printed_as_by_java() -> None:
     assert [printed(each) for each in ADDRESSES] == [
         "10.0.0.9", "10.0.0.9", "0:0:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:a0b1",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", _WRONGS)
-def test_what_cannot_be_opened_is_refused_as_is_expected_of_it(wrong: Any) -> None:
+def test_an_invalid_envelope_gets_the_expected_error(wrong: Any) -> None:
     plain = envelope()
     who, address, data = wrong(plain.request_principal, plain.client_host_address, plain.request_data)
     sent = envelope(request_principal=who, client_host_address=address, request_data=data)
@@ -67,7 +67,7 @@ def test_what_cannot_be_opened_is_refused_as_is_expected_of_it(wrong: Any) -> No
         check_answer("node 1", sent, EnvelopeResponse(response_data=None, error_code=Error.UNKNOWN_SERVER_ERROR))
 
 
-def test_an_answer_is_passed_on_but_where_another_is_to_be_asked() -> None:
+def test_a_response_is_passed_on_unless_it_has_not_controller() -> None:
     sound, elsewhere = answer(Error.NONE), answer(Error.NOT_CONTROLLER)
 
     check_answer("node 1", envelope(), sealed(HEADER, sound))
@@ -78,7 +78,7 @@ def test_an_answer_is_passed_on_but_where_another_is_to_be_asked() -> None:
         check_answer("node 1", envelope(), passed_on)
 
 
-def test_what_is_too_large_is_answered_by_one_error_or_not_at_all() -> None:
+def test_a_request_that_is_too_large_gets_one_error_or_no_response() -> None:
     check_large("node 1", Error.POLICY_VIOLATION, answer(Error.POLICY_VIOLATION))
 
     with pytest.raises(Violation, match="W07"):

@@ -1,4 +1,6 @@
-"""Whole nodes live through faults with all that they say as bytes on sockets, and the same plan has the same life."""
+"""Whole nodes under faults, with all messages as bytes on sockets: no property is violated, and
+traces are deterministic.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ def test_every_property_of_whole_nodes_holds(seed):
     assert outcome.acknowledged > 0
 
 
-def test_a_plan_from_its_json_has_the_same_life():
+def test_a_plan_read_from_json_has_the_same_trace():
     plan = draw(29)
 
     again = read(show(plan))

@@ -1,4 +1,4 @@
-"""A copied replica goes its own way, and what tells replicas apart leaves out what only counts up."""
+"""A copied replica is independent, and the comparison of replicas leaves out counters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_copy_changes_independently_of_its_original() -> None:
     assert frozen_replica(other) != before
 
 
-def test_a_copy_does_what_the_original_does() -> None:
+def test_a_copy_behaves_like_the_original() -> None:
     replica = Laboratory().boot(1, None, ()).machine.replica
     other = copy(replica)
 

@@ -1,4 +1,4 @@
-"""What nodes were seen to be is held against the specification."""
+"""Observations of nodes are checked against the specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small worlds are looked at whole, over the real core; what is wrong in it is found, with the way there."""
+"""Small worlds are searched completely, over the real core; a violation is found, with the path to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulations.spec.search import search
 SMALL = Scope(epochs=1, records=1, ticks=0, losses=1, crashes=0, in_flight=2, led=True)
 
 
-def test_no_state_of_a_small_world_breaks_a_property() -> None:
+def test_no_state_of_a_small_world_violates_a_property() -> None:
     found = search(SMALL)
 
     assert (found.broken, found.is_whole) == ("", True)

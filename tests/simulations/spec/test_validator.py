@@ -1,4 +1,4 @@
-"""Steps of worlds are held against the specification: those that it allows pass, the first other one is told."""
+"""Steps of worlds are checked against the specification: allowed ones pass, the first other one is reported."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from simulations.spec.values import UNKNOWN, Disk, Election, Log, Node
 LOG = Log(0, 0, ((1, 4), (3, 9)))
 
 
-def test_a_log_grows_and_is_cut_by_epochs() -> None:
+def test_a_log_is_extended_and_truncated_by_epochs() -> None:
     assert LOG.appended(3, 12) == Log(0, 0, ((1, 4), (3, 12)))
     assert LOG.appended(5, 10) == Log(0, 0, ((1, 4), (3, 9), (5, 10)))
     assert LOG.cut(6) == Log(0, 0, ((1, 4), (3, 6)))
@@ -18,7 +18,7 @@ def test_a_log_grows_and_is_cut_by_epochs() -> None:
     assert LOG.cut(0) == Log()
 
 
-def test_a_log_that_begins_later_knows_the_epoch_before() -> None:
+def test_a_log_with_a_later_start_knows_the_epoch_before() -> None:
     assert LOG.begun(4) == Log(4, 1, ((3, 9),))
     assert LOG.begun(6) == Log(6, 3, ((3, 9),))
     assert LOG.begun(9).last_epoch == 3
@@ -41,7 +41,7 @@ def test_the_end_of_an_epoch_is_that_of_the_newest_one_not_above_it(epoch: int, 
         (Log(12, 3, ()), UNKNOWN),
     ],
 )
-def test_logs_share_what_has_the_same_epochs(other: Log, shared: int) -> None:
+def test_logs_share_the_records_of_equal_epochs(other: Log, shared: int) -> None:
     assert LOG.shares(other) == shared == other.shares(LOG)
 
 
@@ -56,7 +56,7 @@ def test_a_crash_leaves_what_was_durable_and_any_prefix_of_pending_writes() -> N
     assert "its log was" in may_survive(disk, saved, LOG.appended(4, 11))
 
 
-def test_a_crash_may_leave_an_empty_log_behind_a_snapshot_of_a_later_epoch_alone() -> None:
+def test_a_crash_may_leave_an_empty_log_only_after_a_snapshot_of_a_later_epoch() -> None:
     disk = Disk(Election(4, 1), LOG)
     later, same = Log(5, 4), Log(5, LOG.last_epoch)
 

@@ -1,4 +1,4 @@
-"""Connections are made as kernels make them."""
+"""Connections behave as between kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a disk keeps: all that was synced, and of the rest whatever luck lets through."""
+"""A disk keeps all synced data, and a random part of the rest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def named(data: bytes) -> tuple[Disk, SimFiles, int, Inode]:
 
 
 def after_power_failures(disk: Disk, path: str, *, journal: bool = True, times: int = 300) -> set[bytes | None]:
-    """What a file may be after the power failed; None where it is not there."""
+    """The possible contents of a file after a power failure; None if it is missing."""
     found: set[bytes | None] = set()
     for seed in range(times):
         copy = clone(disk)
@@ -52,7 +52,7 @@ def clone(disk: Disk) -> Disk:
     return deepcopy(disk)
 
 
-def test_what_was_synced_with_its_name_outlives_any_power_failure() -> None:
+def test_a_file_synced_with_its_name_survives_any_power_failure() -> None:
     disk, on = fresh()
     on.sync(write(on, "d/a", b"kept"))
     on.sync_directory("d")
@@ -60,14 +60,14 @@ def test_what_was_synced_with_its_name_outlives_any_power_failure() -> None:
     assert after_power_failures(disk, "d/a") == {b"kept"}
 
 
-def test_a_name_that_was_not_synced_may_be_gone_or_not() -> None:
+def test_a_name_that_was_not_synced_may_survive_or_not() -> None:
     disk, on = fresh()
     on.sync(write(on, "d/a", b"kept"))
 
     assert after_power_failures(disk, "d/a") == {b"kept", None}
 
 
-def test_bytes_that_were_not_synced_survive_in_part_and_torn() -> None:
+def test_unsynced_bytes_survive_in_part_and_torn() -> None:
     disk, on = fresh()
     handle = write(on, "d/a", b"kept")
     on.sync(handle)
@@ -156,7 +156,7 @@ def test_a_killed_process_leaves_the_page_cache_behind() -> None:
     assert found.read(found.open("d/a"), 0, 100) == b"never synced"
 
 
-def test_after_its_end_a_process_reaches_no_file() -> None:
+def test_a_process_that_ended_cannot_access_files() -> None:
     _, on = fresh()
     handle = write(on, "d/a", b"x")
     on.die()
@@ -165,7 +165,7 @@ def test_after_its_end_a_process_reaches_no_file() -> None:
         on.read(handle, 0, 1)
 
 
-def test_a_sync_does_not_cover_what_is_written_while_it_runs() -> None:
+def test_a_sync_does_not_cover_writes_made_while_it_runs() -> None:
     disk = Disk()
     disk.directories.add("d")
     handles: list[int] = []
@@ -183,7 +183,7 @@ def test_a_sync_does_not_cover_what_is_written_while_it_runs() -> None:
     assert bytes(disk.files["d/a"].synced) == b"A"
 
 
-def test_a_failed_sync_has_lost_what_it_was_to_write() -> None:
+def test_a_failed_sync_loses_its_writes() -> None:
     disk = Disk()
     disk.directories.add("d")
 
@@ -202,7 +202,7 @@ def test_a_failed_sync_has_lost_what_it_was_to_write() -> None:
     assert bytes(disk.files["d/a"].synced) == b""
 
 
-def test_a_full_disk_takes_a_part_and_says_so() -> None:
+def test_a_write_to_a_full_disk_is_partial_and_fails() -> None:
     disk, on = fresh()
     disk.full = True
     handle = on.open("d/a", create=True)
@@ -213,7 +213,7 @@ def test_a_full_disk_takes_a_part_and_says_so() -> None:
     assert (raised.value.errno, on.size(handle)) == (errno.ENOSPC, 4)
 
 
-def test_a_rotten_bit_is_read_flipped_until_it_is_written_anew() -> None:
+def test_a_flipped_bit_is_read_until_it_is_overwritten() -> None:
     disk, on = fresh()
     handle = write(on, "d/a", b"\x00\x00")
     disk.files["d/a"].rot[1] = 4
@@ -230,7 +230,7 @@ def test_files_are_known_by_their_names() -> None:
     ]  # fmt: skip
 
 
-def test_what_a_failed_sync_lost_goes_to_the_disk_with_the_sectors_of_later_writes_alone() -> None:
+def test_writes_lost_by_a_failed_sync_reach_the_disk_only_with_later_writes_to_their_sectors() -> None:
     disk, on, handle, inode = named(b"a" * (SECTOR_BYTES + 88))
     inode.lose(inode.written)
     on.write(handle, SECTOR_BYTES + 88, b"b" * 10)
@@ -241,7 +241,7 @@ def test_what_a_failed_sync_lost_goes_to_the_disk_with_the_sectors_of_later_writ
     assert not any(each and b"b" in each and each[SECTOR_BYTES : SECTOR_BYTES + 88] != b"a" * 88 for each in found)
 
 
-def test_what_was_written_while_a_sync_failed_goes_with_its_sectors_too() -> None:
+def test_writes_made_during_a_failed_sync_also_carry_lost_bytes_of_their_sectors() -> None:
     disk, on, handle, inode = named(b"a" * 100)
     before = inode.written
     on.write(handle, 100, b"b" * 10)
@@ -253,7 +253,7 @@ def test_what_was_written_while_a_sync_failed_goes_with_its_sectors_too() -> Non
     assert bytes(100) + b"b" * 10 not in found
 
 
-def test_a_size_is_not_lost_by_a_failed_sync_and_later_bytes_go_behind_it() -> None:
+def test_a_failed_sync_does_not_lose_the_size_and_later_bytes_follow_it() -> None:
     _, on, handle, inode = named(b"A" * 100 + b"B" * 300)
     on.sync(handle)
     on.truncate(handle, 100)
@@ -266,7 +266,7 @@ def test_a_size_is_not_lost_by_a_failed_sync_and_later_bytes_go_behind_it() -> N
     assert bytes(inode.synced) == b"A" * 100 + b"C" * 50 + b"D" * 50
 
 
-def test_a_later_write_that_is_cut_off_again_leaves_no_larger_file() -> None:
+def test_a_later_write_that_is_truncated_leaves_no_larger_file() -> None:
     _, on, handle, inode = named(b"A" * 1000)
     before = inode.written
     on.write(handle, 1000, b"B" * 100)

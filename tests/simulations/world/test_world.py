@@ -1,4 +1,4 @@
-"""Time, clocks and luck of a world."""
+"""Time, clocks and random streams of a world."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulations.world.streams import between, stream
 from simulations.world.world import MS, SECOND, TooBusy, World
 
 
-def test_what_is_due_happens_in_order_of_time_and_then_of_arrival() -> None:
+def test_events_happen_in_order_of_time_and_then_of_insertion() -> None:
     world, seen = World(), []
     world.at(20, seen.append, "c")
     world.at(10, seen.append, "a")
@@ -21,7 +21,7 @@ def test_what_is_due_happens_in_order_of_time_and_then_of_arrival() -> None:
     assert (seen, world.now, world.events) == (["a", "b", "c"], 20, 3)
 
 
-def test_what_is_beyond_the_horizon_is_not_lost_when_the_run_goes_on() -> None:
+def test_events_after_the_end_of_a_run_happen_in_the_next_run() -> None:
     world, seen = World(), []
     world.at(30, seen.append, "x")
 
@@ -67,12 +67,12 @@ def test_a_monotonic_clock_never_goes_back() -> None:
     assert shown[20:40] == [shown[20]] * 20
 
 
-def test_streams_of_other_names_do_not_hang_together() -> None:
+def test_streams_of_different_names_are_independent() -> None:
     assert stream(1, "a").random() == stream(1, "a").random()
     assert len({stream(*names).random() for names in ((1, "a"), (1, "b"), (2, "a"), (1, "a", 1))}) == 4
 
 
-def test_between_has_both_ends() -> None:
+def test_between_includes_both_ends() -> None:
     rng = stream(1)
 
     assert {between(rng, 3, 5) for _ in range(100)} == {3, 4, 5}
