@@ -1,6 +1,6 @@
-"""Mutants that no world can tell from the code as it is, or whose harm lies beyond what is simulated; each with the reason.
+"""Mutants that are equivalent to the code, or whose effects are not simulated; each with the reason.
 
-BOUNDARY.md lists them; `mutants --surviving` looks whether one is caught by now.
+BOUNDARY.md lists them; `mutants --surviving` checks whether one is caught by now.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from simulations.mutants.row import Edit, Mutant
 
 
 class Survivor(NamedTuple):
-    """is_equivalent: nothing that the code promises breaks; else it is a bug, and what would show it is not simulated."""
+    """is_equivalent: the mutant violates nothing that the code guarantees; else it is a bug with effects that are not simulated."""
 
     mutant: Mutant
     is_equivalent: bool
@@ -25,9 +25,9 @@ SURVIVORS = (
             (Edit("raft.vote", "    return role.leader_id is None and is_up_to_date", "    return is_up_to_date"),),
         ),
         is_equivalent=True,
-        why="Who leads an epoch was elected by a majority, and each of these votes is on disk and stays. So nobody else"
-        " can have a majority in that epoch, whatever those say who have not voted: one vote more elects nobody, and is"
-        " given once, as before.",
+        why="The leader of an epoch was elected by a majority, and each of these votes is on disk and stays. So no "
+        "other candidate can have a majority in that epoch, even with all remaining votes: the additional vote "
+        "elects nobody, and is given once, as before.",
     ),
     Survivor(
         Mutant(
@@ -39,8 +39,8 @@ SURVIVORS = (
             ),
         ),
         is_equivalent=False,
-        why="What passes TCP is not damaged here, and a leader's snapshot that rots is found when its file is opened. Unit"
-        " tests hand damaged parts over.",
+        why="Bytes on a TCP connection are not damaged here, and a leader's damaged snapshot is detected when its "
+        "file is opened. Unit tests deliver damaged parts.",
     ),
     Survivor(
         Mutant(
@@ -48,9 +48,9 @@ SURVIVORS = (
             (Edit("raft.append", "        or proposal.epoch != role.epoch\n", ""),),
         ),
         is_equivalent=False,
-        why="A state machine that is told that it leads no more writes nothing. What it wrote before would have to be on"
-        " its way for as long as an election takes, while the log was cut and came to the same length again, as each epoch"
-        " begins with a record; nothing here is on its way for so long.",
+        why="A state machine that learns that it leads no more writes nothing. A write from before would have to be "
+        "delayed for as long as an election takes, while the log was truncated and grew to the same length "
+        "again, since each epoch begins with a record; nothing here is delayed for so long.",
     ),
     Survivor(
         Mutant(
@@ -61,8 +61,8 @@ SURVIVORS = (
             ),),
         ),
         is_equivalent=True,
-        why="Nothing is cut while a flush is under way: a follower fetches when all that it has is on disk, and only "
-        "what it is answered cuts its log. Without that guard, D01, the two are caught together.",
+        why="The log is not truncated while a flush is under way: a follower fetches when all its records are on "
+        "disk, and only an answer makes it truncate. Without that rule, D01, the two are caught together.",
     ),
     Survivor(
         Mutant(
@@ -74,9 +74,9 @@ SURVIVORS = (
             ),
         ),
         is_equivalent=False,
-        why="A snapshot is fetched when the leader's log begins behind what is asked for, and what a snapshot holds "
-        "is committed. So it is newer than the log of who asks, which grows no more until it is there. It would "
-        "take a leader that lies.",
+        why="A snapshot is fetched if the leader's log starts after the fetch offset, and a snapshot has only "
+        "committed records. So it is newer than the log of the follower, which does not grow until the snapshot "
+        "is there. Only a faulty leader could send another.",
     ),
     Survivor(
         Mutant(
@@ -84,8 +84,8 @@ SURVIVORS = (
             (Edit("raft.storage.segment", "        self.files.truncate(self.handle, position)\n        self.files.sync(self.handle)\n", "        self.files.truncate(self.handle, position)\n"),),
         ),
         is_equivalent=True,
-        why="What is cut is on disk before anything is appended, if not at once: a follower fetches when all is "
-        "flushed, and who comes to lead has saved its vote behind the flush of the cut, by the same thread.",
+        why="A truncation is on disk before anything is appended, if not at once: a follower fetches when all is "
+        "flushed, and a new leader has saved its vote after the flush of the truncation, on the same thread.",
     ),
     Survivor(
         Mutant(
@@ -93,8 +93,8 @@ SURVIVORS = (
             (Edit("raft.snapshots", "    if snapshot.end_offset < log.start or log.snapshot(snapshot) is not None:", "    if log.snapshot(snapshot) is not None:"),),
         ),
         is_equivalent=True,
-        why="Who takes a snapshot takes it of what it has applied, and that is never less than where its log begins: "
-        "a log that starts over is loaded before anything else is applied.",
+        why="A node takes a snapshot of the records that it has applied, and never below the start of its log: a log "
+        "that was reset is loaded before any other record is applied.",
     ),
     Survivor(
         Mutant(
@@ -102,7 +102,7 @@ SURVIVORS = (
             (Edit("raft.storage.recovery", "            except FileNotFoundError:\n                return None\n            try:", "            except FileNotFoundError:\n                raise StorageError('no index') from None\n            try:"),),
         ),
         is_equivalent=False,
-        why="An index is named on disk before the committed prefix that speaks of it, by the same sync of the "
-        "directory. So it takes somebody who removes the file; unit tests do.",
+        why="The name of an index is on disk before the committed prefix that refers to it, by the same sync of the "
+        "directory. So an operator would have to remove the file; unit tests do.",
     ),
 )  # fmt: skip
