@@ -1,8 +1,7 @@
-"""Made-up histories of clusters, of any size: to try the tables on, and to measure them.
+"""Generated histories of clusters, of any size: to try the tables, and to measure them.
 
-A cluster is made, then lives through what clusters live through: brokers are fenced and come back, leaders and ISRs
-follow, replicas are reassigned, configs and ACLs change, controllers are elected. Records are encoded by columns,
-millions in seconds.
+A cluster is created, and then its brokers are fenced and return, leaders and ISRs change, replicas are reassigned,
+configs and ACLs change, controllers are elected. Records are encoded by columns, millions in seconds.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEGMENT_BYTES = 128 << 20
-BATCH_RECORDS = 2_000  # what a fence writes in one batch
-SMALL_BATCH = 120  # what a broker asks for in one AlterPartition
+BATCH_RECORDS = 2_000  # records of a fencing in one batch
+SMALL_BATCH = 120  # partitions in one AlterPartition request
 REPLICAS = 3
 METADATA_VERSION = 30  # 4.3-IV0
 BEGIN_MS = 1_767_225_600_000  # 2026-01-01
@@ -43,7 +42,7 @@ _FENCE, _UNFENCE = 1, -1
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a history is: records in all, and partitions at its end."""
+    """The size of a history: records in all, and partitions at its end."""
 
     records: int
     partitions: int
@@ -52,7 +51,7 @@ class Size:
 
 
 class Log:
-    """A log under construction. Times advance with what is written."""
+    """A log under construction. Its time advances with each batch."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -63,7 +62,7 @@ class Log:
         self.file: Any = None
 
     def write(self, data: bytes, count: int) -> None:
-        """Append a batch of so many records."""
+        """Append a batch of this many records."""
         if self.size >= SEGMENT_BYTES:
             self.close()
             self.file = (self.directory / segment_name(self.offset, LOG)).open("wb")
@@ -79,7 +78,7 @@ class Log:
         self.write(data, len(values))
 
     def rows(self, parts: list[Rows], batch_records: int, step_ms: int) -> None:
-        """Append rows, so many in a batch, `step_ms` apart."""
+        """Append rows, this many per batch, `step_ms` apart."""
         for part in parts:
             for start in range(0, len(part), batch_records):
                 body, count = batch_body([part[start : start + batch_records]])
@@ -133,7 +132,7 @@ class Life:
             self.register(broker)
 
     def register(self, broker: int) -> None:
-        """A broker comes, fenced, and is unfenced."""
+        """A broker registers, fenced, and is unfenced."""
         log = self.log
         self.epochs[broker] = log.offset
         record = RegisterBrokerRecord(
@@ -177,17 +176,17 @@ class Life:
             self._grown("leader", replicas[:, 0].copy())
 
     def _grown(self, name: str, more: NDArray[Any]) -> None:
-        """Put rows behind a column; they are joined by `settle`, before the column is needed."""
+        """Append rows to a column; they are joined by `settle`, before the column is needed."""
         self.added.setdefault(name, []).append(more)
 
     def settle(self) -> None:
-        """Join what was added."""
+        """Join the appended rows."""
         for name, more in self.added.items():
             setattr(self, name, np.concatenate([getattr(self, name), *more]))
         self.added = {}
 
     def outage(self, broker: int) -> None:
-        """A broker is fenced, its partitions follow, it comes back and catches up; leaders go back to it."""
+        """A broker is fenced, its partitions change, it returns and catches up; its leaderships return to it."""
         log = self.log
         lagging = self.lag()
         mine = self.replicas == broker
@@ -217,14 +216,16 @@ class Life:
         log.rows(self._changes(back, np.ones(len(back), bool), isr=False), BATCH_RECORDS, 5)
 
     def lag(self) -> NDArray[np.int64]:
-        """Of some partitions the followers fall behind, so that with their leader goes all that they have."""
+        """The followers of some partitions fall behind, so that the partitions become offline with their leader."""
         rows = np.unique(self.rng.integers(0, len(self.leader), max(len(self.leader) // 200, 8)))
         self.in_isr[rows] = self.replicas[rows] == self.leader[rows][:, None]
         self.log.rows(self._changes(rows, np.zeros(len(rows), bool)), SMALL_BATCH, 3)
         return rows
 
     def _changes(self, rows: NDArray[np.int64], leads: NDArray[np.bool_], *, isr: bool = True) -> list[Rows]:
-        """Records of the state of these partitions. leads: which name a leader; isr: whether they have the ISR."""
+        """PartitionChangeRecords with the state of these partitions. leads: which have a leader field; isr: whether
+        they have the ISR.
+        """
         found = []
         sizes = self.in_isr[rows].sum(axis=1) if isr else np.zeros(len(rows), int)
         for size in np.unique(sizes).tolist():
@@ -241,7 +242,7 @@ class Life:
         return found
 
     def reassign(self, count: int) -> None:
-        """Some partitions get another last replica: asked for, and some minutes later done."""
+        """Some partitions get another last replica: requested, and completed some minutes later."""
         rows = np.unique(self.rng.integers(0, len(self.leader), count))
         rows = rows[self.in_isr[rows].all(axis=1)]
         brokers = np.array(self.brokers, np.int32)
@@ -279,7 +280,7 @@ class Life:
         self.log.records([(record, 0)])
 
     def permit(self) -> None:
-        """A principal may read a topic from now on; the permission before the last is taken back."""
+        """A principal gets an ACL to read a topic; the ACL before the last is removed."""
         name, _ = self.topics[int(self.rng.integers(0, len(self.topics)))]
         acl = AccessControlEntryRecord(
             id=self._uuid(), resource_type=2, resource_name=name, pattern_type=3,
@@ -292,7 +293,7 @@ class Life:
         self.log.records(records)
 
     def remove_topic(self) -> None:
-        """The last topic goes, with its partitions."""
+        """The last topic is removed, with its partitions."""
         _, topic_id = self.topics.pop()
         self.log.records([(RemoveTopicRecord(topic_id=topic_id), 0)])
         keep = (self.topic_ids != np.frombuffer(topic_id, np.uint8)).any(axis=1)
@@ -300,13 +301,13 @@ class Life:
             setattr(self, name, getattr(self, name)[keep])
 
     def elect(self) -> None:
-        """The active controller is lost, and another elected some seconds later."""
+        """The active controller is lost, and another is elected some seconds later."""
         self.log.time_ms += int(self.rng.integers(900, 5000))
         self.log.epoch += 1
         self.log.elect(self.log.epoch % 3 + 1)
 
     def quiet(self, seconds: int) -> None:
-        """Nothing happens; twice a second that is written down."""
+        """Nothing changes; a NoOpRecord is written twice a second."""
         for _ in range(min(seconds * 2, 200)):
             self.log.records([(NoOpRecord(), 0)])
             self.log.time_ms += 500
@@ -315,7 +316,9 @@ class Life:
 def write_history(
     directory: Path, size: Size, seed: int, progress: Callable[[int], None] = lambda _records: None
 ) -> str:
-    """Write a node's directory with a history of about that size; the cluster's id. A seed gives the same bytes."""
+    """Write a node's directory with a history of about that size; returns the cluster's id. A seed
+    gives the same bytes.
+    """
     rng = np.random.default_rng((seed, 1))
     cluster_id = uuid_text(random_uuid(lambda bits: int.from_bytes(rng.bytes(bits // 8), "big")))
     partition = Path(directory, PARTITION_DIRECTORY)

@@ -1,7 +1,7 @@
-"""The Spark session: the one place that builds it, with all that must be said before its JVM starts.
+"""The Spark session: the only place that builds it, with all settings that the JVM needs before it starts.
 
-Not set up here, three things break: the workers take the `python3` of the PATH, which has no pyarrow; a host whose name
-does not resolve ends the JVM; and there may be no JVM, or one that Spark does not run on.
+By default three things can fail: the workers use the `python3` of the PATH, which has no pyarrow; the JVM exits if the
+host's name does not resolve; and there may be no JVM, or one that Spark does not support.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JAVA_MIN = 17
-# The JVM of a job that is short, whose start costs more than slow code. By itself it would have room for 48 MiB of
-# compiled code, which some 500 stages fill: then the job fails.
+# Options of the JVM for a short job, in which compiling costs more than slow code. The default code cache of 48 MiB is
+# full after some 500 stages: then the job fails.
 SHORT_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 _VERSION = re.compile(r'version "(\d+)')
 _LOG4J = """\
@@ -36,7 +36,7 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{3}
 
 
 class NoSpark(Exception):
-    """Spark cannot run here. One line that says what is missing."""
+    """Spark cannot run here. The text is one line that says what is missing."""
 
 
 def spark_session(
@@ -48,8 +48,8 @@ def spark_session(
 ) -> Any:
     """The session of this process, made if there is none.
 
-    master: any of Spark's. settings: Spark's own, over ours. is_short: for runs of seconds, in which a JIT compiler
-    costs more than it wins. Raises NoSpark where pyspark or a JVM is missing.
+    master: any of Spark's. settings: Spark's own, over ours. is_short: for runs of seconds, in which the JIT compiler
+    costs more than it saves. Raises NoSpark if pyspark or a JVM is missing.
     """
     try:
         from pyspark.sql import SparkSession
@@ -76,7 +76,7 @@ def prepare_environment() -> None:
 
 
 def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
-    """Spark's settings as we want them."""
+    """Our defaults for Spark's settings."""
     cores = cores_of(master)
     java = f"-Xss8m -Dlog4j2.configurationFile={_log4j_file()}"
     if is_short:
@@ -106,7 +106,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
 
 
 def cores_of(master: str) -> int:
-    """How many cores a local master uses; for others those of this machine, as a measure."""
+    """The number of cores of a local master; for other masters those of this machine, as an estimate."""
     found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
     if found is not None and found[1] is None:
         return 1
@@ -156,7 +156,9 @@ def java_version(home: Path) -> int:
 
 
 def _without_vector_module(real: Path) -> Path:
-    """A home whose `java` drops an option that Spark gives: JVMs made for packages lack the module that it names."""
+    """A Java home whose `java` drops an option that Spark passes: JVMs in packages may lack the
+    module that it names.
+    """
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "kraft-quorum", "java")
     script = home / "bin" / "java"
     text = (
@@ -172,7 +174,7 @@ def _without_vector_module(real: Path) -> Path:
 
 
 def _log4j_file() -> Path:
-    """A file that tells Spark to print errors alone."""
+    """A log4j file by which Spark prints only errors."""
     path = Path(
         tempfile.gettempdir(), f"kraft-pipeline-log4j2-{os.getuid() if hasattr(os, 'getuid') else 0}.properties"
     )

@@ -15,7 +15,7 @@ _worker = daemon.worker
 
 
 def worker(sock: Any, authenticated: bool) -> int:
-    """As Spark's; 1, which ends the worker, where nobody reads any more."""
+    """Spark's worker; returns 1, which ends the worker, if the connection was closed."""
     try:
         return int(_worker(sock, authenticated))
     except BrokenPipeError:

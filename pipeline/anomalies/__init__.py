@@ -1,5 +1,5 @@
-"""Patterns in the history of a cluster that call for a look: flapping brokers, ISR storms, ghost voters.
+"""Patterns in the history of a cluster that need attention: flapping brokers, ISR storms, ghost voters.
 
-The definition of each stands in its module, and in DESIGN.md. They take rows, and know nothing of Spark; `search`
-asks the tables for the rows.
+The definition of each is in its module, and in DESIGN.md. They take rows, and do not know Spark; `search` queries the
+tables for the rows.
 """

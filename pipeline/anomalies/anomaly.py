@@ -1,4 +1,4 @@
-"""What was found: one pattern, of one subject, from one time to another."""
+"""An anomaly: one pattern, of one subject, from one time to another."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Flapping brokers: those that keep falling out of service.
+"""Flapping brokers: brokers that fail repeatedly.
 
-Definition. A broker falls when it was active, neither fenced nor shutting down, and is fenced, or registers anew
-because its process died. It flaps when it falls at least 3 times within 10 minutes. Falls that follow each other
-within that time are one episode, from its first fall to its last. A controlled shutdown is no fall, however often it
-is done.
+Definition. A broker falls when it was active (neither fenced nor shutting down) and is fenced, or registers again
+because its process died. It flaps when it falls at least 3 times within 10 minutes. Falls that follow each other within
+that time are one episode, from its first fall to its last. A controlled shutdown is no fall.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ KIND = "flapping broker"
 
 
 class Fall(NamedTuple):
-    """The end of an active session. reason: fenced, or registered (anew)."""
+    """The end of an active session. reason: fenced, or registered (again)."""
 
     cluster: str
     broker: int

@@ -1,11 +1,11 @@
 """Ghost voters: voters that count for the majority of the quorum but do not run.
 
-Definition. A voter of the newest voter set is a ghost when either
+Definition. A voter of the newest voter set is a ghost if either
 - it has been a voter for at least 10 minutes, no controller of its id ever registered, and another voter's did (from
   metadata.version 3.7 on all controllers register); or
-- it was a voter in the last 20 elections or more, and neither won one nor is named among those who granted one.
-A leader names the votes that made its majority, so a voter that is merely slow may be missing from some elections, and
-by chance from several: hence 20 of them. Each ghost costs the quorum a failure that it can no longer bear.
+- it was a voter in the last 20 elections or more, and neither won one nor is among the granting voters of one.
+A leader records the votes that made its majority, so a slow voter may be missing from some elections, and by chance
+from several: hence 20 of them. Each ghost reduces by one the failures that the quorum tolerates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ KIND = "ghost voter"
 
 
 class VoterSet(NamedTuple):
-    """Who may vote from an offset on. granting: at an election, the leader and those who voted for it; else None."""
+    """The voters from an offset on. granting: at an election, the leader and the voters that voted
+    for it; else None.
+    """
 
     cluster: str
     offset: int

@@ -1,4 +1,5 @@
-"""Looking for anomalies in the tables: what each definition needs is asked for in Spark SQL, and judged in its module.
+"""The search for anomalies in the tables: Spark SQL queries the rows that each definition needs, its module evaluates
+them.
 
 The tables are temp views by their names, as `pipeline.report.gather` makes them.
 """
@@ -23,7 +24,7 @@ select cluster, broker, state, end_reason, unix_millis(end_time) time_ms
 from broker_sessions where end_offset is not null and state = 'active'
 """
 
-# A replica that left an ISR while its broker was active, but not because a reassignment was over.
+# A replica that left an ISR while its broker was active, but not because a reassignment completed.
 _DROPS = """
 select i.cluster, unix_millis(i.time) div {span} * {span} start_ms, s.broker, count(*) drops
 from (select c.cluster, c.`offset`, c.time, explode(shrunk) broker
@@ -81,7 +82,7 @@ def _elections(session: Any) -> list[VoterSet]:
 
 
 def _voter_sets(session: Any) -> list[VoterSet]:
-    """What voter sets the log itself holds (KIP-853)."""
+    """The voter sets in the log itself (KIP-853)."""
     return [
         VoterSet(
             row.cluster, row.offset, row.time_ms, frozenset(one["voterId"] for one in json.loads(row.json)["voters"])

@@ -1,9 +1,9 @@
 """ISR storms: many ISRs shrink at once although no broker stopped.
 
-Definition. A replica is dropped when it leaves its partition's ISR while its broker is active: when a broker is
-fenced, shuts down, or starts anew, or a reassignment ends, the ISRs shrink that must, and that is no drop. A storm is a
-minute in which at least 10 replicas are dropped, and at least one for every hundred partitions of the cluster. Minutes
-that overlap or touch are one storm. A slow disk, a long pause of a broker's JVM or a bad network show like this.
+Definition. A replica is dropped when it leaves its partition's ISR while its broker is active. ISRs that shrink because
+a broker is fenced, shuts down or restarts, or because a reassignment completes, do not count. A storm is a minute in
+which at least 10 replicas are dropped, and at least one for every hundred partitions of the cluster. Minutes that
+overlap or touch are one storm. Possible causes are a slow disk, a long pause of a broker's JVM, or a bad network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`kraft-pipeline history`: directories with made-up histories, to try the tables on and to measure them."""
+"""`kraft-pipeline history`: writes directories with generated histories, to try the tables and to measure them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Exit code 1 where a directory is there already."""
+    """Exit code 1 if a directory exists already."""
     from pipeline.histories import Size, write_history
 
     shares = [

@@ -1,4 +1,4 @@
-"""`kraft-pipeline ingest`: what the logs have, and the warehouse has not, as rows of the table `records`."""
+"""`kraft-pipeline ingest`: adds the records of the logs that are not in the warehouse yet to the table `records`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Exit code 1, with one line, where nothing could be read; 0 also where some of it could not."""
+    """Exit code 1, with one line, if nothing could be read; 0 also if some of it could not."""
     return exit_code(lambda: _ingest(arguments))
 
 

@@ -26,7 +26,7 @@ def usage() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; its exit code. A command that is none: usage on stderr, 1."""
+    """Run a command; returns its exit code. For an unknown command, usage on stderr and 1."""
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in {"-h", "--help", "help"}:
         print(usage())

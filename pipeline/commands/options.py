@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they tell how far they are."""
+"""Options that several commands share, and progress output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINE = 100
 
 
 def add_source(parser: ArgumentParser) -> None:
-    """What is read."""
+    """Add the options of the source."""
     parser.add_argument(
         "source", nargs="*", metavar="PATH",
         help="a node's directory, a folder of the nodes of one cluster, a copy of either, or a glob of these",
@@ -37,7 +37,7 @@ def add_source(parser: ArgumentParser) -> None:
 
 
 def add_spark(parser: ArgumentParser) -> None:
-    """Where the tables are, and what computes them."""
+    """Add the options of the warehouse and of Spark."""
     parser.add_argument(
         "--warehouse", default=WAREHOUSE, metavar="DIR", help=f"the directory of the tables (default ./{WAREHOUSE})"
     )
@@ -46,12 +46,12 @@ def add_spark(parser: ArgumentParser) -> None:
 
 
 def wants_source(arguments: Namespace) -> bool:
-    """Whether anything to read was named."""
+    """Whether a source was named."""
     return bool(arguments.source or arguments.quorum or arguments.watch)
 
 
 def source_options(arguments: Namespace) -> dict[str, str]:
-    """The options of the source; raises OptionError where they ask for nothing, or for too much."""
+    """The options of the source; raises OptionError if they name none, or conflict."""
     from pipeline.source.logs import logs_of
 
     found: dict[str, str] = {}
@@ -70,7 +70,7 @@ def source_options(arguments: Namespace) -> dict[str, str]:
 
 
 def tell_skipped(options: dict[str, str]) -> None:
-    """A line for each path that is no log of those that are meant, each time that it is named."""
+    """Print a line for each path that is not a log of the given clusters."""
     from pipeline.source.directories import find
     from pipeline.source.logs import Directories, logs_of
 
@@ -81,7 +81,7 @@ def tell_skipped(options: dict[str, str]) -> None:
 
 
 def session_for(arguments: Namespace) -> Any:
-    """A session as the options ask for; raises NoSpark."""
+    """A session with these options; raises NoSpark."""
     from pipeline.session import spark_session
 
     settings = dict(pair.partition("=")[::2] for pair in arguments.conf)
@@ -90,12 +90,12 @@ def session_for(arguments: Namespace) -> Any:
 
 
 def say(line: str) -> None:
-    """A line about the work: on stderr, where the output is kept clean."""
+    """Print a line of progress: on stderr, since stdout has the output."""
     print(f"kraft-pipeline: {line}", file=sys.stderr, flush=True)
 
 
 def exit_code(work: Callable[[], None]) -> int:
-    """Do the work: 0 where it is done, 1 and one line where it could not be."""
+    """Run the work: 0 if it succeeds, 1 and one line if it fails."""
     try:
         work()
     except (OptionError, NoSpark, WarehouseError, OSError) as error:
@@ -108,7 +108,7 @@ def exit_code(work: Callable[[], None]) -> int:
 
 
 def failure(error: BaseException) -> str:
-    """One line for what went wrong: of what Spark raises, the cause."""
+    """One line for an error: for errors of Spark, the cause."""
     text = str(error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if ".Unreachable:" in line or ".OptionError:" in line]
@@ -119,7 +119,7 @@ def failure(error: BaseException) -> str:
 
 @contextmanager
 def progress(session: Any, what: str) -> Iterator[None]:
-    """Tell how far Spark is with it, on a terminal as it goes, and at its end how long it took."""
+    """Show Spark's progress on a terminal, and at the end how long it took."""
     begin = time.monotonic()
     done = threading.Event()
     if sys.stderr.isatty():

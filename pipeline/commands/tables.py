@@ -1,4 +1,6 @@
-"""`kraft-pipeline tables`: all tables, from what is in the warehouse and what is new in the logs; and images."""
+"""`kraft-pipeline tables`: updates all tables, from the warehouse and from new records in the logs;
+and prints images.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Exit code 1, with one line, where something could not be done."""
+    """Exit code 1, with one line, if something failed."""
     if arguments.schema:
         print(schema_text())
         return 0
@@ -50,7 +52,7 @@ def run(arguments: Namespace) -> int:
 
 
 def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
-    """A session, and the warehouse brought up to date where a source is named. Raises OptionError, WarehouseError."""
+    """A session, and the warehouse, updated if a source is named. Raises OptionError, WarehouseError."""
     warehouse = Warehouse(arguments.warehouse)
     options = source_options(arguments) if wants_source(arguments) else None
     manifest = warehouse.manifest()
@@ -63,7 +65,7 @@ def advanced(arguments: Namespace) -> tuple[Any, Warehouse, Manifest]:
 
 
 def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dict[str, str] | None) -> Manifest:
-    """Take in what is new, and derive the tables from it."""
+    """Ingest new records, and derive the tables from them."""
     from pipeline.tables import running
 
     before = manifest
@@ -84,7 +86,7 @@ def advance(session: Any, warehouse: Warehouse, manifest: Manifest, options: dic
 
 
 def _tell(session: Any, warehouse: Warehouse, manifest: Manifest, arguments: Namespace) -> None:
-    """Print what was asked for."""
+    """Print the requested tables."""
     from pipeline.tables import running
     from pipeline.tables.images import image_frame
 

@@ -1,4 +1,4 @@
-"""The reassignment planner: where replicas should go so that brokers are even and racks hold, with the fewest moves.
+"""The reassignment planner: balances replicas over brokers and spreads them over racks, with the fewest moves.
 
-Its core is numpy alone: it runs without Spark, on a million partitions as on ten.
+Its core needs only numpy: it runs without Spark, on a million partitions as on ten.
 """

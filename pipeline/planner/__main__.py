@@ -1,4 +1,4 @@
-"""`python -m pipeline.planner`: `kraft-pipeline plan` by itself, which needs no Spark."""
+"""`python -m pipeline.planner`: the same as `kraft-pipeline plan`; it needs no Spark."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The assignment while it is planned: who holds which replica now, and which replica may go where.
+"""The assignment during planning: the broker of each replica, and the allowed moves.
 
-Every replica has a slot, and a slot holds a broker, or is homeless: its broker may not keep it. A homeless replica may
-be promised to a rack, and counts there, where the partition would otherwise have too few in that rack.
+Every replica has a slot. A slot has a broker, or is homeless: the former broker may not keep it. A homeless replica may
+be reserved for a rack, and counts there, if the partition would otherwise have too few in that rack.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _ROWS_AT_ONCE = 50_000
 
 
 class Arcs(NamedTuple):
-    """To each broker: the cost of the cheapest move of one replica there, and which. cost: NEVER where none may go."""
+    """To each broker: the cost of the cheapest move of one replica there, and that replica. cost: NEVER if none may
+    move there.
+    """
 
     cost: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -34,9 +36,9 @@ class Arcs(NamedTuple):
 class Assignment:
     """Rows of slots, with the loads of the brokers, which are numbered from 0.
 
-    was: the replicas as they were found; HOMELESS where the broker may hold nothing any more, EMPTY where none is.
-    racks: of each broker, from 0. A move costs 1 when a replica leaves a broker it was found on, -1 when it comes back
-    to one; so the cost in all is the number of replicas that must be copied.
+    was: the former replicas; HOMELESS if the broker may hold nothing any more, EMPTY if there is none. racks: of each
+    broker, from 0. A move costs 1 when a replica leaves its former broker, -1 when it returns to it; so the total cost
+    is the number of replicas that must be copied.
     """
 
     def __init__(self, was: NDArray[np.int32], racks: NDArray[np.int64], tolerance: float = 0.0) -> None:
@@ -70,18 +72,18 @@ class Assignment:
         return homeless
 
     def is_moved(self) -> NDArray[np.bool_]:
-        """By row and slot, whether the replica is on a broker that it was not found on."""
+        """By row and slot, whether the replica is on another broker than before."""
         moved = self.now >= 0
         for slot in range(self.was.shape[1]):
             moved &= self.now != self.was[:, slot : slot + 1]
         return moved
 
     def surplus(self) -> int:
-        """How many replicas more the brokers' bounds ask for than there are; negative where there are too many."""
+        """How many replicas the brokers' bounds require beyond those that exist; negative if there are too many."""
         return int(np.clip(self.load, self.low, self.high).sum()) - self.total
 
     def uneven(self, held: NDArray[np.int32]) -> int:
-        """In how many rows a rack has too many replicas, or too few."""
+        """The number of rows in which a rack has too many replicas, or too few."""
         racks = self.rack_of[held]
         wrong = np.zeros(len(held), bool)
         for rack in range(self.rack_count):
@@ -90,7 +92,7 @@ class Assignment:
         return int(wrong.sum())
 
     def copies(self) -> int:
-        """How many replicas are on a broker that did not hold them."""
+        """How many replicas are on a broker that did not hold them before."""
         return int(self.is_moved().sum())
 
     def put(self, row: int, slot: int, broker: int) -> None:
@@ -111,7 +113,7 @@ class Assignment:
     def may_go(
         self, rows: NDArray[np.int64], slots: NDArray[np.int64], brokers: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Whether each of these replicas may go to the broker beside it, all else staying."""
+        """Whether each of these replicas may move to the given broker, if no other moves."""
         held = self.now[rows]
         racks = self.rack_of[held]
         here = self.rack_of[held[np.arange(len(rows)), slots]]
@@ -139,7 +141,7 @@ class Assignment:
         held = self.now[rows]
         was = self.was[rows]
         cost = np.ones((count, len(self.rack_of)), np.int8)
-        # Negative values fall into the columns behind the brokers', which nobody reads.
+        # Negative values go to the columns after the brokers', which are never read.
         cost[each[:, None], was] = 0
         own = held[each, slots]
         cost -= ((own >= 0) & (was != own[:, None]).all(axis=1)).astype(np.int8)[:, None]
@@ -160,7 +162,7 @@ class Assignment:
         return Arcs(found[best, np.arange(self.brokers)].astype(np.int64), rows[best], slots[best])
 
     def _evict_crowds(self) -> None:
-        """Replicas beyond what a rack may hold lose their home: of each crowd those of the fullest brokers."""
+        """Make replicas beyond a rack's bound homeless: in each such rack those of the fullest brokers."""
         for rows in np.array_split(np.arange(len(self.now)), _CHUNKS):
             held = self.now[rows]
             width = held.shape[1]
@@ -178,7 +180,7 @@ class Assignment:
             self.load -= np.bincount(np.concatenate(gone), minlength=self.brokers)
 
     def _promise_racks(self) -> None:
-        """Where a rack has too few of a partition, a homeless replica is promised to it, or one of a fuller rack."""
+        """If a rack has too few replicas of a partition, reserve a homeless replica for it, or one of a fuller rack."""
         for rack in range(self.rack_count):
             while True:
                 least = self.least[self.factors, rack]

@@ -1,4 +1,4 @@
-"""What the planner is given: brokers with their racks, and the replicas of each partition."""
+"""The input of the planner: brokers with their racks, and the replicas of each partition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_REPLICA = -1  # pads the list of a partition that has fewer replicas than oth
 
 
 class BadCluster(ValueError):
-    """What the planner was given contradicts itself, or what was asked cannot be done with it."""
+    """The planner's input contradicts itself, or the request cannot be satisfied."""
 
 
 class Broker(NamedTuple):
@@ -30,9 +30,9 @@ class Broker(NamedTuple):
 class Cluster:
     """Brokers, and partitions as columns.
 
-    topics: the names; topic: for each partition the index of its own; partition_id: its number; replicas: of shape
-    (partitions, widest replication factor), broker ids in the order of preference, padded with NO_REPLICA.
-    Raises BadCluster where a broker or a partition stands twice, or a partition has a replica twice or none at all.
+    topics: the names; topic: for each partition the index of its topic; partition_id: its number; replicas: of shape
+    (partitions, largest replication factor), broker ids in the order of preference, padded with NO_REPLICA.
+    Raises BadCluster if a broker or a partition occurs twice, or a partition has a replica twice or none at all.
     """
 
     __slots__ = ("brokers", "partition_id", "replicas", "topic", "topics")
@@ -79,7 +79,7 @@ class Cluster:
         return [int(one) for one in self.replicas[row] if one != NO_REPLICA]
 
     def only(self, topics: Iterable[str]) -> Cluster:
-        """The same brokers with the partitions of these topics; raises BadCluster where a topic is not there."""
+        """The same brokers with the partitions of these topics; raises BadCluster if a topic is missing."""
         wanted = set(topics)
         for name in sorted(wanted - set(self.topics)):
             raise BadCluster(f"there is no topic {name!r}")

@@ -1,4 +1,4 @@
-"""`kraft-pipeline plan`: from a copy of the metadata log to the file that the stock reassign tool executes."""
+"""`kraft-pipeline plan`: from a copy of the metadata log to the file that stock's reassignment tool executes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Plan, write the files, and tell in a few lines what they do. Exit code 1 where no plan can be made."""
+    """Make a plan, write the files, and print a summary. Exit code 1 if no plan can be made."""
     if arguments.partitions_per_file and not arguments.out:
         _say("--partitions-per-file needs --out FILE: several files do not fit into one output")
         return 1
@@ -83,7 +83,7 @@ def _image(arguments: Namespace) -> Image:
 
 
 def told(image: Image, found: Plan) -> list[str]:
-    """What a plan does, in lines."""
+    """The summary of a plan, as lines."""
     cluster = found.cluster
     before = [found.load_before[broker] for broker in found.load_after]
     after = list(found.load_after.values())

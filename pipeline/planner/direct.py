@@ -1,8 +1,8 @@
 """Moves from brokers with too many replicas to those with too few, many at once: directly, or through a third broker.
 
-While the cheapest way to mend any imbalance copies one replica, every way that does so is a step of an exact solution,
-whichever is taken first: so moves may be chosen at random, thousands at once. By way of a third costs no more
-where the replica that makes room there was moved already. `paths` finds the remaining moves.
+While the cheapest way to reduce any imbalance copies one replica, every such move is a step of an exact solution, in
+any order: so moves may be chosen at random, thousands at once. A move through a third broker costs no more if the
+replica that makes room there was moved already. `paths` finds the remaining moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TRIES = 12
 _IDLE_ROUNDS_MAX = 6
-# Of pairs that are drawn few fit; so many are drawn for each replica that should move, and in all.
+# Few random pairs fit; this many are drawn for each replica that should move, and in all.
 _DETOURS = 20
 _DETOURS_MAX = 50_000
 _IDLE_DETOURS_MAX = 5
@@ -55,7 +55,7 @@ def _takers(assignment: Assignment, rng: np.random.Generator) -> NDArray[np.int6
 def _givers(
     assignment: Assignment, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """Replicas that should move: homeless ones, and of each broker as many as it has too many, drawn at random."""
+    """Replicas that should move: homeless ones, and as many of each broker as it has too many, drawn at random."""
     width = assignment.now.shape[1]
     flat = assignment.now.ravel()
     gives = np.maximum(assignment.load - assignment.high, 0)
@@ -81,7 +81,7 @@ def _round(
     assignment: Assignment, rows: NDArray[np.int64], slots: NDArray[np.int64], takers: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Pair givers with takers, a few times anew where a pair does not fit; how many moved."""
+    """Pair givers with takers, and retry a few times for pairs that do not fit; returns how many moved."""
     owner = np.full(len(assignment.now), -1, np.int64)
     made = 0
     for _ in range(_TRIES):
@@ -106,7 +106,9 @@ def _detours(
     assignment: Assignment, rows: NDArray[np.int64], slots: NDArray[np.int64], takers: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Pairs of moves: a giver's replica to a third broker, and one from there on to a taker for nothing. How many."""
+    """Pairs of moves: a giver's replica to a third broker, and from there one without cost to a
+    taker. Returns how many.
+    """
     lacks = np.bincount(takers, minlength=assignment.brokers)
     owner = np.full(len(assignment.now), -1, np.int64)
     made = idle = 0
@@ -143,10 +145,10 @@ def _detours(
 def _free_moves(
     assignment: Assignment, lacks: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Replicas whose move costs nothing more, and whereto; -1 for anywhere.
+    """Replicas whose move has no further cost, and their targets; -1 for any broker.
 
-    Those that were moved already; and beside a replica that lost its home, any other of its partition: it takes that
-    home, and leaves its own.
+    These are replicas that were moved already; and beside a homeless replica, any other of its partition: that one
+    becomes the new copy, and its own place is taken over.
     """
     width = assignment.now.shape[1]
     rows, slots = np.nonzero(assignment.is_moved())

@@ -1,6 +1,6 @@
-"""The cluster as a copy of the metadata log has it: the newest checkpoint and the log behind it, replayed.
+"""The cluster in a copy of the metadata log: the newest checkpoint and the log after it, replayed.
 
-The controller's own replay does it, by columns: what is planned for is what the controller acts on.
+The controller's own replay does it, by columns, so the plan is for the state on which the controller acts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Image(NamedTuple):
     """A cluster as of an offset. end_offset: exclusive. reassigning: partitions that are being reassigned.
 
-    The replicas of those are their targets: where they are going.
+    Their replicas are the targets of the reassignments.
     """
 
     cluster_id: str
@@ -41,10 +41,10 @@ class Image(NamedTuple):
 def image_of(
     path: str, cluster_id: str | None = None, progress: Callable[[str], None] = lambda _line: None
 ) -> Image:  # fmt: skip
-    """The image of a node directory, of the node that is furthest in a folder of them, or of a copy of the log.
+    """The image of a node directory, of the most advanced node in a folder of them, or of a copy of the log.
 
-    cluster_id: for a directory that does not say it. progress: told which file is read.
-    Raises BadCluster, which names the file, where there is no sound log.
+    cluster_id: for a directory without one. progress: called with the file that is read. Raises BadCluster, which names
+    the file, if there is no valid log.
     """
     copies, skipped = find([path], cluster_id)
     if not copies:
@@ -102,7 +102,7 @@ def _replay_segment(
 def _sound(
     copy: Copy, file: LogFile, *, is_checkpoint: bool, is_last: bool, progress: Callable[[str], None]
 ) -> bytes:  # fmt: skip
-    """The whole batches of a file; raises BadCluster at the first thing wrong with it."""
+    """The whole batches of a file; raises BadCluster at the first error in it."""
     progress(file.path)
     walk = Walk(copy, file, is_checkpoint=is_checkpoint).run(is_last=is_last)
     if walk.findings:
@@ -120,7 +120,7 @@ def _cluster(state: State) -> tuple[Cluster, int]:
     rows = np.flatnonzero(columns.topic[: columns.end] >= 0)
     matrix = np.stack([column[rows] for column in columns.replicas], axis=1)
     moving = partitions.reassigning()
-    # Lists that the columns do not hold, or not as they will be, are taken one by one.
+    # Lists that do not fit in the columns, or are about to change, are read one by one.
     special = {int(row): partitions.get(int(row)) for row in {*moving.tolist(), *_wide(state)}}
     lists = {row: [one for one in found.replicas if one not in found.removing] for row, found in special.items()}
     width = max([matrix.shape[1], *map(len, lists.values())])

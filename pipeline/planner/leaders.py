@@ -1,6 +1,6 @@
 """Preferred leaders: in the partitions that change, the first replica is chosen to spread leaders over brokers.
 
-Leadership moves for free once the replicas are there, and a partition that has no other reason to change is left alone.
+A change of the leader costs nothing once the replicas are copied; partitions that need no other change keep theirs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The remaining moves, found exactly: chains of moves, each the cheapest possible, until all brokers are within bounds.
 
-The planner's problem is a flow of least cost: from partitions through their racks to brokers, each broker taking what
-its bounds allow. The state starts cheapest for what it is (nothing moved yet, some replicas homeless, some brokers
-over or under) and each step sends one replica's worth from where there is too much to where there is too little along
-the cheapest chain; so it stays cheapest, and at the end it is the least (successive shortest paths; Ahuja, Magnanti,
-Orlin, "Network Flows", 9.7). A chain runs over brokers: at each hop one replica of some partition moves. A last node,
-the pool, stands for "any broker that has room", so a broker at its lower bound may pass the turn to one above it.
+The problem is a minimum-cost flow: from partitions through their racks to brokers, with the bounds of each broker. The
+initial state (nothing moved, some replicas homeless, some brokers outside of their bounds) is optimal for its
+imbalance, and each step moves one unit from a surplus to a deficit along a cheapest chain, which keeps it optimal
+(successive shortest paths; Ahuja, Magnanti, Orlin, "Network Flows", 9.7). A chain runs over brokers: at each hop one
+replica of some partition moves. An additional node, the pool, stands for "any broker with room", so that a broker at
+its lower bound can be replaced by one above it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _START = -1
 
 
 class Hop(NamedTuple):
-    """The replica of a row and slot goes from a node to another; row and slot -1 where one of them is the pool."""
+    """The replica of a row and slot moves from one node to another; row and slot are -1 if one of them is the pool."""
 
     node: int
     target: int
@@ -40,7 +40,7 @@ class Hop(NamedTuple):
 
 
 class Chains:
-    """Finds and takes cheapest chains. Arcs are kept until a partition on their broker changes."""
+    """Finds and executes cheapest chains. Arcs are kept until a partition on their broker changes."""
 
     def __init__(self, assignment: Assignment, cost_min: int) -> None:
         self.assignment = assignment
@@ -50,9 +50,9 @@ class Chains:
         self._taken = 0
 
     def take_all(self, progress: Callable[[int], None], cost_max: int = _FAR) -> None:
-        """Take chains until every broker is within its bounds, or the next would cost more than cost_max.
+        """Execute chains until every broker is within its bounds, or the next would cost more than cost_max.
 
-        Raises BadCluster where no chain leads there.
+        Raises BadCluster if no chain leads there.
         """
         while self._is_open():
             chain = self._cheapest(self._few_arcs_of, cost_max) or self._cheapest(self._arcs_of, cost_max)
@@ -76,8 +76,8 @@ class Chains:
         return found
 
     def _few_arcs_of(self, node: int) -> Arcs:
-        """The arcs of some of the replicas there, every time of others: a chain by these that costs no more than the
-        one before is as good as any.
+        """The arcs of some of the replicas there, different ones each time: a chain of these that costs no more than
+        the one before is as good as any.
         """
         found = self._few.get(node)
         if found is None:
@@ -89,13 +89,14 @@ class Chains:
         return found
 
     def _cheapest(self, arcs_of: Callable[[int], Arcs], cost_max: int) -> list[Hop] | None:
-        """The hops of the cheapest chain, of those the shortest; None where it costs more than cost_max.
+        """The hops of the cheapest chain, among these the shortest; None if it costs more than cost_max.
 
-        arcs_of: gives all arcs of a node; or some, then a chain that costs more than the one before it is none.
+        arcs_of: gives all arcs of a node; or some of them, and then a chain that costs more than the one before does
+        not count.
 
-        A chain costs at least what the one before it did, so the search ends at the first that costs no more. It goes
-        round by round, a hop a round, and keeps each round's origins, so that a later, cheaper and longer way does not
-        change what an earlier round found.
+        A chain costs at least as much as the one before, so the search ends at the first that costs no more. It
+        proceeds in rounds, one hop per round, and keeps each round's origins, so that a later, cheaper and longer path
+        does not change the result of an earlier round.
         """
         state = self.assignment
         pool = state.brokers
@@ -143,7 +144,7 @@ class Chains:
         ]
 
     def _move(self, node: int, target: int, arcs_of: Callable[[int], Arcs]) -> tuple[int, int]:
-        """The row and slot that move in a hop; -1 for the pool, where nothing does."""
+        """The row and slot that move in a hop; -1 for the pool, where nothing moves."""
         if self.assignment.brokers in (node, target):
             return -1, -1
         arcs = arcs_of(node)

@@ -1,4 +1,4 @@
-"""A plan: the partitions that change, with their new replicas, and what it costs beside the least that it could."""
+"""A plan: the partitions that change, with their new replicas, its cost, and a lower bound of the cost."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """What to change. rows: of the cluster, ascending; replicas: the new list of each, padded with NO_REPLICA.
+    """The changes. rows: of the cluster, ascending; replicas: the new list of each, padded with NO_REPLICA.
 
-    moves: how many replicas are copied to a broker that does not hold them; moves_min: a number that no plan of this
-    outcome can go below. load_before, load_after: replicas by broker id. uneven_before, uneven_after: partitions whose
-    replicas do not lie over the racks as widely as they can.
+    moves: how many replicas are copied to a broker that does not hold them; moves_min: a lower bound for any plan with
+    this result. load_before, load_after: replicas by broker id. uneven_before, uneven_after: partitions whose replicas
+    are not spread over as many racks as possible.
     """
 
     cluster: Cluster
@@ -41,11 +41,11 @@ def plan(
     cluster: Cluster, *, drain: Iterable[int] = (), rack_aware: bool = True, tolerance: float = 0.0, seed: int = 0,
     progress: Callable[[int, int], None] = lambda _made, _all: None,
 ) -> Plan:  # fmt: skip
-    """The plan with the fewest moves after which racks and brokers are even.
+    """The plan with the fewest moves after which racks and brokers are balanced.
 
-    drain: brokers that are to hold nothing. tolerance: by which part of its share a broker may be off it. seed: of the
-    random choice among equal moves. progress: called with the moves made and the lower bound.
-    Raises BadCluster where the cluster's own words forbid a plan.
+    drain: brokers that are to hold nothing. tolerance: by which fraction of its share a broker may differ from it.
+    seed: of the random choice among equal moves. progress: called with the moves made and the lower bound. Raises
+    BadCluster if the cluster's state or the options allow no plan.
     """
     targets = _targets(cluster, frozenset(drain), rack_aware)
     ids = np.array([broker.id for broker in targets], np.int64)
@@ -60,7 +60,7 @@ def plan(
         progress(made, least)
 
     evicted = bool((assignment.homeless() & (was >= 0)).any())
-    # Only where a replica lost its home by choice can a chain that ends in taking another instead cost nothing.
+    # A chain can have cost 0 only if a replica was made homeless by choice, and another takes its place.
     chains = Chains(assignment, cost_min=0 if evicted else 1)
     if evicted:
         chains.take_all(tell, cost_max=0)
@@ -106,7 +106,7 @@ def _indexes(replicas: NDArray[np.int32], ids: NDArray[np.int64]) -> NDArray[np.
 
 
 def _moves_min(assignment: Assignment) -> int:
-    """Three things, each of which any plan must at least do."""
+    """The largest of three lower bounds on the moves of any plan."""
     found = assignment.found_load
     return max(
         assignment.homeless_found,

@@ -1,4 +1,4 @@
-"""The files of the stock reassign tool, compact and in the order of topic and partition as it prints them."""
+"""The files of stock's reassignment tool, compact, and sorted by topic and partition like its output."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def proposed(plan: Plan, partitions_max: int = 0) -> Iterator[str]:
-    """What --execute takes: a file, or several of at most so many partitions each, to be executed one after another."""
+    """The input of --execute: one file, or several with at most this many partitions each, to be executed in order."""
     order = _order(plan)
     return _files(plan, order, plan.replicas[order], partitions_max)
 
 
 def current(plan: Plan) -> str:
-    """The same partitions as they are now: what --execute takes to go back."""
+    """The present replicas of the same partitions: the input of --execute to revert the plan."""
     order = _order(plan)
     return next(_files(plan, order, plan.cluster.replicas[plan.rows[order]], 0))
 
 
 def _order(plan: Plan) -> NDArray[np.int64]:
-    """Places in the plan's rows."""
+    """Indexes into the plan's rows."""
     names = np.argsort(np.argsort(np.array(plan.cluster.topics, object))) if plan.cluster.topics else np.empty(0, int)
     return np.lexsort((plan.cluster.partition_id[plan.rows], names[plan.cluster.topic[plan.rows]]))
 

@@ -1,8 +1,8 @@
-"""How many replicas of a partition a rack should hold, and how many replicas in all a broker.
+"""The number of replicas of a partition for each rack, and the number of replicas for each broker.
 
-The replicas of a partition go as evenly over the racks as the racks allow. Under that rule, every broker's share is as
-near to every other's as can be: within a rack all the same, between racks by as much as replicas may move from rack
-to rack. A share is a fraction; a broker holds its share rounded down or up.
+The replicas of a partition are spread over the racks as evenly as the racks allow. Under that rule, the shares of all
+brokers are as equal as possible: equal within a rack, and between racks as far as replicas may move from rack to rack.
+A share is a fraction; a broker holds its share rounded down or up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _NEAR = 1e-6
 def rack_bounds(factor: int, rack_sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The least and the most replicas of one partition in each rack.
 
-    factor: the replication factor. rack_sizes: brokers of each rack. Racks fill evenly, like vessels of their sizes.
+    factor: the replication factor. rack_sizes: brokers of each rack. Each rack gets as many as the others, up to its
+    size.
     """
     assert factor <= rack_sizes.sum(), (factor, rack_sizes)
     level = 0
@@ -35,8 +36,8 @@ def rack_bounds(factor: int, rack_sizes: NDArray[np.int64]) -> tuple[NDArray[np.
 def broker_shares(factors: NDArray[np.int64], rack_sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """The share of a broker in each rack, in replicas.
 
-    factors: how many partitions have 0, 1, 2 … replicas. What one replication factor may give to a rack is bounded by
-    `rack_bounds`; within that, replicas go from fuller racks to emptier ones until none can.
+    factors: how many partitions have 0, 1, 2 … replicas. `rack_bounds` limits the replicas of one replication factor in
+    a rack; within that, replicas move from fuller racks to emptier ones until none can.
     """
     classes = np.flatnonzero(factors)
     classes = classes[classes > 0]
@@ -60,7 +61,7 @@ def broker_shares(factors: NDArray[np.int64], rack_sizes: NDArray[np.int64]) -> 
 def _level(
     held: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64], sizes: NDArray[np.float64]
 ) -> bool:
-    """One exchange between each pair of racks that can; whether anything moved."""
+    """One exchange between each pair of racks that allows one; returns whether anything moved."""
     moved = False
     shares = held.sum(axis=0) / sizes
     for full in np.argsort(-shares, kind="stable"):
@@ -87,8 +88,8 @@ def broker_bounds(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The least and the most replicas of each broker: its share rounded down and up.
 
-    racks: the rack of each broker. tolerance: by which part of its share a broker may lie off it, 0 for as even as can
-    be.
+    racks: the rack of each broker. tolerance: by which fraction of its share a broker may differ from it; 0 for the
+    most even result.
     """
     share = np.round(shares, 6)[racks]
     low = np.floor(np.round(share * (1 - tolerance), 6)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The cluster as the tables have it: the state of its partitions and the sessions of its brokers that last.
+"""The cluster in the tables: the present state of its partitions and the open sessions of its brokers.
 
 Parquet is read directly: neither Spark nor a JVM is needed.
 """
@@ -18,9 +18,9 @@ _COLUMNS = ["topic_id", "topic", "partition", "replicas", "removing", "adding"]
 
 
 def image_of_tables(directory: str, cluster_id: str | None = None) -> Image:
-    """The image of a cluster at the end of what was read into a warehouse.
+    """The image of a cluster as of the last ingested record of a warehouse.
 
-    cluster_id: needed where the warehouse has several. Raises BadCluster, which says what is there.
+    cluster_id: required if the warehouse has several. Raises BadCluster, which says what is there.
     """
     try:
         import pyarrow.parquet as pq

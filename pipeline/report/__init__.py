@@ -1,1 +1,1 @@
-"""The report on a fleet: one page of HTML that needs nothing beside itself, made from the tables."""
+"""The report on a fleet: one self-contained page of HTML, made from the tables."""

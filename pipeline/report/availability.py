@@ -1,4 +1,4 @@
-"""The sections on what was down: partitions without a leader, and how long it took until they had one again."""
+"""The sections on unavailability: partitions without a leader, and how long they had none."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def failovers(figures: Figures) -> str:
 
 
 def over_time(figures: Figures, field: str, title: str, unit: str) -> list[str]:
-    """A plot for each cluster that has something to show, the busiest first."""
+    """A plot for each cluster with data, the busiest first."""
     sums: dict[str, int] = {}
     for moment in figures.moments:
         sums[moment.cluster] = sums.get(moment.cluster, 0) + getattr(moment, field)

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Bring the tables up to date where a source is named, and write the page. Exit code 1, with one line, if not."""
+    """Update the tables if a source is named, and write the page. Exit code 1, with one line, if that fails."""
     return exit_code(lambda: _report(arguments))
 
 

@@ -1,7 +1,8 @@
-"""What the report shows, as rows. `gather` asks the tables for them; `page` draws them, and knows nothing of Spark.
+"""The contents of the report, as rows. `gather` queries the tables for them; `page` draws them, and does not know
+Spark.
 
-Times are in ms of the Unix epoch, by the clocks of the clusters' leaders. What still lasts is counted up to the end
-of the history of its cluster.
+Times are in ms of the Unix epoch, by the clocks of the clusters' leaders. Intervals without an end count up to the end
+of the history of their cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOMENT_LENGTHS_MS = (
 
 
 class ClusterFacts(NamedTuple):
-    """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are no sound record."""
+    """A cluster. first_ms, last_ms: of its first and last record. problems: rows that are not valid records."""
 
     cluster: str
     first_ms: int
@@ -33,7 +34,7 @@ class ClusterFacts(NamedTuple):
 
 
 class TopicOutages(NamedTuple):
-    """How long partitions of a topic had no leader. lasting: how many have none now. unclean: ended with loss."""
+    """How long partitions of a topic had no leader. lasting: how many have none now. unclean: ended with data loss."""
 
     cluster: str
     topic: str
@@ -46,7 +47,7 @@ class TopicOutages(NamedTuple):
 
 
 class TopicChurn(NamedTuple):
-    """How often the leaders of a topic's partitions changed. unpreferred: to a leader of second choice."""
+    """How often the leaders of a topic's partitions changed. unpreferred: to a leader that is not the preferred one."""
 
     cluster: str
     topic: str
@@ -56,7 +57,7 @@ class TopicChurn(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What happened in a span of time that begins at start_ms, as long as `moment_ms` has it for the cluster.
+    """The events in an interval that begins at start_ms and lasts `moment_ms` of the cluster.
 
     changes: of leaders; shrinks: of ISRs.
     """
@@ -69,14 +70,14 @@ class Moment(NamedTuple):
 
 
 def moment_ms(span_ms: int) -> int:
-    """How long a moment is in a history of this length: it has some MOMENTS of them, or fewer."""
+    """The length of a moment in a history of this length: about MOMENTS of them fit, or fewer."""
     return next((one for one in MOMENT_LENGTHS_MS if span_ms <= one * MOMENTS), MOMENT_LENGTHS_MS[-1])
 
 
 class Failover(NamedTuple):
     """Partitions that lost one leader at one time, and got another. topic: one of their topics.
 
-    longest_ms, mean_ms: until they had one. unclean: how many lost data by it.
+    longest_ms, mean_ms: the time without a leader. unclean: how many had an unclean election.
     """
 
     cluster: str
@@ -99,7 +100,7 @@ class FailoverTimes(NamedTuple):
 
 
 class ControllerFailover(NamedTuple):
-    """An election of an active controller. silence_ms: for how long nothing was decided."""
+    """An election of an active controller. silence_ms: the time without any record before it."""
 
     cluster: str
     time_ms: int
@@ -136,7 +137,7 @@ class ConfigChange(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """All that the report shows. until_ms: the end of the newest history."""
+    """The contents of the report. until_ms: the end of the newest history."""
 
     until_ms: int
     clusters: tuple[ClusterFacts, ...]

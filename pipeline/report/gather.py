@@ -1,6 +1,6 @@
-"""Asking the tables for what the report shows: one query of Spark SQL for each kind of rows.
+"""Queries the tables for the contents of the report: one query of Spark SQL for each kind of rows.
 
-Spark sums up, on whatever cluster it runs; what comes back is as long as the page is.
+Spark aggregates, on any cluster; the results are as small as the page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLES = (
     "records", "leadership", "isr_changes", "unavailability", "reassignments", "broker_sessions", "elections",
     "config_changes",
 )  # fmt: skip
-# The state of the partitions at the end of what was read; the columns are those of `image_at`.
+# The state of the partitions after the last ingested record; the columns are those of `image_at`.
 PARTITIONS = "partitions"
 
 _ROWS_MAX = 25
@@ -138,9 +138,9 @@ from config_changes order by time desc, cluster, offset desc limit {rows}
 
 
 def gather(session: Any, table: Callable[[str], Any], progress: Callable[[str], None] = lambda _line: None) -> Figures:
-    """All that the report shows.
+    """The contents of the report.
 
-    table: gives each of TABLES, and PARTITIONS, as a DataFrame. progress: told what is asked for.
+    table: gives each of TABLES, and PARTITIONS, as a DataFrame. progress: called with the name of each query.
     """
     for name in (*TABLES, PARTITIONS):
         table(name).createOrReplaceTempView(name)

@@ -16,14 +16,14 @@ class Markup(str):
 
 
 def text(value: object) -> str:
-    """A value within a page."""
+    """A value as HTML text."""
     if isinstance(value, Markup):
         return value
     return '<span class="none">none</span>' if value is None else escape(str(value))
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table. A head that begins with > is of numbers, which stand at the right; the first column names the row."""
+    """A table. A heading that begins with > is of numbers, which are right-aligned; the first column names the row."""
     body = [
         "<tr>"
         + "".join(_cell(head, value, is_first=not at) for at, (head, value) in enumerate(zip(heads, row, strict=True)))
@@ -48,7 +48,7 @@ def _side(head: str) -> str:
 
 
 def section(id_: str, title: str, about: str, *parts: str) -> str:
-    """A section, which the page's head links to."""
+    """A section, with a link in the page's head."""
     return (
         f'<section id="{id_}" aria-labelledby="{id_}-title"><h2 id="{id_}-title">{escape(title)}</h2>'
         f"<p>{escape(about)}</p>{''.join(parts)}</section>"
@@ -56,7 +56,7 @@ def section(id_: str, title: str, about: str, *parts: str) -> str:
 
 
 def tiles(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Figures that say the most: (what it is, the figure, what to know of it)."""
+    """The most important figures: (name, figure, explanation)."""
     found = "".join(
         f'<dl class="tile"><dt>{escape(name)}</dt><dd>{escape(figure)}<span class="sub">{escape(note)}</span></dd></dl>'
         for name, figure, note in entries
@@ -65,15 +65,15 @@ def tiles(entries: Iterable[tuple[str, str, str]]) -> str:
 
 
 def nothing(what: str) -> str:
-    """What stands where there is nothing to show."""
+    """The text of a section without data."""
     return f'<p class="none">{escape(what)}</p>'
 
 
 def bad(what: str) -> Markup:
-    """A mark that says by its word, not by its colour alone, that something is wrong."""
+    """A mark for a problem, by a word and not only by its colour."""
     return Markup(f'<span class="bad">{escape(what)}</span>')
 
 
 def code(value: str | None) -> Markup:
-    """A value as it was written."""
+    """A value in monospace."""
     return Markup(text(None) if value is None else f"<code>{escape(value)}</code>")

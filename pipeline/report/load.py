@@ -1,4 +1,4 @@
-"""The sections on who carries how much: churn of leadership, hot brokers, and skew."""
+"""The sections on load: churn of leadership, hot brokers, and skew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUPS_MAX = 12
 
 
 def churn(figures: Figures) -> str:
-    """Which topics' leaders changed most, and when."""
+    """The topics whose leaders changed most, and when."""
     about = "Each change of a leader makes clients look for the new one. The first leader of a partition is no change."
     rows = [one for one in figures.churn if one.changes]
     if not rows:
@@ -82,7 +82,7 @@ def hot_brokers(figures: Figures) -> str:
 
 
 def skew(figures: Figures) -> str:
-    """How unevenly a cluster's brokers carry replicas and leaders."""
+    """How unevenly replicas and leaders are distributed over a cluster's brokers."""
     about = (
         "Each dot is a broker: the replicas it holds, as a multiple of its cluster's mean. On an even cluster all dots "
         "lie on the dashed line. `kraft-pipeline plan` makes a cluster even with the fewest moves."
@@ -127,7 +127,7 @@ def skew(figures: Figures) -> str:
 
 
 def _means(figures: Figures) -> dict[str, float]:
-    """How many partitions a broker leads in the mean, by cluster."""
+    """The mean number of partitions that a broker leads, by cluster."""
     sums: dict[str, list[int]] = {}
     for one in figures.brokers:
         sums.setdefault(one.cluster, []).append(one.leads)

@@ -1,4 +1,4 @@
-"""The report as one page of HTML: every plot has a table beside it, and nothing is loaded from anywhere."""
+"""The report as one page of HTML: every plot has a table, and nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 

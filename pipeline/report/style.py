@@ -1,4 +1,4 @@
-"""How the page looks: light and dark, on a screen and on paper."""
+"""The style of the page: light and dark, on a screen and on paper."""
 
 from __future__ import annotations
 

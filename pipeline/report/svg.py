@@ -1,7 +1,7 @@
 """Plots as inline SVG: bars, columns over time, and dots beside a mean. No script, no font, no link.
 
-Colours are classes of the page's style, so that a dark page has dark plots. Each mark says its value to who points at
-it or listens; the table beside the plot has all of them.
+Colours are classes of the page's style, so that a dark page has dark plots. Each mark has its value as a title, for
+pointers and screen readers; the table beside the plot has all values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 
 
 def bars(rows: Sequence[Bar], title: str) -> str:
-    """Bars from the left, one a row, the first on top."""
+    """Horizontal bars, one per row, the first on top."""
     height = _ROW * len(rows) + 4
     top = max((row.value for row in rows), default=0) or 1
     room = _WIDTH - _LABEL - _VALUE
@@ -53,7 +53,7 @@ def bars(rows: Sequence[Bar], title: str) -> str:
 def columns(
     values: Sequence[tuple[int, float]], first_ms: int, last_ms: int, step_ms: int, title: str, unit: str
 ) -> str:  # fmt: skip
-    """Columns over time. values: (start of a span in ms, how much), spans of nothing left out."""
+    """Columns over time. values: (start of an interval in ms, value), without intervals whose value is 0."""
     height, left, bottom = 130, 44, 22
     room, tall = _WIDTH - left - 10, height - bottom - 12
     span = max(last_ms - first_ms + step_ms, step_ms)
@@ -84,7 +84,7 @@ def columns(
 
 
 def dots(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], title: str, shown: Callable[[float], str]) -> str:
-    """A row of dots a group, on one scale, with a line where 1 is. rows: (group, its (name, value))."""
+    """A row of dots for each group, on one scale, with a line at 1. rows: (group, its (name, value))."""
     height = _ROW * len(rows) + 30
     room = _WIDTH - _LABEL - 20
     top = _round_up(max([1.25, *(value for _, points in rows for _, value in points)]))
@@ -117,13 +117,13 @@ def _open(width: int, height: int, title: str) -> str:
 
 
 def _rounded(x: float, y: float, width: float, height: float) -> str:
-    """A bar that is square where it starts and round at its end."""
+    """A bar with square corners at its start and round ones at its end."""
     r = min(4.0, width, height / 2)
     return f"M{x} {y}h{width - r:.1f}q{r:.1f} 0 {r:.1f} {r:.1f}v{height - 2 * r:.1f}q0 {r:.1f} -{r:.1f} {r:.1f}H{x}z"
 
 
 def _cut(label: str) -> str:
-    """A long label loses its middle: names differ at their ends."""
+    """A long label without its middle: names differ at their ends."""
     if len(label) <= _CHARACTERS_MAX:
         return label
     half = _CHARACTERS_MAX // 2

@@ -1,4 +1,4 @@
-"""Numbers, times and durations as a reader wants them."""
+"""Numbers, times and durations as text for readers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def short_number(value: float) -> str:
 
 
 def of_cluster(what: str, cluster: str, *, several: bool) -> str:
-    """The label of something of a cluster; where there are several, with the beginning of the cluster's id."""
+    """The label of something in a cluster; if there are several clusters, with the first characters
+    of the cluster's id.
+    """
     return f"{what} · {cluster[:8]}" if several else what
 
 

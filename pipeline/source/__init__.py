@@ -1,1 +1,1 @@
-"""Metadata logs as rows: finding them, decoding them in columns, and the data source that hands them to Spark."""
+"""Metadata logs as rows: finding them, decoding them in columns, and the data source for Spark."""

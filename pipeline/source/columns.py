@@ -27,7 +27,7 @@ _UUID_TEXT_BYTES = 22
 
 
 def schema_of(names: Sequence[str]) -> Any:
-    """The pyarrow.Schema of these columns; raises ValueError for one that there is not."""
+    """The pyarrow.Schema of these columns; raises ValueError for an unknown one."""
     unknown = [name for name in names if name not in _COLUMNS]
     if unknown:
         raise ValueError(f"unknown column {', '.join(unknown)}; the columns are {', '.join(_COLUMNS)}")
@@ -117,7 +117,7 @@ def _names(rows: Rows, who: NDArray[np.int64]) -> Any:
 
 
 def _counted(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
-    """Counts without the -1 of what is not there, the offsets of an Arrow list, and which are null."""
+    """Counts without the -1 of missing lists, the offsets of an Arrow list, and which are null."""
     present = np.maximum(count, 0)
     offsets = np.zeros(len(count) + 1, np.int32)
     np.cumsum(present, out=offsets[1:])
@@ -139,7 +139,7 @@ def _strings_of(rows: Rows, who: NDArray[np.int64]) -> Any:
 
 
 def _uuid_texts(buffer: NDArray[np.uint8], at: NDArray[np.int64], valid: NDArray[np.bool_]) -> Any:
-    """The uuids of 16 bytes at these positions, as Kafka writes them; null where not valid."""
+    """The uuids of 16 bytes at these positions, as Kafka writes them; null if not valid."""
     raw = np.zeros((len(at), 18), np.uint8)
     raw[:, :16] = buffer[np.clip(at, 0, len(buffer) - 16)[:, None] + np.arange(16)]
     triple = raw.reshape(-1, 6, 3).astype(np.uint32)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LogFile(NamedTuple):
-    """A segment, or a checkpoint. offset: of a segment the first; of a checkpoint the end offset, exclusive."""
+    """A segment, or a checkpoint. offset: of a segment its first offset; of a checkpoint its end offset, exclusive."""
 
     path: str
     offset: int
@@ -23,7 +23,7 @@ class LogFile(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """One node's copy of the log of a cluster. Segments and checkpoints ascend. node_id: None where nothing says it."""
+    """One node's copy of the log of a cluster. Segments and checkpoints ascend. node_id: None if unknown."""
 
     directory: str
     cluster_id: str
@@ -40,7 +40,7 @@ class Skipped(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What a directory says of itself. partition: the directory of the partition in it."""
+    """The ids in a directory's meta.properties. partition: the directory of the partition in it."""
 
     directory: str
     partition: str
@@ -49,11 +49,11 @@ class Mark(NamedTuple):
 
 
 def find(patterns: Iterable[str], cluster_id: str | None = None) -> tuple[list[Copy], list[Skipped]]:
-    """The copies that the patterns name, and what they name that is none.
+    """The copies that the patterns name, and named paths that are not copies.
 
     patterns: paths or globs; each match is a node directory, a folder of the nodes of one cluster, or a directory of
-    the partition. cluster_id: if given, directories of other clusters are skipped, and those that say none are of this
-    one.
+    the partition. cluster_id: if given, directories of other clusters are skipped, and those without an id count as
+    this one.
     """
     copies: list[Copy] = []
     skipped: list[Skipped] = []
@@ -78,7 +78,7 @@ def find(patterns: Iterable[str], cluster_id: str | None = None) -> tuple[list[C
 
 
 def _marks(path: str) -> tuple[list[Mark], list[Skipped]]:
-    """The node directories at a path: itself, or those in it."""
+    """The node directories at a path: itself, or its subdirectories."""
     try:
         names = sorted(entry.name for entry in os.scandir(path))
     except OSError as error:
@@ -102,7 +102,7 @@ def _marks(path: str) -> tuple[list[Mark], list[Skipped]]:
 
 
 def _marked(directory: str, partition: str, beside: str) -> tuple[list[Mark], list[Skipped]]:
-    """The mark of one directory. beside: where its meta.properties should lie."""
+    """The mark of one directory. beside: where its meta.properties should be."""
     file = Path(beside, META_PROPERTIES)
     try:
         values = parse_meta_properties(file.read_bytes())
@@ -114,7 +114,7 @@ def _marked(directory: str, partition: str, beside: str) -> tuple[list[Mark], li
 
 
 def _of_one_cluster(path: str, marks: list[Mark], skipped: list[Skipped]) -> list[Mark]:
-    """The nodes of one folder belong to one cluster: the one that most of them, then the first of them, say."""
+    """The nodes of one folder belong to one cluster: the one of most of them; in a tie, of the first."""
     said = [mark.cluster_id for mark in marks if mark.cluster_id is not None]
     if len(set(said)) < 2:
         return marks

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Logs(Protocol):
-    """Logs of some clusters."""
+    """The logs of some clusters."""
 
     def plans(self, progress: Mapping[str, Mapping[str, int]], *, is_live: bool) -> tuple[list[Plan], list[Finding]]:
         """A plan for each cluster, from its progress on, and findings for directories that are not logs."""
@@ -60,7 +60,7 @@ def logs_of(options: Mapping[str, str]) -> Logs:
     if len({"path", "quorum", "watch"} & set(given)) > 1:
         raise OptionError("give only one of: a path, quorum, watch")
     if "watch" in given:
-        # grpc is loaded only where it is used.
+        # grpc is loaded only if it is used.
         from pipeline.source.watched import Watch, targets_of, tls_of
 
         return Watch(targets_of(given["watch"]), tls_of(given))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Options of the source, in lower case, as Spark hands them over.
+# Options of the source, in lower case, as Spark passes them.
 OPTIONS = {
     "path": "node directories, folders of them, directories of the partition, globs of these; separated by commas",
     "cluster": "the id of the one cluster to read",

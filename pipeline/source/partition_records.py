@@ -1,8 +1,8 @@
-"""Records of partitions, many at once: where their fields lie in a buffer (KIP-631, KIP-858, KIP-966).
+"""Records of partitions, many at once: the positions of their fields in a buffer (KIP-631, KIP-858, KIP-966).
 
-`bulk_scan` finds columns within one batch. A log is mostly of small batches, so here records of all batches of a range,
-of any layout, are taken apart together. What is not plain (a varint of two bytes where one does, an unknown tag, a list
-of more than 126 entries) is left to the scalar decoder.
+`bulk_scan` finds columns within one batch. Most batches of a log are small, so here records of all batches of a range,
+of any layout, are parsed together. Uncommon encodings (a varint of two bytes where one is enough, an unknown tag, a
+list of more than 126 entries) are left to the scalar decoder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTITION, PARTITION_CHANGE = 3, 5
 VERSION_MAX = 2
 LISTS = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr", "directories")
 NUMBERS = ("leader", "leader_epoch", "partition_epoch", "recovery")
-# What stands where a record says nothing of a number; no int32 is so small.
+# The value of a number that a record does not have; no int32 is so small.
 ABSENT = -(1 << 40)
 
 # tag: (field, bytes of an entry), for lists; `recovery` and `leader` are numbers.
@@ -35,9 +35,9 @@ _NUMBER_BYTES = {"leader": 4, "recovery": 1}
 
 
 class PartitionRows:
-    """Fields of n records. For each list its first byte and its count, -1 where the record says nothing of it.
+    """Fields of n records. For each list its first byte and its count, -1 if the record does not have it.
 
-    plain: which rows are right; the others are to be decoded by themselves.
+    plain: which rows are valid; the others must be decoded one by one.
     """
 
     def __init__(self, count: int) -> None:
@@ -56,7 +56,7 @@ def take_apart(
     record_type: NDArray[Any],
     version: NDArray[Any],
 ) -> PartitionRows:
-    """The records behind their frames, from `start` to `end` (exclusive); record_type: 3 or 5; version: 0 to 2."""
+    """Parse the records after their frames, from `start` to `end` (exclusive); record_type: 3 or 5; version: 0 to 2."""
     rows = PartitionRows(len(start))
     rows.plain &= end - start >= 21
     rows.partition[:] = big_endian(buffer, start, 4)
@@ -73,7 +73,7 @@ def take_apart(
 def _body(
     buffer: NDArray[np.uint8], rows: PartitionRows, who: NDArray[np.int64], at: NDArray[np.int64], version: NDArray[Any]
 ) -> NDArray[np.int64]:
-    """The fields of a PartitionRecord that have no tag; the positions behind them."""
+    """The untagged fields of a PartitionRecord; the positions after them."""
     for name in ("replicas", "isr", "removing", "adding"):
         at = _list(buffer, rows, name, who, at)
     for name in ("leader", "leader_epoch", "partition_epoch"):
@@ -89,7 +89,7 @@ def _body(
 def _list(
     buffer: NDArray[np.uint8], rows: PartitionRows, name: str, who: NDArray[np.int64], at: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """A compact array; the positions behind it."""
+    """A compact array; the positions after it."""
     head = buffer[np.minimum(at, len(buffer) - 1)].astype(np.int64)
     rows.plain[who[(head == 0) | (head > 127)]] = False
     count = np.where(head > 127, 0, np.maximum(head - 1, 0))
@@ -106,7 +106,7 @@ def _tags(
     record_type: NDArray[Any],
     version: NDArray[Any],
 ) -> None:
-    """The tagged fields; moves `at` behind them."""
+    """The tagged fields; moves `at` after them."""
     limit = len(buffer) - 1
     left = buffer[np.minimum(at, limit)].astype(np.int64)
     at += 1

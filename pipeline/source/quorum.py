@@ -1,7 +1,7 @@
 """A live quorum as a source: committed records are fetched from its leader, as an observer does (KIP-595, KIP-630).
 
-The requests carry the replica id -1, so that the leader does not track us as an observer. As any empty replica, we are
-sent to a snapshot first, if there is one.
+The requests carry the replica id -1, so that the leader does not track us as an observer. Like any empty replica, the
+reader must fetch a snapshot first, if there is one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CONTROLLERS = 2
 
 
 class Unreachable(Exception):
-    """No node of the quorum gives a usable answer. The text is one line with the node and its last error."""
+    """No node of the quorum gives a usable response. The text is one line with the node and its last error."""
 
 
 class Leader(NamedTuple):
@@ -53,7 +53,7 @@ class Leader(NamedTuple):
 
 
 def endpoints_of(text: str) -> tuple[Endpoint, ...]:
-    """The nodes that an option names, host:port, separated by commas; raises OptionError."""
+    """The nodes in an option, host:port, separated by commas; raises OptionError."""
     found = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         host, sign, port = part.rpartition(":")
@@ -66,7 +66,7 @@ def endpoints_of(text: str) -> tuple[Endpoint, ...]:
 
 
 class Asking:
-    """Blocking requests over channels of our own; a context manager."""
+    """Blocking requests over channels of its own; a context manager."""
 
     def __init__(self, client: str) -> None:
         self.client = client
@@ -85,7 +85,7 @@ class Asking:
         self.loop.close()
 
     def ask(self, endpoint: Endpoint, request: Any) -> Any:
-        """The answer; raises Unreachable."""
+        """The response; raises Unreachable."""
         return self.loop.run_until_complete(self._ask(endpoint, request))
 
     async def _ask(self, endpoint: Endpoint, request: Any) -> Any:
@@ -188,7 +188,7 @@ class QuorumRange(NamedTuple):
 
 
 class QuorumSnapshot(NamedTuple):
-    """A snapshot that is fetched whole."""
+    """A snapshot that is fetched as a whole."""
 
     quorum: Quorum
     cluster_id: str
@@ -229,7 +229,7 @@ class QuorumSnapshot(NamedTuple):
 
 
 def leader_of(asking: Asking, endpoints: tuple[Endpoint, ...], cluster_id: str | None = None) -> Leader:
-    """The current leader; raises Unreachable where there is none for 30 s, or the cluster is another."""
+    """The present leader; raises Unreachable if there is none for 30 s, or the cluster is another."""
     deadline = time.monotonic() + ATTEMPT_S_MAX
     while True:
         try:
@@ -278,7 +278,7 @@ def _described(asking: Asking, cluster_id: str, node_id: int, endpoint: Endpoint
 
 
 def _fetch(asking: Asking, leader: Leader, offset: int, bytes_max: int) -> Any:
-    """The partition data of the leader's Fetch answer for an offset. Raises Unreachable."""
+    """The partition data of the leader's Fetch response for an offset. Raises Unreachable."""
     partition = FetchRequest.FetchTopic.FetchPartition(
         partition=0,
         current_leader_epoch=leader.epoch,
@@ -330,7 +330,7 @@ def _snapshot_part(asking: Asking, leader: Leader, snapshot: QuorumSnapshot, pos
 
 
 def _whole(data: bytes, offset: int) -> tuple[bytes, int]:
-    """The whole batches at the start of an answer, and the last offset in them."""
+    """The whole batches at the start of a response, and the last offset in them."""
     position, last = 0, offset - 1
     while (batch := read_header(data, position)) is not None:
         position += batch.size

@@ -1,7 +1,7 @@
 """Cutting a copy of the log into byte ranges at batch boundaries, so that they can be read in parallel.
 
-A log has no marks by which to find a batch, so all headers are read, which takes 1 µs a batch. This also finds damage:
-torn ends, bytes that are not a batch, missing offsets.
+Batch boundaries can only be found by reading all headers, which takes 1 µs a batch. This also finds damage: torn tails,
+bytes that are not a batch, missing offsets.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _END = (1 << 63) - 1
 
 
 class Range(NamedTuple):
-    """Batches that follow each other in a file. end: exclusive; so is end_offset. Times are in ms.
+    """Successive batches in a file. end: exclusive; so is end_offset. Times are in ms.
 
-    checkpoint_end_offset: of the checkpoint that the file is, or -1 for a segment. until: records from this offset on
-    are not taken from here. epoch: of the last batch.
+    checkpoint_end_offset: of the file if it is a checkpoint, or -1 for a segment. until: records from this offset on
+    are not read from here. epoch: of the last batch.
     """
 
     cluster_id: str
@@ -68,8 +68,8 @@ class Finding(NamedTuple):
 class Walk:
     """The batches of one file. After `run` the attributes hold the ranges, the findings, and where the file ended.
 
-    end: the first byte behind the whole batches; end_offset: the offset behind the last; epoch: of the last, and
-    passed_epoch of the last that was passed over.
+    end: the first byte after the whole batches; end_offset: the offset after the last; epoch: of the last, and
+    passed_epoch of the last that was skipped.
     """
 
     def __init__(self, copy: Copy, file: LogFile, *, is_checkpoint: bool = False) -> None:
@@ -92,9 +92,9 @@ class Walk:
         self.findings.append(finding)
 
     def run(self, *, range_bytes: int = RANGE_BYTES, is_last: bool = False, from_offset: int = 0) -> Walk:
-        """Read all headers. is_last: a torn end is no finding, since the file may still be written.
+        """Read all headers. is_last: a torn tail is no finding, since the file may still be written.
 
-        from_offset: batches that end at or before it are passed over.
+        from_offset: batches that end at or before it are skipped.
         """
         try:
             descriptor = os.open(self.file.path, os.O_RDONLY)
@@ -182,7 +182,7 @@ class Walk:
 class Plan(NamedTuple):
     """What is read of a cluster: ranges in the order of the log, and findings.
 
-    end_offset: the offset behind the last record that is there.
+    end_offset: the offset after the last record.
     """
 
     cluster_id: str
@@ -191,7 +191,7 @@ class Plan(NamedTuple):
     end_offset: int
 
     def epoch_at(self, end_offset: int) -> int:
-        """The epoch of the last batch before an offset at which a range ends; -1 where that is not known."""
+        """The epoch of the last batch before an offset at which a range ends; -1 if unknown."""
         return next((part.epoch for part in self.ranges if part.end_offset == end_offset), -1)
 
 
@@ -203,12 +203,11 @@ def plan(
     from_epoch: int = -1,
     is_live: bool = False,
 ) -> Plan:
-    """The log of one cluster, from its copies: the one that reaches furthest, and before its start those that begin
+    """The log of one cluster, from its copies: the one with the highest end, and before its start those that begin
     earlier, so that the plan covers as much history as any copy has.
 
-    What lies before the start of the furthest is committed, since a snapshot replaces it. from_offset: records
-    below it were delivered before. from_epoch: of the last of them, -1 where that is not known. is_live: a torn end is
-    left for later.
+    Records before the start of that copy are committed, since a snapshot replaces them. from_offset: records below it
+    were delivered before. from_epoch: of the last of them, -1 if unknown. is_live: a torn tail is left for later.
     """
     ends = {copy.directory: _last(copy) for copy in copies}
     furthest = max(copies, key=lambda copy: (ends[copy.directory], -_start(copy)))
@@ -263,7 +262,7 @@ def plan(
 
 
 def _walks(copy: Copy, until: int, range_bytes: int, from_offset: int, is_live: bool) -> Iterator[Walk]:
-    """The segments of a copy that hold offsets from `from_offset` on and below `until`."""
+    """The segments of a copy that have offsets from `from_offset` on and below `until`."""
     if from_offset == 0 and copy.checkpoints and copy.checkpoints[0].offset == 0:
         yield Walk(copy, copy.checkpoints[0], is_checkpoint=True).run(range_bytes=range_bytes)
     for number, segment in enumerate(copy.segments):
@@ -276,7 +275,7 @@ def _walks(copy: Copy, until: int, range_bytes: int, from_offset: int, is_live: 
 
 
 def _checkpoint(copy: Copy, from_offset: int, range_bytes: int) -> Walk | None:
-    """The first checkpoint from which the log goes on, if there is one."""
+    """The first checkpoint after which the log continues, if there is one."""
     for file in copy.checkpoints:
         if file.offset >= max(from_offset, 1):
             return Walk(copy, file, is_checkpoint=True).run(range_bytes=range_bytes)

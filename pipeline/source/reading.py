@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pipeline.source.rows import Rows
 
-# Bytes that are decoded together: more do not make it faster, and do not fit into the CPU caches.
+# Bytes that are decoded together: more are not faster, as they do not fit into the CPU caches.
 PIECE_BYTES = 1 << 20
 _EVERY = (0, (1 << 63) - 1)
 
@@ -29,7 +29,7 @@ _EVERY = (0, (1 << 63) - 1)
 class Wanted:
     """The wanted records. Offsets: low inclusive, high exclusive. types: None for all.
 
-    A row that is not a record has no type, and is left out where types are given.
+    A row that is not a record has no type, and is left out if types are given.
     """
 
     offsets: tuple[int, int] = _EVERY
@@ -61,7 +61,7 @@ def read_part(part: Any, schema: Any, wanted: Wanted) -> Iterator[Any]:
 def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
     """The records of a range as pyarrow.RecordBatches, in order.
 
-    A file that changed since the range was cut gives one row that says so.
+    A file that changed since its ranges were determined gives one row that says so.
     """
     try:
         data = _bytes_of(source)
@@ -75,11 +75,11 @@ def read_range(source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
 
 
 class ChangedFile(Exception):
-    """A file changed after its ranges were cut."""
+    """A file changed after its ranges were determined."""
 
 
 def decode(data: bytes, source: Range, schema: Any, wanted: Wanted) -> Iterator[Any]:
-    """The records of whole batches; raises CorruptBatch where the bytes are none."""
+    """The records of whole batches; raises CorruptBatch if the bytes are not batches."""
     position = 0
     while position < len(data):
         begin, batches = position, []

@@ -1,4 +1,4 @@
-"""Batches of a range as rows: all records of a piece of a file together, in the order in which they lie there."""
+"""Batches of a range as rows: all records of a part of a file together, in their order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NO_TYPE = -1
 class Rows:
     """n rows. Offsets are as written; times in ms; a type or version of -1 is none.
 
-    said: by row, what it says in other columns: name, json, value, problem. buffer: in which `fields` lie.
+    said: by row, values of other columns: name, json, value, problem. buffer: the bytes for `fields`.
     """
 
     def __init__(self, count: int) -> None:
@@ -67,7 +67,7 @@ def rows_of(data: bytes, batches: list[Batch], *, file_position: int) -> Rows:
 
 
 class _Piece:
-    """The bytes of some batches, with where each record of them begins."""
+    """The bytes of some batches, and the position of each record in them."""
 
     def __init__(self, data: bytes, batches: list[Batch], file_position: int) -> None:
         self.data = data
@@ -91,7 +91,7 @@ class _Piece:
         return self._decode()
 
     def _take(self, batch: Batch) -> str | None:
-        """Find the records of a batch; what is wrong with it, if anything."""
+        """Find the records of a batch; returns the problem, if there is one."""
         if not is_intact(self.data, batch):
             return "the CRC does not fit the bytes"
         try:
@@ -153,7 +153,7 @@ class _Piece:
     def _partitions(
         self, rows: Rows, partition: NDArray[np.bool_], at: NDArray[np.int64], value_end: NDArray[np.int64]
     ) -> None:
-        """Take the plain records of partitions apart; the rest of `partition` is left to the scalar decoder."""
+        """Parse the plain partition records; the rest of `partition` is left to the scalar decoder."""
         count = len(rows)
         who = np.flatnonzero(partition)
         found = take_apart(rows.buffer, at[who] + 3, value_end[who], rows.type[who], rows.version[who])
@@ -185,7 +185,7 @@ class _Piece:
         start: NDArray[np.int64],
         number: NDArray[np.int64],
     ) -> None:
-        """All records but the plain ones of partitions, one by one."""
+        """All records but the plain partition records, one by one."""
         whole = self.data if len(self.bodies) == 1 else b"".join(self.bodies)
         extra: list[bytes] = []
         extra_at = len(rows.buffer)
@@ -257,7 +257,7 @@ def _only(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
 
 
 def _head(batch: Batch, file_position: int) -> tuple[int, ...]:
-    """What rows take from their batch."""
+    """The values that rows take from their batch."""
     appended = batch.attributes & 0x08
     return (
         batch.base_offset, file_position + batch.position, batch.leader_epoch,
@@ -267,7 +267,7 @@ def _head(batch: Batch, file_position: int) -> tuple[int, ...]:
 
 
 def _walk(body: bytes, position: int, end: int, count: int, shift: int, starts: list[int]) -> None:
-    """Where each record of a batch begins, by the lengths that they state; raises ValueError, IndexError."""
+    """The position of each record of a batch, by their lengths; raises ValueError, IndexError."""
     for _ in range(count):
         starts.append(position + shift)
         raw = body[position]
@@ -315,7 +315,7 @@ def _control(rows: Rows, row: int, key: bytes | None, value: bytes | None, batch
 
 
 def _unknown(rows: Rows, row: int, value: bytes | None, problem: str) -> None:
-    """A record that is not understood. What it holds is not shown: it may be a secret."""
+    """A record that cannot be decoded. Its contents are not shown: they may be secret."""
     if rows.kind[row] != CONTROL and value is not None:
         try:
             rows.type[row], rows.version[row], _ = read_frame(value)
@@ -326,7 +326,7 @@ def _unknown(rows: Rows, row: int, value: bytes | None, problem: str) -> None:
 
 
 def _spell(rows: Rows, row: int, record: Any, at: int) -> bytes:
-    """Put a record of a partition that the scalar decoder read into the columns; its lists go behind the buffer."""
+    """Write a partition record that the scalar decoder read to the columns; its lists go after the buffer."""
     rows.of_partition[row] = True
     fields = rows.fields
     names = {

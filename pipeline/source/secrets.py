@@ -1,6 +1,6 @@
-"""Records without their secrets: what the tables hold is handed around, and kept for long.
+"""Records without their secrets: tables are shared, and kept for long.
 
-A config of a broker is a secret where its type is password, or where the key is not known, as DescribeConfigs has it.
+A config of a broker is secret if its type is password, or if the key is unknown, as in DescribeConfigs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BROKER = 4
 
 @lru_cache(maxsize=4096)
 def is_secret(resource_type: int, name: str) -> bool:
-    """Whether the value of a config is one; resource_type: as in ConfigRecord."""
+    """Whether the value of a config is secret; resource_type: as in ConfigRecord."""
     return resource_type == _BROKER and node_type(name) in {None, Type.PASSWORD}
 
 
@@ -45,6 +45,6 @@ _RULES: dict[type[Any], Callable[[Any], Any]] = {ConfigRecord: _config, UserScra
 
 
 def without_secrets(record: Any) -> Any:
-    """The record with what is secret taken out; the record itself where there is nothing."""
+    """The record without its secrets; the record itself if there are none."""
     rule = _RULES.get(type(record))
     return record if rule is None else rule(record)

@@ -1,4 +1,4 @@
-"""Filters on the records of a source: what they say of clusters, ranges and rows."""
+"""Filters on the records of a source: which clusters, ranges and rows they select."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ class Selection:
 
     @property
     def wants_findings(self) -> bool:
-        """Whether what belongs to no cluster may be wanted."""
+        """Whether findings that belong to no cluster may be wanted."""
         return self.clusters is None and self.types is None
 
     @property
     def wanted(self) -> Wanted:
-        """What the filters say of rows."""
+        """The filter on rows."""
         return Wanted((self.low, self.high), None if self.types is None else frozenset(self.types))
 
     def take(self, name: str, sign: str, values: list[Any]) -> bool:
-        """Take a filter: a column, one of = < <= > >=, and the values of which the column has one.
+        """Add a filter: a column, one of = < <= > >=, and the values of which the column has one.
 
-        Returns whether it is decided here whole; if not, rows that do not fit may come, but none that fits is lost.
+        Returns whether the filter is applied completely here; if not, rows that do not match may be returned, but no
+        matching row is lost.
         """
         if name == "cluster" and sign == "=":
             self.clusters = _both(self.clusters, {str(value) for value in values})
@@ -54,7 +55,7 @@ class Selection:
             return False
         if name == "offset":
             self._bound(sign, [int(value) for value in values])
-            # A finding has an offset too, which a range of offsets does not tell.
+            # Findings have offsets too, which a range does not know.
             return False
         if name == "time":
             self._time(sign, [int(value) for value in values])
@@ -77,7 +78,7 @@ class Selection:
             self.max_time_ms = min(self.max_time_ms, max(values) + 1)
 
     def of(self, plan: Plan) -> tuple[list[Range], list[Finding]]:
-        """What of a plan may hold rows that fit."""
+        """The parts of a plan that may have matching rows."""
         if self.clusters is not None and plan.cluster_id not in self.clusters:
             return [], []
         ranges = [part for part in plan.ranges if self._may_hold(part)]

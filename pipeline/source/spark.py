@@ -1,7 +1,7 @@
-"""The data source `kraft_metadata` for Spark: what is asked for, cut into tasks (see pipeline/DESIGN.md).
+"""The data source `kraft_metadata` for Spark: divides a query into tasks (see pipeline/DESIGN.md).
 
-Adapters alone: what they call neither knows Spark nor needs it. A reader that takes filters fails where Spark's setting
-for that is off, which is the default; so there are two, and an option says which.
+Only adapters: the code that they call does not need Spark. A reader with filters fails if Spark's setting for that is
+off, which is the default; so there are two, and an option selects one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pipeline.source.ranges import Finding, Plan
 
 FORMAT = "kraft_metadata"
-# No option says more than this of a partition's findings: a task gets them all.
+# The limit on findings of a partition: one task gets them all.
 _FINDINGS_PER_TASK = 10_000
 
 
@@ -55,7 +55,7 @@ class RangePartition(InputPartition):
 
 
 class FindingPartition(InputPartition):
-    """A task that tells what was found while the work was cut."""
+    """A task that returns the findings of the planning."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(None)
@@ -81,12 +81,12 @@ class KraftMetadataSource(DataSource):
 
 
 def register(session: SparkSession) -> None:
-    """Make the format known to a session; not needed where the package `pyspark_kraft` is installed."""
+    """Register the format with a session; not needed if the package `pyspark_kraft` is installed."""
     session.dataSource.register(KraftMetadataSource)
 
 
 class Reader(DataSourceReader):
-    """Reads all that there is when the first action runs."""
+    """Reads all records that exist when the first action runs."""
 
     def __init__(self, options: dict[str, str], names: tuple[str, ...]) -> None:
         self.options = options
@@ -111,7 +111,7 @@ class Reader(DataSourceReader):
 
 
 class FilteringReader(Reader):
-    """Takes the filters that it can decide itself, and hands the others back."""
+    """Accepts the filters that it can apply, and returns the others to Spark."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         for given in filters:
@@ -121,7 +121,7 @@ class FilteringReader(Reader):
 
 
 def _simple(given: Filter) -> tuple[str, str, list[Any]]:
-    """Column, sign and values of a filter; an empty column where it is none of those that are understood."""
+    """Column, operator and values of a filter; an empty column for a filter that is not supported."""
     signs = {
         EqualTo: "=",
         In: "=",
@@ -144,7 +144,7 @@ def _as_ms(value: datetime) -> int:
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads what has come since; its offsets are the next offset of each cluster, with the epoch of the last record."""
+    """Reads new records; its offsets are the next offset of each cluster, with the epoch of the last record."""
 
     def __init__(self, options: dict[str, str], names: tuple[str, ...]) -> None:
         self.options = options
@@ -195,7 +195,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _limited(plan: Plan, end: int, left: int) -> tuple[int, int]:
-    """How far so many bytes reach, and what is left of them; always at least one range."""
+    """How far this many bytes reach, and what is left of them; always at least one range."""
     for number, part in enumerate(plan.ranges):
         if part.end_offset > end or part.checkpoint_end_offset >= 0:
             continue
@@ -220,7 +220,7 @@ def _read(partition: InputPartition | None, names: Sequence[str]) -> Iterator[An
 
 
 def records(session: SparkSession, options: Mapping[str, str], *, columns: Sequence[str] | None = None) -> Any:
-    """A DataFrame of what the options ask for, read anew; columns: those wanted, in this order."""
+    """A DataFrame for the options, read at each action; columns: those wanted, in this order."""
     reader = session.read.format(FORMAT).options(**{"push": "true", **options})
     if columns is not None:
         types = {column.name: column.type for column in RECORDS.columns}

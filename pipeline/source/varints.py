@@ -25,7 +25,7 @@ def padded(data: bytes) -> NDArray[np.uint8]:
 
 
 def unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The unsigned varints that begin at these positions, and the positions behind them."""
+    """The unsigned varints at these positions, and the positions after them."""
     limit = len(buffer) - 1
     byte = buffer[np.minimum(at, limit)].astype(np.int64)
     value = byte & 0x7F
@@ -44,7 +44,7 @@ def unsigned(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[
 
 
 def signed(buffer: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The zigzag varints that begin at these positions, and the positions behind them."""
+    """The zigzag varints at these positions, and the positions after them."""
     raw, after = unsigned(buffer, at)
     return (raw >> 1) & 0x7FFFFFFFFFFFFFFF ^ -(raw & 1), after
 

@@ -1,7 +1,7 @@
 """A live quorum as a source, through its watch service (docs/watch.md): committed records, from any of its nodes.
 
-The service sends records as JSON trees. They are encoded again and pass through the same decoder as those of a file, so
-that their rows are equal. NoOps, elections and transaction markers are not changes and have no rows.
+The service sends records as JSON trees. They are encoded again and decoded like those of a file, so that their rows are
+equal. NoOps, elections and transaction markers are not changes and have no rows.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class WatchRange(NamedTuple):
 
 
 def targets_of(text: str) -> tuple[str, ...]:
-    """The nodes that an option names, host:port, separated by commas; raises OptionError."""
+    """The nodes in an option, host:port, separated by commas; raises OptionError."""
     found = tuple(part.strip() for part in text.split(",") if part.strip())
     for part in found:
         host, _, port = part.rpartition(":")

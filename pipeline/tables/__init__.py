@@ -1,1 +1,1 @@
-"""From records to tables: what each table says, how it is derived, where it is kept."""
+"""From records to tables: the contents of each table, how it is derived, where it is stored."""

@@ -1,4 +1,4 @@
-"""The schemas of the tables as Arrow has them, equal to those that Spark makes of the same DDL."""
+"""The schemas of the tables in Arrow, equal to those that Spark makes of the same DDL."""
 
 from __future__ import annotations
 

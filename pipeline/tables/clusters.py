@@ -1,7 +1,6 @@
-"""The tables of a cluster's other records: broker sessions, configs, ACLs, elections; and what bears on its partitions.
+"""The tables of a cluster's other records: broker sessions, configs, ACLs, elections; and events for its partitions.
 
-These records are few, and are taken one by one, by the same functions by which the tools replay them
-(`controller.offline.image`): there is one place that holds the rules of each.
+These records are few, and are replayed one by one, with the functions that the tools use (`controller.offline.image`).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ PERMISSIONS = {1: "ANY", 2: "DENY", 3: "ALLOW"}
 
 
 class Row(NamedTuple):
-    """A record of the table `records` that is of no partition, as it is taken here. time_us: in µs."""
+    """A row of the table `records` that is not of a partition. time_us: in µs."""
 
     offset: int
     time_us: int
@@ -55,7 +54,7 @@ class Row(NamedTuple):
 
 
 class Session(NamedTuple):
-    """A broker in one state, since a moment."""
+    """A broker in one state, since a time."""
 
     begin: Moment
     state: str
@@ -63,16 +62,16 @@ class Session(NamedTuple):
 
 
 class Election(NamedTuple):
-    """The last election: the epoch that it began, and who won."""
+    """The last election: the epoch that it began, and the leader."""
 
     epoch: int
     leader: int
 
 
 class Cluster:
-    """What a cluster's records add up to, its partitions left out, and the rows that they give on the way.
+    """The state of a cluster after its records, without partitions, and the table rows that the records give.
 
-    rows: by table. sessions: by broker. problems: a line for each record that could not be taken in.
+    rows: by table. sessions: by broker. problems: a line for each record that could not be replayed.
     """
 
     def __init__(self, cluster_id: str) -> None:
@@ -91,9 +90,9 @@ class Cluster:
         return [f"cluster {self.cluster_id}: {problem}" for problem in self.image.problems]
 
     def take(self, rows: list[Row], times_before: Mapping[int, int]) -> None:
-        """Take in records, in order. times_before: offset -> time in µs of the record before it, for elections.
+        """Replay records, in order. times_before: offset -> time in µs of the record before it, for elections.
 
-        Those of a transaction that is aborted count for nothing; those of one that is open are left for later.
+        Records of an aborted transaction do not count; those of an open one are left for later.
         """
         self.events.aborted, self.events.end_offset = spans_of(rows)
         # A topic may get its first partition in a later run.
@@ -120,7 +119,7 @@ class Cluster:
             self._end_load(held, loaded)
 
     def _record(self, row: Row, *, is_quiet: bool) -> None:
-        """One record. is_quiet: it is of a checkpoint, and so says how things are, not that they changed."""
+        """Replay one record. is_quiet: it is of a checkpoint, so it states a value, and not that the value changed."""
         try:
             record, _ = decode_record(row.value or b"")
         except ValueError as error:
@@ -151,7 +150,7 @@ class Cluster:
     # What changed.
 
     def _before(self, kind: int, record: Any) -> Any:
-        """What a record is about to change."""
+        """The state that a record is about to change."""
         image = self.image
         if kind == CONFIG:
             return image.configs.get((record.resource_type, record.resource_name), {}).get(record.name)
@@ -168,7 +167,7 @@ class Cluster:
 
     def _changed(self, kind: int, record: Any, moment: Moment, before: Any) -> None:
         if kind in BROKER_TYPES:
-            # Records of fences name the broker otherwise.
+            # Fencing records have another field for the broker id.
             self._sessions(moment, (record.id if kind in FENCES else record.broker_id,))
         elif kind == CONFIG:
             self._config(
@@ -179,7 +178,7 @@ class Cluster:
             after = None if record.remove else record.value
             self._plain(moment, "QUOTA", _entity_text(_entity(record)), record.key, before, after)
         elif kind == FEATURE:
-            # An image holds no kraft.version, which is the quorum's own.
+            # An image has no kraft.version: it is in control records of the quorum.
             after = self.image.features.get(record.name)
             if before is not None or after is not None:
                 self._plain(moment, "FEATURE", "", record.name, before, after)
@@ -234,7 +233,7 @@ class Cluster:
         self.election = Election(row.epoch, found["leaderId"])
 
     def _sessions(self, moment: Moment, brokers: Iterable[int]) -> None:
-        """End the sessions that no longer are as they were, and begin those that are."""
+        """End the sessions whose state has changed, and begin the new ones."""
         for broker_id in brokers:
             broker = self.image.brokers.get(broker_id)
             session = self.sessions.get(broker_id)
@@ -255,7 +254,7 @@ class Cluster:
                 self.sessions[broker_id] = Session(moment, state, broker)
 
     def _end_load(self, before: Image, moment: Moment) -> None:
-        """A checkpoint was taken in: what is now otherwise than before it has changed, at some time in between."""
+        """A checkpoint was loaded: what now differs from the state before has changed at some time in between."""
         if self.is_begun:
             for kind, name in sorted({*before.configs, *self.image.configs}):
                 old, new = (image.configs.get((kind, name), {}) for image in (before, self.image))
@@ -276,13 +275,13 @@ class Cluster:
         )
 
     def open_sessions(self) -> list[dict[str, Any]]:
-        """The sessions that last, as rows."""
+        """The sessions without an end, as rows."""
         return [session_row(self.cluster_id, session, None, None) for _, session in sorted(self.sessions.items())]
 
 
 def spans_of(rows: list[Row]) -> tuple[list[tuple[int, int]], int]:
-    """The metadata transactions that were aborted, as first and last offset; and where one that is open begins, or a
-    number beyond all offsets (KIP-868).
+    """The aborted metadata transactions, as first and last offset; and the start of the open one, or a number above all
+    offsets (KIP-868).
     """
     aborted = []
     begin = -1
@@ -300,7 +299,7 @@ def spans_of(rows: list[Row]) -> tuple[list[tuple[int, int]], int]:
 
 
 def state_of(broker: Broker) -> str:
-    """What a registered broker is: fenced, shutting_down or active."""
+    """The state of a registered broker: fenced, shutting_down or active."""
     if broker.fenced:
         return "fenced"
     return "shutting_down" if broker.in_controlled_shutdown else "active"

@@ -1,7 +1,7 @@
-"""Keeping files few: each run adds some, and a job that runs twice a minute adds thousands a day.
+"""Compaction of files: each run adds some, and a job that runs twice a minute adds thousands a day.
 
-Once a table has many small parts they are written anew as one. A part that has become large is left alone, so that each
-row is written again a few times at most.
+When a table has many small parts, they are rewritten as one. A part that has become large is not rewritten, so each row
+is rewritten a few times at most.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGE_BYTES = 64 << 20
 
 
 def compacted(session: Any, warehouse: Warehouse, manifest: Manifest, directory: Path) -> Manifest:
-    """The manifest with the small parts of each table that has too many written into one, in the run's directory."""
+    """The manifest in which the small parts of each table with too many are one, in the run's directory."""
     parts = dict(manifest.parts)
     for name in BY_NAME:
         if small := _small(warehouse, parts.get(name, ())):
@@ -39,7 +39,7 @@ def compacted(session: Any, warehouse: Warehouse, manifest: Manifest, directory:
 
 
 def _small(warehouse: Warehouse, paths: Iterable[str]) -> list[str]:
-    """Parts that are to be one; none where there are few."""
+    """Parts that should be merged; none if there are few."""
     found = [path for path in paths if _size(warehouse.directory / path) < LARGE_BYTES]
     return found if len(found) > PARTS_MAX else []
 

@@ -1,7 +1,7 @@
-"""The history of partitions: what each was after each record of it (KIP-631), for many partitions and records at once.
+"""The history of partitions: their state after each record (KIP-631), for many partitions and records at once.
 
-The rules are those of `controller.state.partitions.partition`, on columns: a PartitionRecord states a partition whole,
-a change touches what it carries, and the epochs rise with changes and with elections.
+The rules are those of `controller.state.partitions.partition`, on columns: a PartitionRecord has a partition's whole
+state, a change record has the changed fields, and the epochs rise with changes and with elections.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Moment:
 
 @dataclass(slots=True)
 class Events:
-    """What else happened in a cluster, and bears on its partitions.
+    """Other events in a cluster that affect its partitions.
 
-    names: topic id -> name. removed: topic id -> when. cleared: when ELRs were forgotten, and of which topic id, None
-    for all. resets: where a checkpoint stands in the stead of the log; partitions that it lacks are gone. aborted:
-    offsets, both inclusive, that count for nothing. end_offset: records from here on are left for later.
+    names: topic id -> name. removed: topic id -> when. cleared: when ELRs were cleared, and of which topic id, None for
+    all. resets: where a checkpoint replaces the log; partitions that it lacks are removed. aborted: offsets, both
+    inclusive, that do not count. end_offset: records from here on are left for later.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -53,12 +53,12 @@ class Events:
 
 
 class History:
-    """Rows by partition, then by offset. `row` is where each came from in the table given.
+    """Rows by partition, then by offset. `row` is the index of each in the given table.
 
-    first: which rows begin a partition. is_state: which state a partition as an earlier run left it. leader and the
-    others: after the row. sets_leader, sets_recovering: whether the row itself says so. group: the number of each row's
-    partition. end: by partition when it was removed, an offset of -1 where it was not.
-    orphans: how many changes were of partitions that nothing states.
+    first: which rows begin a partition. is_state: which rows are the state that an earlier run left. leader and the
+    others: after the row. sets_leader, sets_recovering: whether the row itself has the field. group: the number of each
+    row's partition. end: by partition when it was removed, an offset of -1 if it was not. orphans: how many changes
+    were of unknown partitions.
     """
 
     row: NDArray[np.int64]
@@ -84,10 +84,10 @@ class History:
 
 
 def history_of(table: Any, events: Events) -> History:
-    """The history in a pyarrow.Table of one cluster: rows of the table `records` of PartitionRecords and their changes,
+    """The history of a pyarrow.Table of one cluster: rows of the table `records` of PartitionRecords and their changes,
     and (of type 0) the states that an earlier run left.
 
-    What the columns say: topic_id, partition, offset, place, time, type, and those of PARTITION_FIELDS.
+    Its columns: topic_id, partition, offset, place, time, type, and those of PARTITION_FIELDS.
     """
     given = _sorted(table, events)
     return _filled(table, given, events)
@@ -95,7 +95,7 @@ def history_of(table: Any, events: Events) -> History:
 
 @dataclass(slots=True)
 class _Sorted:
-    """The rows that count, in order. clear: which were put in for a ClearElrRecord."""
+    """The rows that count, in order. clear: which were inserted for a ClearElrRecord."""
 
     row: NDArray[np.int64]
     offset: NDArray[np.int64]
@@ -132,7 +132,7 @@ def _sorted(table: Any, events: Events) -> _Sorted:
     offset, time_us, kind, key, place = columns
     order = np.lexsort((place, kind != STATE, offset, key))
     given = _Sorted(row, offset, time_us, kind, key, topic_ids, 0).some(order)
-    # A change of what nothing states: its beginning is in a part of the log that is not there.
+    # A change of an unknown partition: its PartitionRecord is in a missing part of the log.
     whole = (given.kind == STATE) | (given.kind == PARTITION)
     index = np.arange(len(row))
     stated = _last(whole, index, -1)
@@ -144,7 +144,7 @@ def _sorted(table: Any, events: Events) -> _Sorted:
 def _with_clearings(
     row: NDArray[np.int64], columns: list[Any], topic_ids: list[str], events: Events
 ) -> tuple[NDArray[np.int64], list[Any]]:
-    """A row for each partition whose topic's ELRs are forgotten."""
+    """Insert a row for each partition whose topic's ELRs are cleared."""
     offset, time_us, kind, key, place = columns
     known = np.unique(key)
     topics = known >> 32
@@ -175,7 +175,7 @@ def _first(key: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _filled(table: Any, given: _Sorted, events: Events) -> History:
-    """What holds after each row: of each field the last that was said of it."""
+    """The state after each row: of each field the last value."""
     out = History()
     out.row, out.offset, out.time_us, out.kind = given.row, given.offset, given.time_us, given.kind
     out.orphans = given.orphans
@@ -223,7 +223,7 @@ def _filled(table: Any, given: _Sorted, events: Events) -> History:
 
 
 def _ends(out: History, given: _Sorted, events: Events) -> None:
-    """When each partition went: with its topic, or since a checkpoint no longer has it."""
+    """When each partition was removed: with its topic, or because a checkpoint no longer has it."""
     groups = given.key[out.first]
     out.end_offset = np.full(len(groups), -1, np.int64)
     out.end_time_us = np.zeros(len(groups), np.int64)
@@ -243,7 +243,7 @@ def _ends(out: History, given: _Sorted, events: Events) -> None:
 
 
 def _last(marked: NDArray[np.bool_], index: NDArray[np.int64], otherwise: int = 0) -> NDArray[np.int64]:
-    """For each row the last marked one up to it; otherwise: where there is none."""
+    """For each row the last marked one up to it; otherwise: if there is none."""
     if not len(index):
         return index
     found: NDArray[np.int64] = np.maximum.accumulate(np.where(marked, index, otherwise))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.tables.clusters import Cluster
     from pipeline.tables.warehouse import Manifest, Warehouse
 
-# A directory that is not assigned yet, as text; partitions of before directories were known have it for each replica.
+# The text of an unassigned directory; partitions from before KIP-858 have it for each replica.
 _MIGRATING = "A" * 22
 
 # record type: section, key
@@ -46,7 +46,7 @@ _SECTIONS: dict[int, tuple[str, Callable[[Any], str]]] = {
 def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str) -> Any:
     """The image of each cluster as of an offset or a time, as a DataFrame of the table `image_at`.
 
-    at: digits, or a time as ISO 8601 has it, in UTC where it does not say. Raises OptionError.
+    at: digits, or an ISO 8601 time, in UTC unless it has an offset. Raises OptionError.
     """
     frame = running.frame_of(session, warehouse, manifest, "records").where("kind in ('record', 'control')")
     if re.fullmatch(r"\d{1,18}", at):
@@ -62,7 +62,7 @@ def image_frame(session: Any, warehouse: Warehouse, manifest: Manifest, at: str)
 
 
 def image_rows(cluster: Cluster, offset: int) -> list[dict[str, Any]]:
-    """The entries of a cluster's image that are no partitions."""
+    """The entries of a cluster's image other than partitions."""
     found = []
     for record, version in image_records(cluster.image):
         section, key = _SECTIONS[record.__schema__.api_key]
@@ -111,7 +111,7 @@ def _time_of(text: str) -> datetime:
 
 
 def _offsets_at(frame: Any, time: datetime) -> dict[str, int]:
-    """By cluster the last offset that was there at a time."""
+    """By cluster the last offset at a time."""
     bound = time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     rows = frame.where(f"time <= timestamp'{bound}+00:00'").groupBy("cluster").agg({"offset": "max"}).collect()
     return {row[0]: row[1] for row in rows}

@@ -1,4 +1,4 @@
-"""A column of lists of broker ids: lists that are the same are kept once, and to take some of them moves no list."""
+"""A column of lists of broker ids: equal lists are stored once, and taking some of them copies no list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class Lists:
-    """n lists. values: int32, in which each list lies at `start`, `count` long; a count of -1 is no list."""
+    """n lists. values: int32, in which each list begins at `start` and has `count` entries; a count
+    of -1 is no list.
+    """
 
     __slots__ = ("count", "start", "values")
 
@@ -47,7 +49,7 @@ class Lists:
         return Lists(self.values, self.start[rows], self.count[rows])
 
     def or_empty(self) -> Lists:
-        """The same, with an empty list where there is none."""
+        """The same, with an empty list in place of none."""
         return Lists(self.values, self.start, self.sizes)
 
     def first(self) -> NDArray[np.int64]:
@@ -73,7 +75,7 @@ class Lists:
         return np.asarray(same)
 
     def same_members(self, other: Lists) -> NDArray[np.bool_]:
-        """Which lists have the same entries, in whatever order."""
+        """Which lists have the same entries, in any order."""
         return np.asarray((self.without(other).count == 0) & (other.without(self).count == 0))
 
     def without(self, other: Lists, *, ascending: bool = False) -> Lists:
@@ -105,7 +107,7 @@ def _keys(rows: NDArray[np.int64], values: NDArray[np.int32]) -> NDArray[np.int6
 
 
 def concat(parts: list[Lists]) -> Lists:
-    """One column after the other."""
+    """The columns, one after the other."""
     shifts = np.cumsum([0, *(len(part.values) for part in parts[:-1])])
     return Lists(
         np.concatenate([part.values for part in parts]),

@@ -1,4 +1,4 @@
-"""What a run leaves of a cluster for the next one, as plain values: its image as records, and what has not ended."""
+"""What a run stores of a cluster for the next one, as plain values: its image as records, and its open intervals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from controller.offline.image import Image
 
-# A metadata.version that has all that records can say.
+# A metadata.version with all fields of all records.
 _LATEST = 1 << 10
 
 
 class _View:
-    """An image as `records_of` takes it."""
+    """An image in the form that `records_of` takes."""
 
     metadata_version = _LATEST
 
@@ -32,7 +32,7 @@ class _View:
 
 
 def image_records(image: Image) -> Iterator[tuple[Any, int]]:
-    """Records, each with its version, that give the image again, but for its partitions."""
+    """Records, each with its version, from which the image can be restored, except for its partitions."""
     for name, level in image.features.items():
         yield FeatureLevelRecord(name=name, feature_level=level), 0
     view: Any = _View(image)
@@ -62,7 +62,7 @@ def dump(cluster: Cluster) -> str:
 
 
 def load(text: str) -> Cluster:
-    """The cluster that was dumped; raises ValueError where the text is no such memory."""
+    """The cluster that was dumped; raises ValueError if the text is not valid."""
     tree = json.loads(text)
     cluster = Cluster(tree["cluster"])
     for encoded in tree["records"]:

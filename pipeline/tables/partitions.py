@@ -1,4 +1,4 @@
-"""The tables of partitions, from their history; and the state that the next run goes on from."""
+"""The tables of partitions, from their history; and the state for the next run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pipeline.tables.history import Events
 
-# What a run leaves of each partition: what it is, and since when what has not ended has been so.
+# What a run stores of each partition: its state, and the starts of its open intervals.
 CARRIED = (
     Column("tenure_offset", "bigint", "when the leader epoch began"),
     Column("tenure_time", "timestamp", "the same"),
@@ -57,9 +57,9 @@ STATE_COLUMNS = (
 )
 PARTITION_TABLES = (LEADERSHIP, ISR_CHANGES, UNAVAILABILITY, UNDER_REPLICATION, REASSIGNMENTS)
 STATE = "state"
-OPEN = "open_"  # before the name of a table: its intervals that last
+OPEN = "open_"  # before the name of a table: its open intervals
 
-# All columns that one of these tables has: a run gives rows of all of them together, and `part` says of which each is.
+# The columns of all these tables: a run returns their rows together, and `part` is the table of each.
 PART = Column("part", "string", "the table, `open_` and the table, or state")
 _BY_NAME = {
     column.name: column for table in PARTITION_TABLES for column in table.columns
@@ -69,7 +69,7 @@ WIDE_SCHEMA = arrow_schema(WIDE)
 
 
 def fold(table: Any, events: Events) -> Any:
-    """What a run makes of the records of partitions of one cluster, and of the states before: a pyarrow.Table of WIDE.
+    """The result of a run for the partition records of one cluster, and the states before: a pyarrow.Table of WIDE.
 
     table: as `history_of` takes it, with the columns of STATE_COLUMNS in the rows of states.
     """
@@ -102,7 +102,7 @@ def _wide(part: str, columns: Mapping[str, Any], rows: NDArray[np.bool_] | None)
 
 
 class _Fold:
-    """A history with what was carried into it."""
+    """A history with the intervals that began before it."""
 
     def __init__(self, table: Any, history: History, events: Events) -> None:
         self.table = table
@@ -132,7 +132,7 @@ class _Fold:
             REASSIGNMENTS.name: (self._reassignments(), self.moving.closed),
         }
 
-    # What the rows of states carry, by row of the history.
+    # The values in the rows of states, by row of the history.
 
     def _carried(self, name: str, otherwise: int = -1) -> NDArray[np.int64]:
         history = self.history
@@ -147,7 +147,7 @@ class _Fold:
         return found
 
     def _names(self) -> Any:
-        """The topic's name of each partition: as the state has it, else as its record named it."""
+        """The topic's name of each partition: from the state, else from its records."""
         ids = self.table["topic_id"].combine_chunks().take(pa.array(self.key_row))
         encoded = pc.dictionary_encode(ids)
         named = pa.array([self.events.names.get(topic_id) for topic_id in encoded.dictionary.to_pylist()], pa.string())
@@ -157,7 +157,7 @@ class _Fold:
         return pc.coalesce(self.table["topic"].combine_chunks().take(pa.array(self.key_row)), told)
 
     def _some_leader(self) -> NDArray[np.int64]:
-        """After each row the last leader that was one; -1 where there was none."""
+        """After each row the last leader other than none; -1 if there was none."""
         history = self.history
         carried = self._carried("some_leader")
         value = np.where(history.leader >= 0, history.leader, carried)
@@ -169,7 +169,7 @@ class _Fold:
         return found
 
     def _new_epochs(self) -> NDArray[np.bool_]:
-        """Which rows begin another leadership: a new epoch, or (where a record restates it) another leader."""
+        """Which rows begin another leadership: a new epoch, or (if a record restates the partition) another leader."""
         found = np.zeros(len(self.history), bool)
         for column in (self.history.leader_epoch, self.history.leader):
             found[1:] |= column[1:] != column[:-1]
@@ -294,10 +294,10 @@ class _Fold:
             "outcome": pa.DictionaryArray.from_arrays(pa.array(outcome, mask=~runs.closed), words).cast(pa.string()),
         }
 
-    # What is left for the next run.
+    # The state for the next run.
 
     def state(self) -> dict[str, Any]:
-        """The partitions that there are at the end."""
+        """The partitions at the end."""
         history = self.history
         last = np.append(history.first[1:], True) if len(history) else np.zeros(0, bool)
         rows = np.flatnonzero(last)
@@ -339,13 +339,13 @@ class _Fold:
         }
 
     def _begun(self, runs: Runs, group: NDArray[np.int64], name: str) -> dict[str, Any]:
-        """When what lasts began, by partition."""
+        """When open intervals began, by partition."""
         found = runs.interval(self._carried(f"{name}_offset"), self._carried(f"{name}_time", 0))
         columns = {f"{name}_offset": found["start_offset"], f"{name}_time": found["start_time"]}
         return self._of_open(runs, group, columns)
 
     def _of_open(self, runs: Runs, group: NDArray[np.int64], columns: dict[str, Any]) -> dict[str, Any]:
-        """Columns of intervals, of the one that lasts in each of these partitions; null where none does."""
+        """Columns of the open interval of each of these partitions; null if there is none."""
         place = _place(runs, group, len(self.history.end_offset))
         none = place < 0
         taken = pa.array(np.maximum(place, 0), mask=none)
@@ -356,7 +356,7 @@ class _Fold:
 
 
 def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """The number of the interval that lasts in each of these partitions; -1 where none does."""
+    """The number of the open interval of each of these partitions; -1 if there is none."""
     found = np.full(count, -1, np.int64)
     lasts = np.flatnonzero(~runs.closed)
     found[runs.group[lasts]] = lasts
@@ -364,7 +364,7 @@ def _place(runs: Runs, group: NDArray[np.int64], count: int) -> NDArray[np.int64
 
 
 def _chosen(which: NDArray[np.bool_], these: Lists, those: Lists) -> Lists:
-    """Of each row one of two lists."""
+    """For each row one of two lists."""
     shift = len(those.values)
     return Lists(
         np.concatenate((those.values, these.values)),

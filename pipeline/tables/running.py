@@ -1,6 +1,7 @@
-"""Runs: taking new records into the warehouse, and deriving the tables from them, on Spark.
+"""Runs: ingesting new records into the warehouse, and deriving the tables from them, on Spark.
 
-Both are incremental. A run reads what the manifest does not yet have, writes it beside, and commits a new manifest.
+Both are incremental. A run reads the records that the manifest does not have yet, writes new files, and commits a new
+manifest.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 _PARTITION_TYPES = "(3, 5)"
 _ROWS_PER_BUCKET = 400_000
 _TOLD_MAX = 50
-_BEGINNING = -2  # below the offset of what a checkpoint of nothing contains, -1
+_BEGINNING = -2  # below -1, the last offset of an empty checkpoint
 _EVENT_COLUMNS = ("cluster", "topic_id", "partition", "offset", "place", "time", "type")
 _STATE_EVENT = ("cluster", "topic_id", "partition", "offset", "cast(0 as bigint) as place", "time", "0 as type")
 
 
 def ingest(session: Any, warehouse: Warehouse, manifest: Manifest, options: Mapping[str, str], *, say: Say) -> Manifest:
-    """Take what the source has, and the warehouse has not, into the table `records`. Nothing is committed yet."""
+    """Add the records of the source that the warehouse lacks to the table `records`. Nothing is committed yet."""
     import json
 
     from pipeline.source.spark import records
@@ -78,7 +79,7 @@ def keep(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any, *, 
 
 
 def _but_known_findings(session: Any, warehouse: Warehouse, manifest: Manifest, frame: Any) -> Any:
-    """The rows without what is wrong still, and was told before: a torn end, a directory that is no log."""
+    """The rows without findings that were stored before: a torn tail, a directory that is not a log."""
     from pyspark.sql import functions as f
 
     if not manifest.records:
@@ -89,7 +90,7 @@ def _but_known_findings(session: Any, warehouse: Warehouse, manifest: Manifest, 
 
 
 def _aggregates() -> list[Any]:
-    """By cluster: rows, the offsets they span, and the last record with its epoch."""
+    """By cluster: rows, their offsets, and the last record with its epoch."""
     from pyspark.sql import functions as f
 
     sound = f.col("kind").isin("record", "control", "unknown", "corrupt")
@@ -103,7 +104,7 @@ def _aggregates() -> list[Any]:
 
 
 def derive(session: Any, warehouse: Warehouse, manifest: Manifest, *, say: Say) -> Manifest:
-    """Derive the tables from the records that are new; the manifest with them, not committed yet."""
+    """Derive the tables from the new records; the manifest with them, not committed yet."""
     new = [part for part in manifest.records if _is_new(part, manifest.folded)]
     if not new:
         return manifest
@@ -135,7 +136,7 @@ def _is_new(part: Mapping[str, Any], folded: Mapping[str, int]) -> bool:
 
 
 def behind(frame: Any, folded: Mapping[str, int]) -> Any:
-    """The rows that are not yet in the tables."""
+    """The rows that are not in the tables yet."""
     for cluster, offset in folded.items():
         frame = frame.where(f"not ({_is(cluster)}) or offset >= {offset} or offset is null")
     return frame
@@ -150,7 +151,9 @@ def _remembered(warehouse: Warehouse, manifest: Manifest) -> dict[str, Cluster]:
 
 
 def _take_others(frame: Any, every: Any, clusters: dict[str, Cluster]) -> None:
-    """Take the records that are of no partition in, here: they are few. every: those of former runs too."""
+    """Replay the records other than those of partitions, in this process: they are few. every:
+    those of former runs too.
+    """
     columns = ("cluster", "offset", "time", "epoch", "origin", "kind", "type", "json", "value", "place")
     others = frame.where(f"kind = 'control' or type not in {_PARTITION_TYPES} and type <> 20").select(*columns)
     table = others.orderBy("cluster", "offset", "origin", "place").toArrow()
@@ -168,7 +171,7 @@ def _take_others(frame: Any, every: Any, clusters: dict[str, Cluster]) -> None:
     ]
     before = _times_at(every, elections)
     for cluster_id, rows in by_cluster.items():
-        # Of a checkpoint's rows, the log's own record of that offset comes first: "log" sorts behind "checkpoint".
+        # The log's record of an offset takes precedence over a checkpoint's rows: "log" sorts after "checkpoint".
         rows.sort(key=lambda row: (row.offset, row.is_checkpoint))
         mine = {offset + 1: time for (cluster, offset), time in before.items() if cluster == cluster_id}
         clusters[cluster_id].take(rows, mine)
@@ -200,7 +203,7 @@ def _times_at(frame: Any, places: list[tuple[str, int]]) -> dict[tuple[str, int]
 def _write_others(
     session: Any, warehouse: Warehouse, directory: Path, clusters: Mapping[str, Cluster], parts: dict[str, list[str]]
 ) -> None:
-    """Write what the clusters' other records gave."""
+    """Write the table rows of the clusters' other records."""
     for name in ("broker_sessions", "config_changes", "acl_changes", "elections"):
         rows = [row for cluster in clusters.values() for row in cluster.rows[name]]
         if rows:
@@ -229,7 +232,7 @@ def _fold_partitions(
     clusters: Mapping[str, Cluster],
     parts: dict[str, list[str]],
 ) -> int:
-    """Fold the records of partitions into the tables; returns how many there were."""
+    """Fold the partition records into the tables; returns how many there were."""
     changes = frame.where(f"kind = 'record' and type in {_PARTITION_TYPES}")
     count: int = changes.count()
     touched = any(one.removed or one.cleared or one.resets for one in (cluster.events for cluster in clusters.values()))
@@ -250,7 +253,7 @@ def _fold_partitions(
 
 
 def folded(session: Any, changes: Any, states: Any | None, clusters: Mapping[str, Cluster]) -> Any:
-    """The records of partitions folded into rows of all tables, as a DataFrame of WIDE; states: what was left."""
+    """The partition records folded into rows of all tables, as a DataFrame of WIDE; states: of the run before."""
     nothing = [f"cast(null as {column.type}) as `{column.name}`" for column in CARRIED]
     fields = [f"`{column.name}`" for column in PARTITION_FIELDS]
     union = changes.selectExpr(*_EVENT_COLUMNS, *fields, "cast(null as string) as topic", *nothing)
@@ -267,7 +270,7 @@ def folded(session: Any, changes: Any, states: Any | None, clusters: Mapping[str
 
 
 def until(frame: Any, ends: Mapping[str, int]) -> tuple[dict[str, Cluster], Any]:
-    """The clusters as of their offsets, inclusive, without their partitions; and the records of those."""
+    """The clusters as of their offsets, inclusive, without their partitions; and the partition records up to there."""
     clusters: dict[str, Cluster] = {}
     frame = frame.where(" or ".join(f"{_is(cluster)} and offset <= {end}" for cluster, end in ends.items()) or "false")
     _take_others(frame, frame, clusters)
@@ -293,7 +296,7 @@ def _folder(events: Mapping[str, Events]) -> Callable[[Any, Any], Any]:
 
 
 def frame_of(session: Any, warehouse: Warehouse, manifest: Manifest, name: str) -> Any:
-    """A table as a DataFrame, as of a manifest; an empty one where nothing is in it."""
+    """A table as a DataFrame, as of a manifest; an empty one if it has no files."""
     table = BY_NAME[name]
     paths = warehouse.paths(manifest, name)
     if not paths:

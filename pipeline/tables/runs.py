@@ -1,4 +1,4 @@
-"""Intervals in a history: runs of rows of one partition for which something holds, and what ended each."""
+"""Intervals in a history: runs of rows of one partition for which a condition holds, and what ended each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Runs:
-    """n intervals. start: the row that began each; last: the last row within; ender: the row that ended it, -1 where
-    none did. Of those, `removed` ended with their partition; the rest last.
+    """n intervals. start: the row that began each; last: the last row within; ender: the row that ended it, -1 if none
+    did. Of those, `removed` ended with their partition; the rest are open.
 
-    carried: those that began before this run, of which the state says when.
+    carried: those that began before this run, whose start is in the state.
     """
 
     def __init__(self, history: History, inside: NDArray[np.bool_], split: NDArray[np.bool_] | None = None) -> None:
-        """inside: the rows for which it holds; split: rows that begin another interval all the same."""
+        """inside: the rows for which the condition holds; split: rows that begin another interval anyway."""
         count = len(history)
         begins = inside & history.first
         begins[1:] |= inside[1:] & ~inside[:-1]
@@ -51,7 +51,7 @@ class Runs:
         return found
 
     def at_start(self, column: NDArray[Any], carried: NDArray[Any]) -> NDArray[Any]:
-        """A column of the history at the row that began each; where it was carried, what the state says of it.
+        """A column of the history at the row that began each; for a carried interval, the value in the state.
 
         carried: by row of the history.
         """

@@ -1,9 +1,9 @@
-"""The schema of each table: its columns, their types in Spark's DDL, and what they mean. Nothing here imports Spark.
+"""The schema of each table: its columns, their types in Spark's DDL, and their meaning. Nothing here imports Spark.
 
-A column of one name has one type in all tables. Times are the append times of batches, by the clock of the leader.
-An interval has a start, which is the record that began it, and an end, which is the record that ended it; where the end
-is null, it lasts. An offset is that of a record in the log of its cluster; a record of a checkpoint has the last offset
-that the checkpoint contains.
+Columns with the same name have the same type in all tables. Times are the append times of batches, by the clock of the
+leader. An interval has a start, which is the record that began it, and an end, which is the record that ended it; if
+the end is null, the interval is open. An offset is that of a record in the log of its cluster; a record of a checkpoint
+has the last offset that the checkpoint contains.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: one row is what `meaning` says. key: the columns that no two rows share."""
+    """A table: `meaning` describes one row. key: the columns that identify a row."""
 
     name: str
     meaning: str
@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
     @property
     def ddl(self) -> str:
-        """The schema as Spark takes it."""
+        """The schema in Spark's DDL."""
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
 
 
@@ -55,7 +55,7 @@ INTERVAL = (
 )
 END_REASON = "end_reason"
 
-# What a record of a partition says; null where it says nothing of it.
+# The fields of a partition record; null for fields that it does not have.
 PARTITION_FIELDS = (
     Column("replicas", "array<int>", "the brokers that hold the partition, the preferred leader first"),
     Column("isr", "array<int>", "the in-sync replicas"),
@@ -293,5 +293,5 @@ TABLES = (
     IMAGE_AT,
 )
 BY_NAME = {table.name: table for table in TABLES}
-# Tables of intervals: those that have ended are appended, those that last are written anew each time.
+# Tables of intervals: ended ones are appended, open ones are rewritten each time.
 INTERVALS = (LEADERSHIP, UNAVAILABILITY, UNDER_REPLICATION, REASSIGNMENTS, BROKER_SESSIONS)

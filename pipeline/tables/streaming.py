@@ -1,7 +1,7 @@
-"""The tables, kept live: a streaming job whose micro-batches are runs of the warehouse.
+"""Live tables: a streaming job whose micro-batches are runs of the warehouse.
 
-Exactly once: a micro-batch counts when the manifest that names it is committed. After a crash Spark gives the last one
-again, with the same offsets; if the manifest has it, it is passed over, else what it left is written over.
+Exactly once: a micro-batch counts when the manifest that names it is committed. After a crash Spark repeats the last
+one with the same offsets; if the manifest has it, it is skipped, else its files are overwritten.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ STREAM = "serve"
 
 
 def start(session: Any, warehouse: Warehouse, options: Mapping[str, str], interval: str | None, *, say: Say) -> Any:
-    """Start the job; the query. interval: between runs, as Spark takes it; None: what is there now, and an end."""
+    """Start the job; returns the query. interval: between runs, in Spark's form; None: process the present records,
+    then end.
+    """
     import json
 
     from pipeline.source.spark import FORMAT
 
     manifest = warehouse.manifest()
     begin = {cluster: entry["offset"] for cluster, entry in manifest.ingested.items()}
-    # Where the job begins at its very first start: behind what other runs have taken in.
+    # Where the job begins at its first start: after the records of other runs.
     frame = session.readStream.format(FORMAT).options(**{**options, "from": json.dumps(begin)}).load()
     checkpoint = warehouse.directory / "streams" / STREAM
 
@@ -37,7 +39,7 @@ def start(session: Any, warehouse: Warehouse, options: Mapping[str, str], interv
         if number <= done.batches.get(STREAM, -1):
             say(f"run {number} counts already")
             return
-        # Other runs may have taken in some of it meanwhile.
+        # Other runs may have ingested some of the records meanwhile.
         new = running.behind(batch, {cluster: entry["offset"] for cluster, entry in done.ingested.items()})
         after = running.keep(session, warehouse, done, new, say=say)
         after = running.derive(session, warehouse, after, say=say)

@@ -1,11 +1,10 @@
 """The storage of the tables: directories of Parquet files, and a manifest that lists the valid ones.
 
-A run writes into a directory of its own; what it wrote counts once its manifest is there, which is put in place in one
-step. So a run that dies leaves nothing but files that the next run writes over, and a reader sees each run whole or not
-at all.
+A run writes into a directory of its own; its files count once its manifest exists, which is created atomically. So a
+run that dies leaves only files that the next run overwrites, and a reader sees each run completely or not at all.
 
     DIR/manifests/000007.json     the newest counts
-    DIR/runs/000007/…             what run 7 wrote
+    DIR/runs/000007/…             the files of run 7
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ OPEN = "open_"
 
 
 class WarehouseError(Exception):
-    """A warehouse that cannot be used. One line that says why."""
+    """A warehouse that cannot be used. The text is one line that says why."""
 
 
 @dataclass(slots=True)
@@ -32,9 +31,9 @@ class Manifest:
     """The valid files after a run.
 
     parts: by table, the directories of its files; of a table of intervals those that have ended, and under `open_` and
-    its name those that last. records: each with, by cluster, the lowest and highest offset in it. ingested: by cluster
-    the offset behind the last record, and its epoch. folded: by cluster the offset up to which the tables are derived.
-    memory: the file of what the next run goes on from. batches: by stream, the last micro-batch that counts.
+    its name the open ones. records: each with, by cluster, the lowest and highest offset in it. ingested: by cluster
+    the offset after the last record, and its epoch. folded: by cluster the offset up to which the tables are derived.
+    memory: the file of the state for the next run. batches: by stream, the last micro-batch that counts.
     """
 
     run: int = 0
@@ -48,13 +47,13 @@ class Manifest:
 
 
 class Warehouse:
-    """The tables in one directory. One process writes it; others may read meanwhile."""
+    """The tables in one directory. One process writes it; others may read at the same time."""
 
     def __init__(self, directory: str) -> None:
         self.directory = Path(directory).absolute()
 
     def manifest(self) -> Manifest:
-        """What counts now; an empty one where there is no warehouse yet. Raises WarehouseError."""
+        """The newest manifest; an empty one if there is no warehouse yet. Raises WarehouseError."""
         number = max(self._numbers(), default=0)
         if not number:
             return Manifest()
@@ -68,13 +67,13 @@ class Warehouse:
             raise WarehouseError(f"{path} cannot be read: {error}") from None
 
     def next(self, manifest: Manifest) -> Path:
-        """The directory for the next run. What a run that died left there is written over."""
+        """The directory for the next run. Files of a run that died are overwritten."""
         directory = self.directory / "runs" / f"{manifest.run + 1:06d}"
         directory.mkdir(parents=True, exist_ok=True)
         return directory
 
     def commit(self, manifest: Manifest) -> Manifest:
-        """Make the next run count. Raises WarehouseError where another process was first."""
+        """Make the next run count. Raises WarehouseError if another process was first."""
         done = Manifest(**{**asdict(manifest), "run": manifest.run + 1})
         path = self._manifest(done.run)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +91,7 @@ class Warehouse:
         return done
 
     def paths(self, manifest: Manifest, table: str) -> list[str]:
-        """The directories of a table's files; raises WarehouseError for one that there is not."""
+        """The directories of a table's files; raises WarehouseError for an unknown table."""
         if table not in BY_NAME:
             raise WarehouseError(f"unknown table {table}; the tables are {', '.join(BY_NAME)}")
         if table == "records":
@@ -107,7 +106,7 @@ class Warehouse:
         return str(path.relative_to(self.directory))
 
     def sweep(self, manifest: Manifest) -> None:
-        """Delete what no longer counts, but for what the manifest before still names: somebody may be reading it."""
+        """Delete files that no longer count, except those of the manifest before, which readers may still use."""
         keep = {manifest.run, manifest.run - 1}
         named = {manifest.memory or ""}
         for number in self._numbers():
@@ -123,7 +122,7 @@ class Warehouse:
             self._sweep(run, named)
 
     def _sweep(self, directory: Path, named: set[str]) -> None:
-        """Delete what is not named, and holds nothing that is."""
+        """Delete files and directories that are not named, and contain nothing named."""
         for path in directory.iterdir():
             own = self.relative(path)
             if own in named:
