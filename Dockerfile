@@ -25,7 +25,7 @@ FROM python:${PYTHON}
 LABEL org.opencontainers.image.title="kraft-quorum" \
       org.opencontainers.image.description="A KRaft metadata quorum controller for Apache Kafka 4.x, outside the JVM" \
       org.opencontainers.image.licenses="Apache-2.0"
-# The base's pip goes too: what runs here can neither compile nor install anything.
+# pip is removed from the base image too: the image can neither compile nor install anything.
 RUN rm -rf /usr/local/bin/pip* /usr/local/lib/python3*/site-packages/pip* /usr/local/lib/python3*/ensurepip \
     && groupadd --system --gid 1000 appuser \
     && useradd --system --uid 1000 --gid appuser --home-dir /var/lib/kafka --shell /usr/sbin/nologin appuser \
@@ -42,5 +42,5 @@ VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"]
 EXPOSE 9093 9644 9646
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s CMD ["kraftctl", "probe", "live"]
-# No shell between the engine and the node: it is process 1, and hears SIGTERM itself.
+# No shell between the engine and the node: the node is process 1, and receives SIGTERM itself.
 CMD ["kraftctl", "container"]

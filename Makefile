@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Without bytecode files, each of the many processes that the tests start would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Linters and validators have an environment of their own, which nothing of ours runs in.
+# Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
 .PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom deploy-check pythons format clean
@@ -24,7 +24,7 @@ $(READY): requirements/dev.txt pyproject.toml setup.py
 up: setup
 	@exec $(BIN)/kraftctl up
 
-# One test process a core, 8 at most; a file's tests stay in one process, where they share a running node.
+# One test process per core, at most 8; the tests of a file run in one process, where they share a running node.
 PARALLEL := -n auto --maxprocesses 8 --dist loadfile
 
 test: setup
@@ -43,7 +43,7 @@ interop: setup
 	@command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1 || { echo 'make interop needs a JDK 17+ and Maven' >&2; exit 1; }
 	$(BIN)/python -m pytest tests/interop tests/oracle --interop
 
-# Spark is 456 MB, so it comes when it is asked for; it needs a JDK 17+.
+# Spark is 456 MB, so it is installed only for the targets that need it; it needs a JDK 17+.
 PIPELINE_READY := $(VENV)/.ready-pipeline
 
 pipeline-setup: $(PIPELINE_READY)
@@ -55,7 +55,7 @@ $(PIPELINE_READY): $(READY) requirements/pipeline.txt
 pipeline: pipeline-setup
 	$(BIN)/python -m pytest tests/pipeline/spark tests/pipeline/stream --spark
 
-# A report from the data that `make up` left; where it left none, from a made-up history.
+# A report from the data of `make up`; without such data, from a generated history.
 DEMO := .cache/pipeline-demo
 pipeline-demo: pipeline-setup
 	@test -d data/node-1 || test -d $(DEMO)/history || $(BIN)/kraft-pipeline history $(DEMO)/history
@@ -63,7 +63,7 @@ pipeline-demo: pipeline-setup
 	$(BIN)/kraft-pipeline tables --warehouse $(DEMO)/warehouse $$(test -d data/node-1 && echo data || echo '$(DEMO)/history/*')
 	$(BIN)/kraft-pipeline report --warehouse $(DEMO)/warehouse --out $(DEMO)/report.html
 
-# What of the simulation each landing must pass, each part with its time.
+# The parts of the simulation that every change must pass; each prints its time.
 SIMULATED := 'sweep --ci' 'determinism --ci' 'mutants --gate' 'corpus --verify' 'search'
 sweep: setup
 	@for part in $(SIMULATED); do \
@@ -72,7 +72,7 @@ sweep: setup
 		echo "-- $$part: $$(($$(date +%s) - begin)) s"; \
 	done
 
-# Three real nodes and three stock brokers among kills, pauses and cuts.
+# Three real nodes and three stock brokers under kills, pauses and network cuts.
 chaos: setup
 	$(BIN)/python -m simulations chaos --seconds 120 --kafka "$$($(BIN)/python -m tests.interop.stock jars)"
 
@@ -84,7 +84,7 @@ $(CHECKERS)/.ready: requirements/deploy.txt
 	$(CHECKERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/deploy.txt
 	@touch $@
 
-# What is in deploy/, as far as no container engine is needed; root on Debian does all of it.
+# The checks of deploy/ that need no container engine; some need root on Debian.
 deploy-check: setup $(CHECKERS)/.ready
 	tests/deploy/checks/install-missing.sh
 	PATH="$(CURDIR)/$(CHECKERS)/bin:$$PATH" $(BIN)/python -m pytest tests/deploy/checks --deploy
@@ -101,7 +101,7 @@ sbom: $(CHECKERS)/.ready
 		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/grpc.txt
 	@echo dist/kraft-quorum.cdx.json
 
-# Every Python that we promise: tests on those that are found here, lint and types for the others, wheels for all.
+# Every supported Python version: tests on those installed here, lint and types for the others, wheels for all.
 pythons: setup
 	$(BIN)/python -m tests.deploy.checks.pythons
 

@@ -103,7 +103,7 @@ def _shown(text: str) -> str:
 
 
 def _lines(convert: Callable[[str], str], source: BinaryIO, out: BinaryIO) -> int:
-    """Convert line by line, each answered before the next is read; returns the exit code."""
+    """Convert line by line; each line is answered before the next is read. Returns the exit code."""
 
     def answers() -> Iterable[str]:
         for raw in source:
@@ -123,7 +123,7 @@ def _written(pieces: Iterable[str], out: BinaryIO) -> int:
         for piece in pieces:
             out.write(piece.encode())
             out.flush()
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 130

@@ -23,8 +23,8 @@ COMPRESSION_MASK = 0x07
 # base offset, length, leader epoch, magic, crc, attributes, last offset delta, base and max timestamp, producer id,
 # producer epoch, base sequence, record count
 _HEADER = Layout(">qiibIhiqqqhii")
-_PREFIX = Layout(">qiib")  # what comes before the CRC
-_CHECKED = Layout(">hiqqqhii")  # what the CRC covers of the header
+_PREFIX = Layout(">qiib")  # the header before the CRC
+_CHECKED = Layout(">hiqqqhii")  # the part of the header that the CRC covers
 _LENGTH_AT = 8
 _CRC_FROM = 21
 
@@ -32,9 +32,9 @@ _zigzags: list[bytes] = []
 
 
 class CorruptBatch(ValueError):
-    """Bytes in a log that are no record batch, or whose CRC does not fit.
+    """Bytes in a log that are not a record batch, or whose CRC does not match.
 
-    offset: the base offset that the bytes claim, -1 where they claim none; position: byte position of the batch.
+    offset: the base offset in the bytes, -1 if there is none; position: byte position of the batch.
     """
 
     def __init__(self, offset: int, position: int, reason: str) -> None:
@@ -48,7 +48,7 @@ class CorruptBatch(ValueError):
 
 
 class Batch(NamedTuple):
-    """The header of a batch. position: where it starts in the bytes it was found in; size: header included."""
+    """The header of a batch. position: where it starts in the given bytes; size: header included."""
 
     position: int
     size: int
@@ -131,9 +131,9 @@ def seal(
 
 
 def read_header(data: bytes | memoryview, position: int = 0) -> Batch | None:
-    """The batch that starts at `position`; None where the data end within it (a torn tail, or a sliced answer).
+    """The batch that starts at `position`; None if the data end within it (a torn tail, or a truncated response).
 
-    The CRC is not checked. Raises CorruptBatch where the bytes cannot be a batch v2.
+    The CRC is not checked. Raises CorruptBatch if the bytes cannot be a batch v2.
     """
     left = len(data) - position
     if left < 17:
@@ -159,7 +159,7 @@ def read_header(data: bytes | memoryview, position: int = 0) -> Batch | None:
 
 
 def is_intact(data: bytes | memoryview, batch: Batch) -> bool:
-    """Whether the batch's CRC fits its bytes."""
+    """Whether the batch's CRC matches its bytes."""
     end = batch.position + batch.size
     return crc32c(memoryview(data)[batch.position + _CRC_FROM : end]) == batch.crc
 
@@ -167,7 +167,7 @@ def is_intact(data: bytes | memoryview, batch: Batch) -> bool:
 def batches(data: bytes | memoryview, position: int = 0, *, check: bool = True) -> Iterator[Batch]:
     """The whole batches from `position` on; a torn one at the end is left out.
 
-    Raises CorruptBatch at the first that is none, or (with `check`) whose CRC does not fit.
+    Raises CorruptBatch at the first that is not a batch, or (with `check`) whose CRC does not match.
     """
     while (batch := read_header(data, position)) is not None:
         if check and not is_intact(data, batch):
@@ -177,16 +177,16 @@ def batches(data: bytes | memoryview, position: int = 0, *, check: bool = True) 
 
 
 def records_of(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> list[Record]:
-    """The records of a batch, decompressed if need be, to at most `decompressed_max` bytes.
+    """The records of a batch, decompressed if necessary, to at most `decompressed_max` bytes.
 
-    Raises CorruptBatch where its bytes are not `count` records, with ascending offsets that the header promises.
+    Raises CorruptBatch if its bytes are not `count` records with the ascending offsets that the header states.
     """
     body, position, end = uncompressed(data, batch, decompressed_max=decompressed_max)
     return read_records(body, position, end, batch, batch.record_count)
 
 
 def uncompressed(data: bytes, batch: Batch, *, decompressed_max: int = 64 << 20) -> tuple[bytes, int, int]:
-    """Bytes that hold the batch's records as they are, and where in them they start and end; raises CorruptBatch."""
+    """Bytes that contain the batch's records uncompressed, and their start and end in them; raises CorruptBatch."""
     end = batch.position + batch.size
     position = batch.position + HEADER_BYTES
     if not batch.compression:
@@ -214,7 +214,8 @@ def read_records(data: bytes, position: int, end: int, batch: Batch, count: int)
 def some_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
     """The next `count` records of the batch, and the position after the last: for callers that must not block for long.
 
-    data, position, end: as `uncompressed` gives them, then what this gave. Raises CorruptBatch.
+    data, position, end: first as `uncompressed` returns them, then with the position that this returned. Raises
+    CorruptBatch.
     """
     try:
         return _read_records(data, position, end, batch, count)
@@ -225,8 +226,8 @@ def some_records(data: bytes, position: int, end: int, batch: Batch, count: int)
 def _read_records(data: bytes, position: int, end: int, batch: Batch, count: int) -> tuple[list[Record], int]:
     """The records between `position` and `end`, and the position after the last.
 
-    Lengths and offset deltas of one or two bytes, as nearly all are, are read where they stand: a call costs more than
-    the rest of the record.
+    Lengths and offset deltas of one or two bytes, which are nearly all, are decoded inline: a call costs more than the
+    rest of the record.
     """
     if count * RECORD_BYTES_MIN > end - position:
         raise ValueError(f"{count} records do not fit in {end - position} bytes")

@@ -46,7 +46,7 @@ class Rows:
         return size
 
     def to_list(self) -> list[bytes]:
-        """The value of each record by itself."""
+        """The value of each record."""
         joined, size = self.values.tobytes(), self.value_size
         return [joined[start : start + size] for start in range(0, len(joined), size)]
 
@@ -149,7 +149,7 @@ def batch_body(parts: Sequence[Rows | bytes], first_delta: int = 0) -> tuple[byt
 
 
 def body_size(parts: Sequence[Rows | bytes], first_delta: int = 0) -> int:
-    """The bytes that `batch_body` would give for the same arguments."""
+    """The size of what `batch_body` returns for the same arguments."""
     size, delta = 0, first_delta
     for part in parts:
         count, value_size = (len(part), part.value_size) if isinstance(part, Rows) else (1, len(part))

@@ -1,8 +1,8 @@
 """Reading a record batch into columns: runs of partition records of one shape, and all other records one by one.
 
-Three steps, each over the whole batch: find where the records start, put those of one shape together, and cut the order
-of the log into segments in which no partition occurs twice. Within a segment records of topics and partitions may be
-taken in another order: a topic before its partitions, then each shape by itself.
+Three steps, each over the whole batch: find where the records start, group those of one shape, and divide the log into
+segments in which no partition occurs twice. Within a segment records of topics and partitions may be applied in another
+order: a topic before its partitions, then one shape after the other.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 # Fewer records of a shape than this cost less one by one.
 ROWS_MIN = 16
-# A batch may hold more shapes than any log has; the records of those beyond are read one by one.
+# The limit on shapes of a batch, more than any log has; records of further shapes are read one by one.
 SHAPES_MAX = 256
 # An offset delta is a signed varint: of one byte below the first bound, of two below the second, and so on.
 DELTA_BOUNDS = (1 << 6, 1 << 13, 1 << 20, 1 << 27)
 
 
 def scan(data: bytes, batch: Batch, *, rows_min: int = ROWS_MIN) -> Iterator[Columns | Single]:
-    """The records of a data batch as columns where at least `rows_min` are alike, else one by one.
+    """The records of a data batch as columns if at least `rows_min` have one shape, else one by one.
 
-    To apply them in this order gives what the order of the log gives. Raises CorruptBatch as `batch.records_of` does,
-    before anything is yielded, and for a record without a value.
+    Applying them in this order has the same result as applying them in the order of the log. Raises CorruptBatch as
+    `batch.records_of` does, before anything is yielded, and for a record without a value.
     """
     body, position, end = uncompressed(data, batch)
     if batch.record_count < rows_min or (heads := _heads(body, position, end, batch.record_count)) is None:
@@ -65,9 +65,9 @@ def _value(batch: Batch, offset: int, value: bytes | None) -> bytes:
 
 
 def _heads(body: bytes, position: int, end: int, count: int) -> NDArray[np.int64] | None:
-    """Where each record starts, with its length, and the end; None where the lengths do not lead from start to end.
+    """The start of each record, with its length, and the end; None if the lengths do not lead from start to end.
 
-    Lengths are read one after the other; once several are alike, more and more of those that follow at once.
+    Lengths are read one after the other; after several equal ones, more and more of the following are read at once.
     """
     if count * RECORD_BYTES_MIN > end - position:
         return None
@@ -106,7 +106,7 @@ def _heads(body: bytes, position: int, end: int, count: int) -> NDArray[np.int64
 
 
 def _grouped(body: bytes, heads: NDArray[np.int64], batch: Batch, rows_min: int) -> list[Group]:
-    """The records that are laid out alike, each once, in groups of at least `rows_min`."""
+    """The records with the same layout, each once, in groups of at least `rows_min`."""
     view = np.frombuffer(body, np.uint8)
     count = batch.record_count
     sizes = np.diff(heads)
@@ -152,14 +152,14 @@ def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:
 def _only(
     wanted: NDArray[np.bool_], values: NDArray[np.uint8], members: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The wanted rows; nothing is copied where that is all of them."""
+    """The wanted rows; nothing is copied if these are all rows."""
     return (values, members) if wanted.all() else (values[wanted], members[wanted])
 
 
 def _framing(rows: NDArray[np.uint8], members: NDArray[np.int64], width: int) -> tuple[int, NDArray[np.bool_]]:
-    """Where the value starts in each of these records, and which are framed as the controller frames its records.
+    """The position of the value in each of these records, and which have the frame that the controller writes.
 
-    That is: the offset delta is the index, the timestamp is the batch's, and there is neither a key nor a header.
+    In that frame the offset delta is the index, the timestamp is the batch's, and there is neither a key nor a header.
     """
     length_end = read_uvarint(rows[0].tobytes(), 0)[1]
     at = length_end + 2  # behind attributes and timestamp delta
@@ -187,7 +187,7 @@ def delta_varints(deltas: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
 
 
 def _loose(body: bytes, heads: NDArray[np.int64], taken: NDArray[np.bool_], batch: Batch) -> dict[int, Single]:
-    """The records that are in no group, by their index in the batch."""
+    """The records in no group, by their index in the batch."""
     edges = np.flatnonzero(np.diff(np.concatenate(([True], taken, [True])).astype(np.int8)))
     loose: dict[int, Single] = {}
     for first, after in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""What many records have alike: where the fields lie in the bytes of partition records of one shape."""
+"""The layout of partition records of one shape: where the fields are in their bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from records.schema import Field
 
 FRAME_BYTES = 3
-# In every version of both records the partition's id and its topic's stand right behind the frame.
+# In every version of both records the partition id and the topic id directly follow the frame.
 KEY_END = FRAME_BYTES + 20
 RECORDS: dict[int, type[Any]] = {3: PartitionRecord, 5: PartitionChangeRecord}
 # A tagged number that is written although it says "no change" is left to the scalar decoder.
@@ -24,9 +24,9 @@ _NO_CHANGE = {"leader": -2, "leader_recovery_state": -1}
 
 
 class Columns:
-    """Records of one shape. offsets: int64, ascending. A field that these records do not carry is None.
+    """Records of one shape. offsets: int64, ascending. A field that these records do not have is None.
 
-    See DESIGN.md for the arrays. `names` is there for TopicRecord alone, the fields of partitions for the two others.
+    See DESIGN.md for the arrays. `names` is for TopicRecord only, the fields of partitions for the two others.
     """
 
     __slots__ = (
@@ -96,12 +96,12 @@ class Shape:
         self.key = (record, version, tuple(fields))
 
     def matches(self, values: NDArray[np.uint8], template: bytes) -> NDArray[np.bool_]:
-        """Which of the values, uint8 of shape (n, size), are laid out as the template is."""
+        """Which of the values, uint8 of shape (n, size), have the layout of the template."""
         wanted = np.frombuffer(template, np.uint8)[self.structure]
         return np.asarray((values[:, self.structure] == wanted).all(axis=1))
 
     def says_all(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which of the values that match change all that they carry; the others are for the scalar decoder."""
+        """Which of the matching values change every field that they have; the others are for the scalar decoder."""
         found = np.ones(len(values), bool)
         if self.record is PartitionChangeRecord:
             for name, position, code, count in self.fields:
@@ -110,7 +110,7 @@ class Shape:
         return found
 
     def columns(self, values: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Columns:
-        """The fields of values that match."""
+        """The fields of matching values."""
         fields = {name: _column(values, position, code, count) for name, position, code, count in self.fields}
         topic_ids = fields.pop("topic_id")
         fields["partition_ids"] = fields.pop("partition_id")
@@ -155,7 +155,7 @@ class TopicShape:
 
 
 def topic_shape_of(value: bytes) -> TopicShape | None:
-    """The shape of a TopicRecord's value; None where it is none, its name is empty, or it has unknown tags."""
+    """The shape of a TopicRecord's value; None for other records, an empty name, or unknown tags."""
     if value[:FRAME_BYTES] != bytes((1, 2, 0)):
         return None
     try:
@@ -180,7 +180,7 @@ def _column(values: NDArray[np.uint8], position: int, code: str, count: int | No
 
 
 def shape_of(value: bytes) -> Shape | None:
-    """The shape of a record's value; None where it is no partition record, or no shape can describe it.
+    """The shape of a record's value; None if it is not a partition record, or no shape can describe it.
 
     Not described: unknown tags, a tagged null, lists of 127 elements and more, and malformed values.
     """
@@ -219,7 +219,7 @@ def shape_of(value: bytes) -> Shape | None:
 def _place(
     field: Field, value: bytes, position: int, structure: list[int], fields: list[tuple[str, int, str, int | None]]
 ) -> int:
-    """Note where a field lies; returns the position after it. Raises ValueError where no shape can describe it."""
+    """Note the position of a field; returns the position after it. Raises ValueError if no shape can describe it."""
     size: int = field.element.size
     code = "uuid" if size == 16 else f"i{size}"
     if not field.is_array:

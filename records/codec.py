@@ -1,7 +1,7 @@
 """Encoding and decoding: for each class and version a pair of specialised functions, generated when first used.
 
-When decoding fails, a second, careful function generated from the same schema reads field by field and names the place
-of the fault; see DESIGN.md.
+When decoding fails, a second, careful function generated from the same schema reads field by field to find the position
+of the error; see DESIGN.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# What a generated decoder raises on bytes that are not its message; an encoder, on a value that is not of its type.
+# Exceptions of a generated decoder for bytes that are not its message; of an encoder for a value of another type.
 MALFORMED = (ValueError, IndexError, struct_error, OverflowError)
 UNFIT = (struct_error, TypeError, AttributeError, OverflowError, UnicodeEncodeError)
 
@@ -62,7 +62,7 @@ def encode(message: Any, version: int) -> bytes:
 
 
 def encode_into(message: Any, version: int, out: bytearray) -> None:
-    """Append the message's bytes to `out`; raises EncodeError, and then `out` may hold a part of it."""
+    """Append the message's bytes to `out`; raises EncodeError, and then `out` may contain a part of it."""
     run = message.__schema__.encoders.get(version) or encoder(type(message), version)
     try:
         run(message, out)
@@ -73,7 +73,7 @@ def encode_into(message: Any, version: int, out: bytearray) -> None:
 def encode_parts(message: object, version: int) -> list[bytes | bytearray | memoryview]:
     """The bytes of a message in pieces, to be written one after the other; raises EncodeError.
 
-    Record bytes and blobs of 4 KiB and more are pieces of their own, the very objects of the message: so an answer with
+    Record bytes and blobs of 4 KiB and more are separate pieces, the same objects as in the message: so a response with
     a megabyte of records is not copied.
     """
     schema = _checked(type(message), version, EncodeError)
@@ -89,9 +89,9 @@ def encode_parts(message: object, version: int) -> list[bytes | bytearray | memo
 
 
 def decoder(cls: type, version: int) -> Any:
-    """`decode(data, position) -> (message, end)`, to be kept where many are read.
+    """`decode(data, position) -> (message, end)`, to be kept by callers that decode many.
 
-    It raises one of MALFORMED; to have a DecodeError of it, call `decode_prefix` on the same bytes.
+    It raises one of MALFORMED; call `decode_prefix` on the same bytes to get a DecodeError.
     """
     schema = _checked(cls, version, DecodeError)
     if version not in schema.decoders:
@@ -100,9 +100,9 @@ def decoder(cls: type, version: int) -> Any:
 
 
 def encoder(cls: type, version: int) -> Any:
-    """`encode(message, out)`, which appends to a bytearray, to be kept where many are written.
+    """`encode(message, out)`, which appends to a bytearray, to be kept by callers that encode many.
 
-    It raises EncodeError, or one of UNFIT where a value is not of its field's type.
+    It raises EncodeError, or one of UNFIT if a value is not of its field's type.
     """
     schema = _checked(cls, version, EncodeError)
     if version not in schema.encoders:
@@ -121,7 +121,7 @@ def _checked(cls: type, version: int, error: type[Exception]) -> Schema:
 
 
 def _explained(cls: type, version: int, data: bytes, position: int) -> DecodeError:
-    """The DecodeError that names field and offset of the fault in `data`."""
+    """The DecodeError with the field and offset of the error in `data`."""
     schema = schema_of(cls)
     run = schema.careful_decoders.get(version)
     if run is None:
@@ -140,7 +140,7 @@ def _explained(cls: type, version: int, data: bytes, position: int) -> DecodeErr
 
 
 def _unfit(message: Any, version: int, error: Exception) -> EncodeError:
-    """The EncodeError that names the message, and the field where one is not of its type."""
+    """The EncodeError with the message, and the field if one has a value of another type."""
     name = f"{type(message).__name__} v{version}"
     if isinstance(error, EncodeError):
         return EncodeError(f"{name}: {error}")

@@ -1,6 +1,6 @@
-"""Decompression of record batches: gzip, snappy, lz4 and zstd, with a bound on what comes out.
+"""Decompression of record batches: gzip, snappy, lz4 and zstd, with a limit on the output.
 
-The controller writes nothing compressed; it reads what others wrote. A package is imported when it is first used.
+The controller writes no compressed batches; it reads those of other writers. A package is imported when first used.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _FIRST_GUESS = 1 << 16
 
 
 def decompress(kind: int, data: bytes, bytes_max: int = DECOMPRESSED_MAX) -> bytes:
-    """The bytes that were compressed; kind: the low three bits of a batch's attributes.
+    """The decompressed bytes; kind: the low three bits of a batch's attributes.
 
-    No more than bytes_max bytes are ever taken for them. Raises ValueError where there would be more, where the data
-    are not of this kind, or where there is no such kind.
+    At most bytes_max bytes are allocated. Raises ValueError if the output would be larger, if the data are not of this
+    kind, or if the kind is unknown.
     """
     if not 0 <= kind < len(NAMES):
         raise ValueError(f"compression type is {kind}; there are 0 to {len(NAMES) - 1} ({', '.join(NAMES)})")
@@ -94,7 +94,7 @@ def _snappy(data: bytes, bytes_max: int) -> bytes:
 
 
 def _snappy_block(block: bytes, left: int, bytes_max: int) -> bytes:
-    """A raw block, which says its size before anything is taken for it; `left` of the `bytes_max` are not used yet."""
+    """A raw block, which states its size before anything is allocated; `left` of the `bytes_max` are not used yet."""
     from cramjam import DecompressionError, snappy
 
     try:
@@ -106,9 +106,9 @@ def _snappy_block(block: bytes, left: int, bytes_max: int) -> bytes:
 
 
 def _framed(codec: Any, kind: int, data: bytes, bytes_max: int) -> bytes:
-    """An lz4 or zstd frame, into a buffer that is doubled up to the bound while it is too small.
+    """An lz4 or zstd frame, into a buffer that is doubled up to the limit while it is too small.
 
-    The size that a frame claims is its sender's word, so the buffer starts from the size of the data.
+    The size in a frame comes from its sender and may be wrong, so the buffer starts from the size of the data.
     """
     from cramjam import DecompressionError
 
@@ -120,7 +120,7 @@ def _framed(codec: Any, kind: int, data: bytes, bytes_max: int) -> bytes:
         try:
             return bytes(memoryview(out)[: codec.decompress_into(data, out)])
         except DecompressionError as error:
-            # The one fault that is not the data's: cramjam passes on the text of Rust's WriteZero.
+            # The only error that is not caused by the data: cramjam passes on the text of Rust's WriteZero.
             if "write whole buffer" not in str(error):
                 raise ValueError(f"{NAMES[kind]} data are malformed: {error}") from None
         if size == bytes_max:

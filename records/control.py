@@ -6,7 +6,7 @@ from records.wire import array, int16, int32, int64, string, uint16, uuid
 
 @message(kind="data", versions=(0, 0), flexible=None)
 class ControlRecordTypeSchema:
-    """The key of a control record, behind two bytes of its version (KIP-98).
+    """The key of a control record, after two bytes of its version (KIP-98).
 
     type: 0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 kraft.version, 6 voters.
     """
@@ -18,8 +18,8 @@ class ControlRecordTypeSchema:
 class LeaderChangeMessage:
     """A voter became leader; the first record of its epoch (KIP-595, KIP-853).
 
-    voters: who had a vote.
-    granting_voters: who gave it to the leader.
+    voters: all voters.
+    granting_voters: the voters that granted their vote.
     """
 
     @struct
@@ -37,7 +37,7 @@ class LeaderChangeMessage:
 class SnapshotHeaderRecord:
     """The first record of a snapshot (KIP-630).
 
-    last_contained_log_timestamp: of the last batch that went into the snapshot, in ms since 1970.
+    last_contained_log_timestamp: of the last batch that the snapshot covers, in ms since 1970.
     """
 
     version: int16
@@ -46,7 +46,7 @@ class SnapshotHeaderRecord:
 
 @message(kind="data", versions=(0, 0), flexible=0)
 class SnapshotFooterRecord:
-    """The last record of a snapshot: where it is, the snapshot is whole (KIP-630)."""
+    """The last record of a snapshot: a snapshot with it is complete (KIP-630)."""
 
     version: int16
 
@@ -68,7 +68,7 @@ class VotersRecord:
 
     voters: all of them, each with its directory.
     endpoints: where the voter listens.
-    kraft_version_feature: the levels of kraft.version that it could do.
+    kraft_version_feature: the levels of kraft.version that it supports.
     """
 
     @struct
@@ -95,7 +95,7 @@ class VotersRecord:
 
 @message(kind="data", versions=(0, 0), flexible=None)
 class EndTxnMarker:
-    """The value of the control record that ends a transaction, behind two bytes of its version (KIP-98).
+    """The value of the control record that ends a transaction, after two bytes of its version (KIP-98).
 
     coordinator_epoch: of the coordinator's partition of __transaction_state.
     """

@@ -41,10 +41,10 @@ def control_key(number: int) -> bytes:
 
 
 def control_type(key: bytes | None) -> int:
-    """The type that a control record's key names, known or not.
+    """The type in a control record's key, known or not.
 
-    Raises DecodeError where the key is too short or of a negative version. One of a later version is read as this one,
-    and what follows the type is let be, as Kafka does.
+    Raises DecodeError if the key is too short or of a negative version. A later version is read as this one, and bytes
+    after the type are ignored, as in Kafka.
     """
     if key is None or len(key) < 4:
         held = "no key" if key is None else f"{len(key)} bytes"
@@ -55,9 +55,9 @@ def control_type(key: bytes | None) -> int:
 
 
 def encode_control(record: Any, version: int = 0) -> tuple[bytes, bytes]:
-    """Key and value of a control record of the quorum; raises EncodeError where the version cannot carry it.
+    """Key and value of a control record of the quorum; raises EncodeError if the version cannot carry it.
 
-    The quorum's records say their version themselves, in their first field, which must be `version`.
+    The quorum's records have their version in their first field, which must be `version`.
     """
     assert record.version == version, (record, version)
     return control_key(_TYPES[type(record)]), encode(record, version)
@@ -88,7 +88,7 @@ def decode_control(key: bytes | None, value: bytes | None) -> tuple[int, Any]:
 def control_records_of(data: bytes, batch: Batch) -> list[tuple[int, int, Any]]:
     """Offset, type and value of each record of a control batch.
 
-    Raises CorruptBatch where the batch is no control batch, its records are malformed, or one is of an unknown type.
+    Raises CorruptBatch if the batch is not a control batch, its records are malformed, or one is of an unknown type.
     """
     if not batch.is_control:
         raise CorruptBatch(batch.base_offset, batch.position, "not a control batch")

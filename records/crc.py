@@ -1,7 +1,7 @@
 """CRC-32C, by the `crc32c` package's extension.
 
-To import the package costs 45 ms: it reads its own version from installed metadata, and sets up a command line. A tool
-that reads one log has no use for either, so the extension in it is loaded alone, and the package where that fails.
+Importing the package costs 45 ms: it reads its own version from installed metadata, and sets up a command line. Tools
+need neither, so only its extension is loaded, and the package if that fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schemas that travel inside other bytes or lie in files of their own."""
+"""Schemas that are inside other bytes, or in files of their own."""
 
 from records.schema import message, since, struct, until
 from records.wire import array, blob, boolean, int32, int64, nullable, string, uuid
@@ -6,11 +6,11 @@ from records.wire import array, blob, boolean, int32, int64, nullable, string, u
 
 @message(kind="data", versions=(0, 1), flexible=0)
 class QuorumStateData:
-    """What a voter must not forget: its epoch, vote and leader. As JSON, the file quorum-state (KIP-595, KIP-853).
+    """The election state of a voter: its epoch, vote and leader. As JSON, the file quorum-state (KIP-595, KIP-853).
 
-    leader_id: -1 where there is none.
-    voted_id: -1 where it has not voted.
-    voted_directory_id: the directory of whom it voted for.
+    leader_id: -1 if there is none.
+    voted_id: -1 if it has not voted.
+    voted_directory_id: the directory of the candidate that it voted for.
     applied_offset: of version 0; always 0.
     current_voters: of version 0.
     """
@@ -59,10 +59,10 @@ class AbortedTxn:
 
 @message(kind="data", versions=(0, 3), flexible=None)
 class ConsumerProtocolSubscription:
-    """What a consumer of a classic group tells the group's leader (KIP-429, KIP-792, KIP-881).
+    """The subscription that a consumer of a classic group sends to the group's leader (KIP-429, KIP-792, KIP-881).
 
     user_data: for the assignor.
-    owned_partitions: what it holds.
+    owned_partitions: the partitions that it owns.
     """
 
     @struct
@@ -79,9 +79,9 @@ class ConsumerProtocolSubscription:
 
 @message(kind="data", versions=(0, 3), flexible=None)
 class ConsumerProtocolAssignment:
-    """What the leader of a classic group gives a consumer.
+    """The assignment that the leader of a classic group gives to a consumer.
 
-    assigned_partitions: what it shall hold.
+    assigned_partitions: the partitions that it is to own.
     user_data: for the assignor.
     """
 

@@ -1,8 +1,9 @@
 """The source of a decoder: a function that reads one version of one message from bytes.
 
 A run of fixed-size values, with the length byte that follows it, is read by one `struct` call. Every length is compared
-with the bytes that are left before anything is taken for it. The careful variant reads field by field and keeps the
-path and the offset of the field at hand, so that an error can name them; it accepts exactly what the fast one accepts.
+with the remaining bytes before anything is allocated for it. The careful variant reads field by field and keeps the
+path and the offset of the present field, so that an error can name them; it accepts exactly the same bytes as the fast
+one.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ class DecoderSource(Source):
         return value
 
     def length(self, name: str, field: Field, depth: int, limit: int = 0) -> None:
-        """Read a length or count into `name`: -1 for null, which is refused where the field may not be null.
+        """Read a length or count into `name`: -1 for null, which is refused if the field may not be null.
 
-        limit: the greatest length of a string; 0 for none but the bytes that are left.
+        limit: the greatest length of a string; 0 for no limit but the remaining bytes.
         """
         compact = self.flexible and field.compact
         if compact:
@@ -153,7 +154,7 @@ class DecoderSource(Source):
         self.put(depth, f"{target} = tuple({items})")
 
     def fixed_array(self, field: Field, target: str, depth: int, nullable: bool) -> None:
-        """Read an array of fixed-size elements; for a short one a table by its count has the function that reads it."""
+        """Read an array of fixed-size elements; for a short one a table has the function for its count."""
         count, size = self.name("n"), field.element.size
         table = (_null_array, *small_arrays("", field.element.code, "unpack_from"))
         small, large = self.bound("A", table), self.bound("L", large_array(field.element.code))
@@ -174,7 +175,7 @@ class DecoderSource(Source):
         self.put(depth, f"{target} = {large}({count}).unpack_from(b, p); p += {size} * {count}")
 
     def tags(self, schema: Schema, value: str, depth: int, prefix: str) -> None:
-        """Read the tag section; unknown tags are kept as they are. Tags must ascend, as KIP-482 asks of writers."""
+        """Read the tag section; unknown tags are kept. Tags must ascend, as KIP-482 requires of writers."""
         count, unknown, last = self.name("t"), self.name("u"), self.name("g")
         place = prefix.rstrip(".")
         self.mark(depth, place)
@@ -220,7 +221,7 @@ def _null_array(_data: bytes, _position: int) -> NoReturn:
 
 
 def _uvarint_tail(data: bytes, position: int, first: int) -> tuple[int, int]:
-    """The varint whose first byte, above 127, is read already and lies before `position`."""
+    """The rest of the varint whose first byte, above 127, was read already and is before `position`."""
     assert first > 127, first
     return read_uvarint(data, position - 1)
 

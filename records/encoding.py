@@ -32,7 +32,7 @@ class EncoderSource(Source):
         self.line(1, "o", "return o" if parts else "return")
 
     def flush(self, depth: int, out: str) -> None:
-        """Write what is pending to `out`."""
+        """Write the pending values to `out`."""
         if self.pending:
             self.put(depth, f"{out} += {self.packed()}")
             self.pending = []
@@ -58,7 +58,7 @@ class EncoderSource(Source):
             self.put(depth, f'if {value}.unknown_tags: refuse("{prefix}unknownTags", {self.version})')
 
     def absent(self, field: Field, value: str, depth: int, prefix: str) -> None:
-        """A field that the version lacks must have its default."""
+        """Require that a field that the version lacks has its default."""
         differs = self.differs(field, f"{value}.{field.name}")
         self.put(depth, f'if {differs}: refuse("{prefix}{field.json_name}", {self.version})')
 
@@ -96,7 +96,7 @@ class EncoderSource(Source):
             self.pending.append((expression, "h" if width == 2 else "i"))
 
     def null(self, field: Field, name: str, depth: int, out: str, path: str) -> int:
-        """Write null where `name` is None, or refuse it; returns the depth for what follows."""
+        """Write null if `name` is None, or refuse it; returns the depth for what follows."""
         if not field.nullable_at(self.version):
             if field.null_since <= LATEST:
                 self.put(depth, f'if {name} is None: refuse("{path}", {self.version}, "null")')
@@ -238,7 +238,7 @@ def _long_tag(out: bytearray, tag: int, elements: bytes, count: int) -> None:
 
 
 def _merge(out: bytearray, count: int, known: bytearray, unknown: tuple[tuple[int, bytes], ...]) -> None:
-    """A tag section with unknown fields: `count` encoded ones in `known` and the unknown ones, by their tags."""
+    """A tag section with unknown fields: `count` encoded known ones in `known`, and the unknown ones, sorted by tag."""
     tags: dict[int, bytes] = {}
     data = bytes(known)
     position = 0

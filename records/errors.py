@@ -13,10 +13,10 @@ RETRIABLE = True
 
 
 class Error(IntEnum):
-    """A code of Kafka's; a code that is not here survives as a plain int (`error_of`).
+    """A code of Kafka's; an unknown code stays a plain int (`error_of`).
 
-    exception: the class that Kafka's tools print for it, in org.apache.kafka.common.errors; empty for NONE. text: what
-    a node answers where it has nothing better to say. is_retriable: whether stock clients ask again by themselves.
+    exception: the class that Kafka's tools print for it, in org.apache.kafka.common.errors; empty for NONE. text: the
+    default text of a node's answer. is_retriable: whether stock clients retry by themselves.
     """
 
     exception: str
@@ -565,29 +565,29 @@ _BY_CODE: dict[int, Error] = {error.value: error for error in Error}
 
 
 def error_of(code: int) -> Error | int:
-    """The error of a code; the code itself where this release does not know it."""
+    """The error of a code; the code itself if this release does not know it."""
     return _BY_CODE.get(code, code)
 
 
 def error_name(code: int) -> str:
-    """The name of a code, or its number where it has none."""
+    """The name of a code, or its number if it has none."""
     return _BY_CODE[code].name if code in _BY_CODE else str(int(code))
 
 
 def error_text(code: int) -> str:
-    """The stock text of a code; that of UNKNOWN_SERVER_ERROR where the code is unknown."""
+    """The stock text of a code; that of UNKNOWN_SERVER_ERROR for an unknown code."""
     return _BY_CODE.get(code, Error.UNKNOWN_SERVER_ERROR).text
 
 
 def is_retriable(code: int) -> bool:
-    """Whether stock clients send a request again after this code."""
+    """Whether stock clients repeat a request after this code."""
     return _BY_CODE.get(code, Error.UNKNOWN_SERVER_ERROR).is_retriable
 
 
 class ApiError(Exception):
-    """The protocol refuses a request, or one item of it.
+    """A request, or one item of it, is refused.
 
-    code: what the caller gets. text: what was asked and what is there; None for the stock text of the code.
+    code: the error of the response. text: the requested value and the present one; None for the stock text of the code.
     """
 
     def __init__(self, code: Error, text: str | None = None) -> None:

@@ -35,7 +35,7 @@ def encode_record(record: Any, version: int) -> bytes:
 def decode_record(value: bytes) -> tuple[Any, int]:
     """The record in a value, and its version.
 
-    Raises DecodeError where the frame or the record is malformed, of an unknown type or version, or bytes are left.
+    Raises DecodeError if the frame or the record is malformed, of an unknown type or version, or bytes are left over.
     """
     record_type, version, position = read_frame(value)
     run = _decoders.get((record_type, version))
@@ -44,7 +44,7 @@ def decode_record(value: bytes) -> tuple[Any, int]:
     try:
         record, end = run(value, position)
     except MALFORMED:
-        decode_prefix(metadata_class(record_type), version, value, position)  # raises, and says what is wrong
+        decode_prefix(metadata_class(record_type), version, value, position)  # raises the error
         raise
     if end != len(value):
         reason = f"{len(value) - end} bytes are left after the record"
@@ -59,7 +59,7 @@ def _class_of(record_type: int, version: int) -> type[Any]:
 
 
 def read_frame(value: bytes) -> tuple[int, int, int]:
-    """Record type, record version, and the position of the record behind them; raises DecodeError."""
+    """Record type, record version, and the position of the record after them; raises DecodeError."""
     if len(value) > 2 and value[0] == FRAME_VERSION and value[1] < 128 and value[2] < 128:
         return value[1], value[2], 3
     try:

@@ -1,4 +1,4 @@
-"""What fields that many messages share mean; a message's own docstring comes first (`records.guide`)."""
+"""The meaning of fields that many messages share; a message's own docstring takes precedence (`records.guide`)."""
 
 from __future__ import annotations
 

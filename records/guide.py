@@ -1,6 +1,7 @@
-"""A protocol guide in print, like the public one: grammars and fields of messages, error codes, API keys, types.
+"""A protocol guide as text, like the public one: grammars and fields of messages, error codes, API keys, types.
 
-All of it comes from the message classes: grammars from their fields, words from their docstrings and the glossary.
+Everything comes from the message classes: grammars from their fields, descriptions from their docstrings and the
+glossary.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ PRIMITIVES = (
 
 
 def grammar(cls: type, version: int, title: str = "") -> str:
-    """The grammar of one version, as Kafka 4.3 prints it: a line for the message, and one for each field below."""
+    """The grammar of one version, in the form of Kafka 4.3: a line for the message, and one for each field below."""
     schema = schema_of(cls)
     lines = [f"{title or _title(schema, version)} => {_fields(schema, schema.is_flexible(version), version)}"]
     lines += _sub_types(schema, schema.is_flexible(version), version, 2)
@@ -114,7 +115,9 @@ def type_name(field: Field, version: int, flexible: bool) -> str:
 
 
 def meanings(cls: type) -> tuple[str, dict[str, str]]:
-    """What a message class says of itself: its first paragraph, and what its fields mean, by name or end of path."""
+    """The description of a message class: its first paragraph, and the meanings of its fields, by
+    name or end of path.
+    """
     text = cls.__doc__ or ""
     head, _, rest = text.partition("\n\n")
     found: dict[str, str] = {}
@@ -131,7 +134,9 @@ def meanings(cls: type) -> tuple[str, dict[str, str]]:
 
 
 def meaning(path: str, own: dict[str, str]) -> str:
-    """What the field at a path such as `topics.partitions.fetch_offset` means, by the message's own words first."""
+    """The meaning of the field at a path such as `topics.partitions.fetch_offset`; the message's own description comes
+    first.
+    """
     parts = path.split(".")
     for start in range(len(parts)):
         if (text := own.get(".".join(parts[start:]))) is not None:
@@ -177,7 +182,7 @@ def _one(cls: type, version: int, note: str = "") -> str:
 def api_guide(api_key: int, version: int | None = None) -> str:
     """Request and response of an API: in one version, or in all that Kafka 4.x serves (or served once).
 
-    Raises ValueError where the API has no such version.
+    Raises ValueError if the API has no such version.
     """
     request, response = request_class(api_key), response_class(api_key)
     name = APIS[api_key][0]
@@ -216,7 +221,7 @@ def _versions(schema: Schema, version: int | None) -> list[int]:
 
 
 def guide_of(name: str, version: int | None = None) -> str:
-    """The guide of one API, by name or key, or of one message; raises ValueError where there is none."""
+    """The guide of one API, by name or key, or of one message; raises ValueError for an unknown one."""
     for api_key, (api, _) in APIS.items():
         if name.lower() in (str(api_key), api.lower(), f"{api}Request".lower(), f"{api}Response".lower()):
             return api_guide(api_key, version)

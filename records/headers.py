@@ -9,11 +9,11 @@ _API_VERSIONS = 18
 
 @message(kind="header", versions=(0, 2), served=(1, 2), flexible=2)
 class RequestHeader:
-    """Stands before every request (KIP-482 for version 2).
+    """The header of every request (KIP-482 for version 2).
 
     request_api_key: the API's number.
-    request_api_version: the version of the request behind it.
-    client_id: as the client names itself; its length is an int16 in every version.
+    request_api_version: the version of the request that follows.
+    client_id: the client's own name for itself; its length is an int16 in every version.
     """
 
     request_api_key: int16
@@ -24,7 +24,7 @@ class RequestHeader:
 
 @message(kind="header", versions=(0, 1), flexible=1)
 class ResponseHeader:
-    """Stands before every response (KIP-482 for version 1)."""
+    """The header of every response (KIP-482 for version 1)."""
 
     correlation_id: int32
 

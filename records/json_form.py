@@ -1,7 +1,7 @@
 """The JSON form of messages, as Kafka's own converters write and read it.
 
-A uuid is its text, bytes are base64, a tagged field is left out where it has its default, and keys stand in the order
-of the schema. Where Kafka writes record bytes as an empty string, the bytes stand here, as its readers take them.
+A uuid is its text, bytes are base64, a tagged field is left out if it has its default, and keys are in the order of the
+schema. Record bytes are base64, which Kafka's converters read, although they write an empty string.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# In the place of a double that is no number; Kafka writes it so, and cannot read it back.
+# In place of NaN; Kafka writes it so, and cannot read it back.
 _NO_NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _MISSING = object()
 
@@ -29,7 +29,7 @@ def to_json(message: Any, version: int, *, records_as_sizes: bool = False) -> di
     """The tree of dicts, lists, strings, numbers, booleans and None for a message in this version.
 
     records_as_sizes: in place of a field `records`, write `recordsSizeInBytes`, as Kafka's request log does. Unknown
-    tagged fields are left out. Raises EncodeError where the version cannot carry the message.
+    tagged fields are left out. Raises EncodeError if the version cannot carry the message.
     """
     schema = schema_of(type(message))
     first, last = schema.versions
@@ -89,8 +89,8 @@ def _value(type_: Any, value: Any, version: int, *, records_as_sizes: bool) -> A
 def from_json(cls: type[T], version: int, tree: Any) -> T:
     """The message of a JSON tree.
 
-    Kafka's converters read a tagged field that is missing as its default, pass over keys that they do not know, and
-    take a field that the version lacks; so does this. Raises DecodeError, with offset -1, for anything else.
+    As in Kafka's converters, a missing tagged field has its default, unknown keys are ignored, and a field that the
+    version lacks is accepted. Raises DecodeError, with offset -1, for any other deviation.
     """
     schema = schema_of(cls)
     first, last = schema.versions
@@ -182,7 +182,7 @@ class _Reader:
 
 
 def _kind(given: Any) -> str:
-    """How JSON names what was given."""
+    """The JSON name of a value's type."""
     if given is None:
         return "null"
     if isinstance(given, bool):

@@ -1,4 +1,4 @@
-"""JSON text as Jackson, which Kafka prints with, writes it: compact, UTF-8 as it is, doubles in Java's form."""
+"""JSON text in the form of Jackson, with which Kafka prints: compact, UTF-8 unescaped, doubles in Java's form."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def json_text(tree: Any) -> str:
 
 
 def read_json(text: str) -> Any:
-    """The tree of a JSON text; raises ValueError, with the place of the fault, where it is none."""
+    """The tree of a JSON text; raises ValueError, with the position of the error."""
     import json
 
     try:
@@ -42,9 +42,9 @@ def read_json(text: str) -> Any:
 
 
 def double_text(value: float) -> str:
-    """A double as Java writes it: the fewest digits that give it back, at least one behind the point.
+    """A double as Java writes it: the fewest digits that identify it, at least one after the point.
 
-    From 10^-3 up to 10^7 it is written out, else as 1.0E7; what is no number is quoted, as Jackson does.
+    From 10^-3 up to 10^7 it is written out, else as 1.0E7; NaN and infinities are quoted, as by Jackson.
     """
     if not isfinite(value):
         return '"NaN"' if isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'

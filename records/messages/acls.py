@@ -28,10 +28,10 @@ class DescribeAclsRequest:
 
 @message(api_key=29, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class DescribeAclsResponse:
-    """Lists the ACLs that match.
+    """The ACLs that match.
 
-    resources: the ACLs by the pattern of resources that they are for.
-    acls: who may do what.
+    resources: the ACLs, by the resource pattern that they are for.
+    acls: the ACLs of the pattern.
     """
 
     @struct
@@ -56,9 +56,9 @@ class DescribeAclsResponse:
 
 @message(api_key=30, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateAclsRequest:
-    """Makes ACLs (KIP-140, KIP-290).
+    """Creates ACLs (KIP-140, KIP-290).
 
-    creations: the ACLs to make.
+    creations: the ACLs to create.
     resource_pattern_type: 3 literal, 4 prefixed.
     """
 
@@ -77,7 +77,7 @@ class CreateAclsRequest:
 
 @message(api_key=30, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateAclsResponse:
-    """Says for each ACL whether it is made, in the order of the request."""
+    """Says for each ACL whether it was created, in the order of the request."""
 
     @struct
     class AclCreationResult:
@@ -92,7 +92,7 @@ class CreateAclsResponse:
 class DeleteAclsRequest:
     """Deletes the ACLs that match filters (KIP-140, KIP-290).
 
-    filters: what to delete.
+    filters: the ACLs to delete.
     resource_type_filter: 1 any, or a resource type.
     resource_name_filter: null for any.
     pattern_type_filter: 1 any, 2 whatever matches the name, 3 literal, 4 prefixed.
@@ -117,7 +117,7 @@ class DeleteAclsRequest:
 
 @message(api_key=31, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class DeleteAclsResponse:
-    """Says for each filter which ACLs are gone, in the order of the request.
+    """Says for each filter which ACLs were deleted, in the order of the request.
 
     filter_results: one for each filter.
     matching_acls: the ACLs that matched.

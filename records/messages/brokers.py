@@ -1,4 +1,4 @@
-"""The life of a broker: registration, heartbeats (KIP-631)."""
+"""Registration and heartbeats of brokers (KIP-631)."""
 
 from records.schema import message, since, struct, tagged
 from records.wire import array, boolean, int16, int32, int64, nullable, string, uint16, uuid
@@ -6,14 +6,14 @@ from records.wire import array, boolean, int16, int32, int64, nullable, string, 
 
 @message(api_key=62, kind="request", versions=(0, 4), flexible=0)
 class BrokerRegistrationRequest:
-    """A broker that starts registers with the active controller (KIP-631, KIP-858, KIP-966).
+    """A starting broker registers with the active controller (KIP-631, KIP-858, KIP-966).
 
-    incarnation_id: drawn anew at each start of the process.
+    incarnation_id: a new random id at each start of the process.
     listeners: where clients and other brokers reach it.
-    features: what it could do.
+    features: the feature levels that it supports.
     is_migrating_zk_broker: of the migration from ZooKeeper; no longer accepted.
     log_dirs: ids of its log directories.
-    previous_broker_epoch: from its last clean shutdown; -1 where that was not clean.
+    previous_broker_epoch: from its last clean shutdown; -1 if that was not clean.
     """
 
     @struct
@@ -44,7 +44,7 @@ class BrokerRegistrationRequest:
 class BrokerRegistrationResponse:
     """Gives the broker its epoch: the offset of its registration in the metadata log.
 
-    broker_epoch: for all that it asks from now on; -1 with an error.
+    broker_epoch: for all its requests from now on; -1 with an error.
     """
 
     throttle_time_ms: int32
@@ -57,9 +57,10 @@ class BrokerHeartbeatRequest:
     """A broker's heartbeat: its metadata offset, and whether it wants to be fenced or shut down (KIP-631, KIP-858,
     KIP-1066).
 
-    current_metadata_offset: the end of what it has applied; it is unfenced once it has come to its registration.
+    current_metadata_offset: the end of the records that it has applied; it is unfenced after it has applied its
+        registration.
     want_fence: whether it wants to be, or stay, fenced.
-    want_shut_down: whether it wants to be led out.
+    want_shut_down: whether it requests a controlled shutdown.
     offline_log_dirs: ids of directories that have failed.
     cordoned_log_dirs: ids of directories that take no new replicas; null where unchanged.
     """
@@ -77,7 +78,7 @@ class BrokerHeartbeatRequest:
 class BrokerHeartbeatResponse:
     """Says whether the broker is fenced, has caught up, and may stop.
 
-    is_caught_up: whether it has come to its own registration.
+    is_caught_up: whether it has applied its own registration.
     should_shut_down: whether it leads nothing more and can stop.
     """
 
@@ -90,9 +91,9 @@ class BrokerHeartbeatResponse:
 
 @message(api_key=64, kind="request", versions=(0, 0), flexible=0)
 class UnregisterBrokerRequest:
-    """Removes the registration of a broker that does not come back (KIP-631).
+    """Removes the registration of a broker that will not come back (KIP-631).
 
-    broker_id: the broker to forget.
+    broker_id: the broker to unregister.
     """
 
     broker_id: int32
@@ -100,7 +101,7 @@ class UnregisterBrokerRequest:
 
 @message(api_key=64, kind="response", versions=(0, 0), flexible=0)
 class UnregisterBrokerResponse:
-    """Says whether the registration is gone."""
+    """Says whether the registration was removed."""
 
     throttle_time_ms: int32
     error_code: int16

@@ -1,4 +1,4 @@
-"""What a cluster is made of: Metadata, DescribeCluster, DescribeTopicPartitions."""
+"""The contents of a cluster: Metadata, DescribeCluster, DescribeTopicPartitions."""
 
 from records.schema import field, message, since, struct
 from records.wire import array, boolean, int8, int16, int32, nullable, string, uuid

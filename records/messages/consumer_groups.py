@@ -39,10 +39,10 @@ class ConsumerGroupHeartbeatRequest:
 
 @message(api_key=68, kind="response", versions=(0, 1), flexible=0)
 class ConsumerGroupHeartbeatResponse:
-    """Gives the member its epoch and what it shall hold.
+    """Gives the member its epoch and its assignment.
 
-    member_id: as the member drew it; up to version 0 the coordinator draws it.
-    assignment: what it shall hold; null where unchanged.
+    member_id: as the member chose it; up to version 0 the coordinator chooses it.
+    assignment: the partitions that it is to own; null where unchanged.
     """
 
     @struct

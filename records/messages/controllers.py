@@ -8,7 +8,7 @@ from records.wire import array, boolean, int16, int32, nullable, string, uint16,
 class ControllerRegistrationRequest:
     """A controller registers its endpoints and supported features with the active one (KIP-919).
 
-    incarnation_id: drawn anew at each start of the process.
+    incarnation_id: a new random id at each start of the process.
     """
 
     @struct
@@ -42,9 +42,9 @@ class ControllerRegistrationResponse:
 
 @message(api_key=94, kind="request", versions=(0, 0), flexible=0)
 class UnregisterControllerRequest:
-    """Removes the registration of a controller that does not come back.
+    """Removes the registration of a controller that will not come back.
 
-    controller_id: the controller to forget.
+    controller_id: the controller to unregister.
     """
 
     controller_id: int32
@@ -52,7 +52,7 @@ class UnregisterControllerRequest:
 
 @message(api_key=94, kind="response", versions=(0, 0), flexible=0)
 class UnregisterControllerResponse:
-    """Says whether the registration is gone."""
+    """Says whether the registration was removed."""
 
     throttle_time_ms: int32
     error_code: int16

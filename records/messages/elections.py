@@ -9,7 +9,7 @@ class VoteRequest:
     """A candidate asks another voter for its vote; a prospective one, whether it would get it (KIP-595, KIP-853,
     KIP-996).
 
-    voter_id: whom the candidate takes the other for.
+    voter_id: the voter that the request is for.
     replica_epoch: the candidate's epoch; with pre_vote, the epoch that it is in.
     replica_id: the candidate.
     replica_directory_id: the candidate's directory.
@@ -43,7 +43,7 @@ class VoteRequest:
 class VoteResponse:
     """Whether the vote is granted, and the leader if the voter knows one (KIP-595, KIP-853).
 
-    vote_granted: whether the candidate has the vote.
+    vote_granted: whether the candidate gets the vote.
     """
 
     @struct
@@ -72,9 +72,9 @@ class VoteResponse:
 
 @message(api_key=53, kind="request", versions=(0, 1), flexible=1)
 class BeginQuorumEpochRequest:
-    """A new leader tells a voter that it was elected (KIP-595, KIP-853).
+    """A new leader notifies a voter of its election (KIP-595, KIP-853).
 
-    voter_id: whom the leader takes the other for.
+    voter_id: the voter that the request is for.
     leader_endpoints: where the leader listens.
     """
 
@@ -133,9 +133,9 @@ class BeginQuorumEpochResponse:
 class EndQuorumEpochRequest:
     """A leader that resigns asks the voters to elect another without waiting for a timeout (KIP-595, KIP-853).
 
-    leader_id: who stops.
+    leader_id: the leader that resigns.
     preferred_successors: in version 0, voters by the end of their logs, the longest first.
-    preferred_candidates: since version 1, likewise; who stands later waits longer before it stands for election.
+    preferred_candidates: since version 1, likewise; a later one in the list waits longer before it starts an election.
     leader_endpoints: where the leader listens.
     candidate_id: the voter.
     candidate_directory_id: its directory.
@@ -172,7 +172,7 @@ class EndQuorumEpochRequest:
 
 @message(api_key=54, kind="response", versions=(0, 1), flexible=1)
 class EndQuorumEpochResponse:
-    """Says whether the voter took note."""
+    """Says whether the voter accepted the resignation."""
 
     @struct
     class TopicData:

@@ -6,10 +6,10 @@ from records.wire import blob, int16, nullable
 
 @message(api_key=58, kind="request", versions=(0, 0), flexible=0)
 class EnvelopeRequest:
-    """A broker passes a client's request on to the controller, with the client's identity (KIP-590).
+    """A broker forwards a client's request to the controller, with the client's identity (KIP-590).
 
     request_data: the request, header first.
-    request_principal: the client's principal, serialized by the broker; null where there is none.
+    request_principal: the client's principal, serialized by the broker; null if there is none.
     client_host_address: the client's address, 4 or 16 bytes.
     """
 
@@ -20,9 +20,9 @@ class EnvelopeRequest:
 
 @message(api_key=58, kind="response", versions=(0, 0), flexible=0)
 class EnvelopeResponse:
-    """Carries the answer for the client.
+    """Contains the response for the client.
 
-    response_data: the answer, header first; null with an error.
+    response_data: the response, header first; null with an error.
     """
 
     response_data: nullable[blob] = None

@@ -8,11 +8,11 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string
 class UpdateFeaturesRequest:
     """Changes the levels of features, metadata.version among them (KIP-584, KIP-778).
 
-    feature_updates: which, and to what.
+    feature_updates: the features and their new levels.
     feature: its name.
     max_version_level: the new level; 0 removes the feature.
     allow_downgrade: in version 0, whether the level may fall.
-    upgrade_type: 1 up, 2 down without loss, 3 down though something is lost.
+    upgrade_type: 1 upgrade, 2 downgrade without loss of metadata, 3 downgrade even if metadata is lost.
     """
 
     @struct
@@ -29,7 +29,7 @@ class UpdateFeaturesRequest:
 
 @message(api_key=57, kind="response", versions=(0, 2), flexible=0)
 class UpdateFeaturesResponse:
-    """Says whether the features have changed; since version 2 for all at once.
+    """Says whether the levels were changed; since version 2 for all at once.
 
     feature: its name.
     """

@@ -6,14 +6,14 @@ from records.wire import array, int16, int32, int64, nullable, record_bytes, str
 
 @message(api_key=59, kind="request", versions=(0, 1), flexible=0)
 class FetchSnapshotRequest:
-    """A replica of the quorum asks for a part of a snapshot (KIP-630, KIP-853).
+    """A replica of the quorum fetches a part of a snapshot (KIP-630, KIP-853).
 
-    cluster_id: null where the replica does not say.
+    cluster_id: null if the replica does not send it.
     replica_id: of the sender; -1 unless it is a voter or observer.
-    max_bytes: at most so much of it, in all.
+    max_bytes: the limit for the whole response.
     current_leader_epoch: the epoch in which the replica follows.
     position: the first byte wanted.
-    snapshot_id.end_offset: the snapshot holds everything below.
+    snapshot_id.end_offset: the snapshot covers all records below.
     """
 
     @struct
@@ -42,14 +42,14 @@ class FetchSnapshotRequest:
 
 @message(api_key=59, kind="response", versions=(0, 1), flexible=0)
 class FetchSnapshotResponse:
-    """Gives a part of a snapshot; replicas put the parts together (KIP-630, KIP-853).
+    """Returns a part of a snapshot; replicas join the parts (KIP-630, KIP-853).
 
     index: the partition.
-    current_leader: set where the asked replica is not the leader, or the epoch differs.
+    current_leader: set if this replica is not the leader, or the epoch differs.
     size: of the whole snapshot, in bytes.
     position: where this part starts.
-    unaligned_records: bytes of the snapshot; neither start nor end need be a batch's.
-    snapshot_id.end_offset: the snapshot holds everything below.
+    unaligned_records: bytes of the snapshot; start and end may be within a batch.
+    snapshot_id.end_offset: the snapshot covers all records below.
     """
 
     @struct

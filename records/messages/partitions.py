@@ -11,7 +11,7 @@ class AlterPartitionRequest:
     broker_id: the leader.
     topic_name: in versions 0 and 1, in place of the id.
     new_isr: up to version 2.
-    new_isr_with_epochs: since version 3: each with the broker epoch by which the leader knows it.
+    new_isr_with_epochs: since version 3: each with the broker epoch that the leader knows.
     broker_epoch: of the leader; of the member of the ISR, -1 where unknown.
     """
 
@@ -94,7 +94,7 @@ class AssignReplicasToDirsRequest:
 
 @message(api_key=73, kind="response", versions=(0, 0), flexible=0)
 class AssignReplicasToDirsResponse:
-    """Says for each replica whether the controller took note.
+    """Says for each replica whether the controller accepted the assignment.
 
     directories: replicas by directory.
     id: of the directory.

@@ -27,11 +27,11 @@ class DescribeQuorumRequest:
 class DescribeQuorumResponse:
     """The log end offset and fetch times of each voter and observer (KIP-595, KIP-836, KIP-853).
 
-    current_voters: the voters, the leader too.
-    observers: who replicates without a vote.
+    current_voters: the voters, the leader included.
+    observers: the replicas without a vote.
     log_end_offset: exclusive; -1 where unknown.
     last_fetch_timestamp: when it fetched last, by the leader's clock; -1 where unknown, and for the leader.
-    last_caught_up_timestamp: when it last had all that the leader had then; for the leader, now; -1 where unknown.
+    last_caught_up_timestamp: when it last had all of the leader's records; for the leader, now; -1 where unknown.
     nodes: where the voters listen.
     """
 

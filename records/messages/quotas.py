@@ -87,7 +87,7 @@ class AlterClientQuotasRequest:
 
 @message(api_key=49, kind="response", versions=(0, 1), flexible=1)
 class AlterClientQuotasResponse:
-    """Says for each entity whether its quotas have changed."""
+    """Says for each entity whether its quotas were changed."""
 
     @struct
     class EntryData:

@@ -1,4 +1,6 @@
-"""Moving and electing: ElectLeaders, AlterPartitionReassignments, ListPartitionReassignments (KIP-455, KIP-460)."""
+"""Elections and reassignments: ElectLeaders, AlterPartitionReassignments,
+ListPartitionReassignments (KIP-455, KIP-460).
+"""
 
 from records.schema import message, since, struct
 from records.wire import array, boolean, int8, int16, int32, nullable, string
@@ -25,9 +27,9 @@ class ElectLeadersRequest:
 
 @message(api_key=43, kind="response", versions=(0, 2), flexible=2)
 class ElectLeadersResponse:
-    """Says for each partition whether it has its new leader.
+    """Says for each partition whether a leader was elected.
 
-    replica_election_results: the outcome by topic; with all partitions asked for, of those alone that were elected.
+    replica_election_results: the outcome by topic; if all partitions were requested, only those with an election.
     partition_result: the outcome for each partition.
     """
 
@@ -49,10 +51,10 @@ class ElectLeadersResponse:
 
 @message(api_key=45, kind="request", versions=(0, 1), flexible=0)
 class AlterPartitionReassignmentsRequest:
-    """Begins to move partitions to other replicas, or calls it off (KIP-455, KIP-860).
+    """Starts or cancels reassignments of partitions (KIP-455, KIP-860).
 
     allow_replication_factor_change: whether the number of replicas may change.
-    replicas: the replicas at the end, the preferred leader first; null to call off what is going on.
+    replicas: the target replicas, the preferred leader first; null to cancel the reassignment in progress.
     """
 
     @struct
@@ -72,9 +74,9 @@ class AlterPartitionReassignmentsRequest:
 
 @message(api_key=45, kind="response", versions=(0, 1), flexible=0)
 class AlterPartitionReassignmentsResponse:
-    """Says for each partition whether its move has begun, or is called off.
+    """Says for each partition whether its reassignment was started or cancelled.
 
-    allow_replication_factor_change: as it was asked for.
+    allow_replication_factor_change: as in the request.
     """
 
     @struct
@@ -97,7 +99,7 @@ class AlterPartitionReassignmentsResponse:
 
 @message(api_key=46, kind="request", versions=(0, 0), flexible=0)
 class ListPartitionReassignmentsRequest:
-    """Asks which partitions are on the move (KIP-455).
+    """Asks which partitions are being reassigned (KIP-455).
 
     topics: null for all.
     """
@@ -113,10 +115,10 @@ class ListPartitionReassignmentsRequest:
 
 @message(api_key=46, kind="response", versions=(0, 0), flexible=0)
 class ListPartitionReassignmentsResponse:
-    """Lists the partitions on the move.
+    """Lists the partitions that are being reassigned.
 
-    topics: those alone that have partitions on the move.
-    replicas: all that there are now, with those that come and go.
+    topics: only those with such partitions.
+    replicas: all present replicas, adding and removing ones included.
     """
 
     @struct

@@ -8,7 +8,7 @@ from records.wire import array, blob, int16, int64, nullable, string
 class SaslHandshakeRequest:
     """Chooses the SASL mechanism, before authentication (KIP-43, KIP-152).
 
-    mechanism: its name, as PLAIN or SCRAM-SHA-256.
+    mechanism: its name, such as PLAIN or SCRAM-SHA-256.
     """
 
     mechanism: string
@@ -16,7 +16,7 @@ class SaslHandshakeRequest:
 
 @message(api_key=17, kind="response", versions=(0, 1), flexible=None)
 class SaslHandshakeResponse:
-    """Names the mechanisms that the server has.
+    """Lists the enabled mechanisms of the server.
 
     mechanisms: their names.
     """
@@ -40,7 +40,7 @@ class SaslAuthenticateResponse:
     """Carries one token of the SASL exchange from the server (KIP-152, KIP-368).
 
     auth_bytes: the token.
-    session_lifetime_ms: after so long the client must authenticate again; 0 for never.
+    session_lifetime_ms: the time after which the client must authenticate again; 0 for never.
     """
 
     error_code: int16

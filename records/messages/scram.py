@@ -51,8 +51,8 @@ class AlterUserScramCredentialsRequest:
     deletions: credentials to remove.
     upsertions: credentials to set.
     name: the user.
-    salt: random bytes that the client drew.
-    salted_password: SaltedPassword of RFC 5802; the password itself never travels.
+    salt: random bytes that the client chose.
+    salted_password: SaltedPassword of RFC 5802; the password itself is never sent.
     """
 
     @struct
@@ -74,7 +74,7 @@ class AlterUserScramCredentialsRequest:
 
 @message(api_key=51, kind="response", versions=(0, 0), flexible=0)
 class AlterUserScramCredentialsResponse:
-    """Says for each user whether the credentials have changed."""
+    """Says for each user whether the credentials were changed."""
 
     @struct
     class AlterUserScramCredentialsResult:

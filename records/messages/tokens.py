@@ -6,11 +6,11 @@ from records.wire import array, blob, int16, int32, int64, nullable, string
 
 @message(api_key=38, kind="request", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateDelegationTokenRequest:
-    """Makes a delegation token (KIP-48, KIP-373).
+    """Creates a delegation token (KIP-48, KIP-373).
 
-    owner_principal_type: null for the caller himself.
-    owner_principal_name: null for the caller himself.
-    renewers: who beside the owner may renew it.
+    owner_principal_type: null for the caller itself.
+    owner_principal_name: null for the caller itself.
+    renewers: principals other than the owner that may renew it.
     max_lifetime_ms: -1 for the greatest that is allowed.
     """
 
@@ -27,14 +27,14 @@ class CreateDelegationTokenRequest:
 
 @message(api_key=38, kind="response", versions=(0, 3), served=(1, 3), flexible=2)
 class CreateDelegationTokenResponse:
-    """Gives the token (KIP-48, KIP-373).
+    """Returns the token (KIP-48, KIP-373).
 
     principal_type: of the owner.
     principal_name: of the owner.
-    token_requester_principal_type: of who asked for it.
-    token_requester_principal_name: of who asked for it.
-    issue_timestamp_ms: when it was made.
-    max_timestamp_ms: beyond this it cannot be renewed.
+    token_requester_principal_type: of the requester.
+    token_requester_principal_name: of the requester.
+    issue_timestamp_ms: when it was created.
+    max_timestamp_ms: it cannot be renewed beyond this time.
     """
 
     error_code: int16
@@ -94,7 +94,7 @@ class ExpireDelegationTokenResponse:
 class DescribeDelegationTokenRequest:
     """Asks for delegation tokens (KIP-48).
 
-    owners: whose; null for all that the caller may see.
+    owners: the owners of the tokens; null for all that the caller may see.
     """
 
     @struct
@@ -112,12 +112,12 @@ class DescribeDelegationTokenResponse:
     tokens: those that the caller may see.
     principal_type: of the owner; of the renewer.
     principal_name: of the owner; of the renewer.
-    token_requester_principal_type: of who asked for it.
-    token_requester_principal_name: of who asked for it.
-    issue_timestamp: when it was made, in ms since 1970.
+    token_requester_principal_type: of the requester.
+    token_requester_principal_name: of the requester.
+    issue_timestamp: when it was created, in ms since 1970.
     expiry_timestamp: when it expires, in ms since 1970.
-    max_timestamp: beyond this it cannot be renewed, in ms since 1970.
-    renewers: who beside the owner may renew it.
+    max_timestamp: it cannot be renewed beyond this time, in ms since 1970.
+    renewers: principals other than the owner that may renew it.
     """
 
     @struct

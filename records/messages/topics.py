@@ -1,4 +1,4 @@
-"""Making, deleting and growing topics (KIP-4, KIP-195, KIP-516)."""
+"""Creating and deleting topics, and adding partitions (KIP-4, KIP-195, KIP-516)."""
 
 from records.schema import field, message, since, struct, tagged, until
 from records.wire import array, boolean, int8, int16, int32, nullable, string, uuid
@@ -6,13 +6,13 @@ from records.wire import array, boolean, int8, int16, int32, nullable, string, u
 
 @message(api_key=19, kind="request", versions=(0, 7), served=(2, 7), flexible=5)
 class CreateTopicsRequest:
-    """Makes topics, with a number of partitions or with the replicas of each (KIP-4, KIP-464, KIP-525).
+    """Creates topics, with a number of partitions or with the replicas of each (KIP-4, KIP-464, KIP-525).
 
     num_partitions: -1 for the default, or with assignments.
     replication_factor: -1 for the default, or with assignments.
     assignments: the replicas of each partition, from 0 without a gap; empty to leave it to the controller.
     broker_ids: the replicas; the first is the preferred leader.
-    configs: what differs from the defaults.
+    configs: configs of the topic that differ from the defaults.
     value: null is refused.
     """
 
@@ -41,9 +41,9 @@ class CreateTopicsRequest:
 
 @message(api_key=19, kind="response", versions=(0, 7), served=(2, 7), flexible=5)
 class CreateTopicsResponse:
-    """Says for each topic whether it is made, and how (KIP-525, KIP-599).
+    """Says for each topic whether it was created, and how (KIP-525, KIP-599).
 
-    num_partitions: -1 where the caller may not read it, or the topic is not made.
+    num_partitions: -1 if the caller may not read it, or the topic was not created.
     replication_factor: likewise.
     topic_config_error_code: why the configs are missing: 0, or an authorization error.
     configs: every config of the topic; null where missing.
@@ -114,7 +114,7 @@ class DeleteTopicsResponse:
 class CreatePartitionsRequest:
     """Adds partitions to topics (KIP-195).
 
-    count: how many partitions the topic shall have in all.
+    count: the new total number of partitions.
     assignments: the replicas of each new partition; null to leave it to the controller.
     broker_ids: the replicas; the first is the preferred leader.
     """

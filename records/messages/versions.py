@@ -1,4 +1,4 @@
-"""The versions that a peer serves: ApiVersions (KIP-35, KIP-584)."""
+"""The versions that a node serves: ApiVersions (KIP-35, KIP-584)."""
 
 from records.schema import message, since, struct, tagged
 from records.wire import array, boolean, int16, int32, int64, nullable, string

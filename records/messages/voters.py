@@ -8,9 +8,9 @@ from records.wire import array, boolean, int16, int32, nullable, string, uint16,
 class AddRaftVoterRequest:
     """Makes an observer a voter of the quorum (KIP-853, KIP-1186).
 
-    cluster_id: null where the caller does not say.
+    cluster_id: null if the caller does not send it.
     timeout_ms: how long the leader may wait for the observer to catch up.
-    voter_id: who becomes a voter.
+    voter_id: the new voter.
     voter_directory_id: its directory.
     listeners: where it listens.
     ack_when_committed: true to answer when the new set is committed, false when it is in the leader's log.
@@ -41,9 +41,9 @@ class AddRaftVoterResponse:
 
 @message(api_key=81, kind="request", versions=(0, 0), flexible=0)
 class RemoveRaftVoterRequest:
-    """Takes a voter out of the quorum (KIP-853).
+    """Removes a voter from the quorum (KIP-853).
 
-    cluster_id: null where the caller does not say.
+    cluster_id: null if the caller does not send it.
     voter_id: of the voter to remove.
     voter_directory_id: its directory.
     """
@@ -55,7 +55,7 @@ class RemoveRaftVoterRequest:
 
 @message(api_key=81, kind="response", versions=(0, 0), flexible=0)
 class RemoveRaftVoterResponse:
-    """Says whether the voter is out."""
+    """Says whether the voter was removed."""
 
     throttle_time_ms: int32
     error_code: int16
@@ -66,10 +66,10 @@ class RemoveRaftVoterResponse:
 class UpdateRaftVoterRequest:
     """A voter sends the leader its endpoints and the kraft.versions that it supports (KIP-853).
 
-    cluster_id: null where the voter does not say.
+    cluster_id: null if the voter does not send it.
     current_leader_epoch: the epoch in which the voter follows.
     listeners: where it listens.
-    kraft_version_feature: the levels of kraft.version that it could do.
+    kraft_version_feature: the levels of kraft.version that it supports.
     """
 
     @struct
