@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 def is_our_cluster(replica: Replica, cluster_id: str | None) -> bool:
     """Whether the cluster id of a request is ours. A peer that does not know its cluster id yet passes too."""
-    return cluster_id is None or cluster_id == replica.config.cluster_id
+    if cluster_id in {None, replica.config.cluster_id}:
+        return True
+    replica.note("peer_in_other_cluster", found=cluster_id, expected=replica.config.cluster_id)
+    return False
 
 
 def only_partition(topics: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from controller.interface.loggers import ROOT, Loggers
 from controller.node.log_events import EVENTS, LOGGERS, Event
+from controller.node.problems import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,6 +32,7 @@ class Log:
     """Writes events, each at the level of its logger (`events.ROWS`).
 
     loggers: their levels, the same object that DescribeConfigs reads. shown: the names of the events that are written.
+    problems: those of the events that were logged; repeats are counted there and not written (`problems.TEXTS`).
     A line that cannot be written is dropped: a node must not stop because the disk behind stderr is full.
     seen_by: called with each event that is written, its fields unchanged.
     """
@@ -54,6 +56,7 @@ class Log:
         self._windows: dict[str, _Window] = {}
         self.loggers = Loggers({ROOT: level, **dict.fromkeys(LOGGERS)})
         self.shown: frozenset[str] = frozenset()
+        self.problems = Problems(clock_s)
         self.seen_by: list[Callable[[Event, Mapping[str, Any]], None]] = []
         self._choose()
 
@@ -68,6 +71,8 @@ class Log:
         if row is None:  # a test asks for a row of each; a line without one is better than none
             row = Event(event, "node", "WARN", "")
         elif event not in self.shown:
+            return
+        if not self.problems.see(event, fields):
             return
         lines_max = LINES_MAX.get(row.level)
         if lines_max is not None:

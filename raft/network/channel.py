@@ -415,6 +415,11 @@ class Channel:
         outgoing.is_sent = True
         write_pieces(self._link.transport, [size.to_bytes(4, "big") + header, *parts])
 
+    @property
+    def failure(self) -> str:
+        """The address, and why it cannot be reached or refuses this node; empty when the last attempt succeeded."""
+        return f"{self._where()}: {self._last_reason}" if self._last_reason else ""
+
     def _where(self) -> str:
         return "" if self._endpoint is None else address_text(self._endpoint.host, self._endpoint.port)
 

@@ -51,6 +51,10 @@ class Channels:
             channel = self._channels[effect.peer] = self._make(effect.peer)
         channel.send(effect.number, effect.endpoint, effect.request)
 
+    def failures(self) -> dict[int, str]:
+        """Peer -> its address and why it cannot be reached, of the peers to which no connection can be made."""
+        return {peer: channel.failure for peer, channel in sorted(self._channels.items()) if channel.failure}
+
     def retain(self, peers: Container[int]) -> None:
         """Close the channels to all other peers; a later `send` opens a new one."""
         for peer in [peer for peer in self._channels if peer not in peers]:

@@ -168,7 +168,7 @@ MUTANTS = (
     ),
     Mutant(
         "X04", "requests of other clusters are served", "identity", "KAFKA-12440", ("S20",),
-        (Edit("raft.checks", "    return cluster_id is None or cluster_id == replica.config.cluster_id", "    return True"),),
+        (Edit("raft.checks", "    if cluster_id in {None, replica.config.cluster_id}:", "    if True:"),),
     ),
     Mutant(
         "M08", "a voter with an emptied directory keeps voting", "identity", "KAFKA-17426", ("S20", "S02", "S05", "S01"),

@@ -34,6 +34,7 @@ LEFT_OUT = {
     "controller.node.file_descriptors": "limits of the operating system",
     "controller.node.logs": "the process's own log",
     "controller.node.log_events": "the process's own log",
+    "controller.node.problems": "the process's own log",
     "controller.node.authorizers": "no simulated cluster has an authorizer",
     "controller.node.plugins": "classes of an operator's own",
     "controller.rules.mutation_quotas": "no simulated client has a quota",

@@ -50,8 +50,8 @@ NOWHERE = (
     "controller.config.environment", "controller.config.file", "controller.node.authorizers",
     "controller.node.file_descriptors", "controller.node.plugins", "controller.rules.authorizer", "controller.security",
     "raft.network.tls",
-    "controller.node.log_events", "controller.node.logs", "controller.server", "raft.storage.bootstrap",
-    "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
+    "controller.node.log_events", "controller.node.logs", "controller.node.problems", "controller.server",
+    "raft.storage.bootstrap", "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
 
 # What a level replaces besides; `raft.storage.files` is loaded everywhere for its types (DESIGN.md).

@@ -22,7 +22,7 @@ from controller.server.http.counted import Counted
 from controller.server.http.events import READERS_MAX, Events
 from controller.server.http.metrics import Metrics
 from controller.server.http.page import PAGE
-from controller.server.http.probes import ready, started
+from controller.server.http.probes import problems_of, ready, started
 from controller.server.http.quorum import cluster_view, config_view, quorum_view
 from controller.server.http.reading import Reading
 from controller.server.http.watchdog import Watchdog
@@ -238,14 +238,19 @@ class HttpPort:
 
     def _readyz(self, _asked: Asked) -> Answer:
         assert self._node is not None
-        return _verdict("ready", ready(self._node, self._node.now_ms()))
+        return _verdict("ready", ready(self._node, self._node.now_ms(), self._problems()))
 
     def _answer_metrics(self, asked: Asked) -> Answer:
         content_type, body = self._metrics.text(asked.accept, int(self._loop.time() * 1000))
         return Answer(200, content_type, body)
 
     def _quorum(self, _asked: Asked) -> Answer:
-        return as_json(200, {**quorum_view(self._read()), "config": config_view(self._config)})
+        view = quorum_view(self._read(), self._problems())
+        return as_json(200, {**view, "config": config_view(self._config)})
+
+    def _problems(self) -> list[str]:
+        assert self._node is not None
+        return problems_of(self._node, [problem.text for problem in self._log.problems.current()])
 
     def _read(self) -> Reading:
         assert self._node is not None
@@ -258,7 +263,7 @@ class HttpPort:
             return None
         reading = self._read()
         elections = {"count": reading.counted.elections, "roles": list(reading.counted.roles)}
-        return {**quorum_view(reading), "cluster": cluster_view(reading), "elections": elections}
+        return {**quorum_view(reading, self._problems()), "cluster": cluster_view(reading), "elections": elections}
 
 
 def wall_ms() -> int:

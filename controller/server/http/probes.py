@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from controller.node.node import Node
     from raft.replica import Replica
 
 # A node has caught up while it lacks no more than this number of committed records: a standby of a busy quorum is
 # always some records behind.
 BEHIND_MAX = 1000
+# The greatest number of problems in a reason; `/quorum` has all of them.
+PROBLEMS_MAX = 4
 
 
 class Check(NamedTuple):
@@ -36,13 +40,30 @@ def started(node: Node) -> list[Check]:
     return [Check("replayed", False, f"the snapshot that ends at offset {newest} is being loaded")]
 
 
-def ready(node: Node, now_ms: int) -> list[Check]:
-    """Whether this node serves: formatted, in contact with the quorum, caught up."""
+def known_leader(replica: Replica) -> int | None:
+    """The leader that this node follows, or itself while it leads; None in an election, and after it resigned."""
+    return replica.leader_id if isinstance(replica.role, Leader | Follower) else None
+
+
+def problems_of(node: Node, logged: Iterable[str]) -> list[str]:
+    """What stands between this node and its peers, in words. logged: those that the log keeps."""
+    failures = [f"cannot connect to node {peer} at {failure}" for peer, failure in node.channels.failures().items()]
+    return [*failures, *logged]
+
+
+def ready(node: Node, now_ms: int, problems: Sequence[str] = ()) -> list[Check]:
+    """Whether this node serves: formatted, in contact with the quorum, caught up.
+
+    problems: added to the reason when the node is not in contact with the quorum.
+    """
     if node.is_ending or node.controller.is_shut_down:
         return [Check("staying", False, "the node is stopping")]
     env = node.controller.env
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
-    return [formatted, _joined(node, now_ms), _caught_up(node)]
+    joined = _joined(node, now_ms)
+    if not joined.passed and problems:
+        joined = joined._replace(reason="; ".join([joined.reason, *problems[:PROBLEMS_MAX]]))
+    return [formatted, joined, _caught_up(node)]
 
 
 def _joined(node: Node, now_ms: int) -> Check:

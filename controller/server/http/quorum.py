@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controller.config.keys import own, server
-from controller.server.http.probes import ready, role_name
+from controller.server.http.probes import known_leader, ready, role_name
 from raft.roles import Follower, Leader
 from records.release import KAFKA_VERSION, VERSION
 from records.uuids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.config.node import NodeConfig
     from controller.server.http.reading import Reading
     from controller.state.partitions.partitions import Rows
@@ -25,14 +27,17 @@ SHOWN_MAX = 100
 STATES = {10: "fenced", 20: "in controlled shutdown", 30: "active"}
 
 
-def quorum_view(reading: Reading) -> dict[str, Any]:
-    """The response of `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now."""
+def quorum_view(reading: Reading, problems: Sequence[str] = ()) -> dict[str, Any]:
+    """The response of `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now.
+
+    problems: with peers, in words.
+    """
     replica = reading.replica
     return {
         "node": _node(reading),
         "quorum": {
             "epoch": replica.epoch,
-            "leader_id": replica.leader_id,
+            "leader_id": known_leader(replica),
             "high_watermark": replica.high_watermark,
             "kraft_version": replica.kraft_version,
             "voted_for": None if replica.role.voted is None else replica.role.voted.id,
@@ -59,8 +64,9 @@ def quorum_view(reading: Reading) -> dict[str, Any]:
         },
         "checks": [
             {"check": check.name, "ok": check.passed, "reason": check.reason}
-            for check in ready(reading.node, reading.now_ms)
+            for check in ready(reading.node, reading.now_ms, problems)
         ],
+        "problems": list(problems),
     }
 
 
@@ -120,7 +126,7 @@ def _voters(reading: Reading) -> list[dict[str, Any]]:
         view = {
             **_key(voter.key),
             "endpoints": _addresses(voter.endpoints),
-            "is_leader": voter.key.id == replica.leader_id,
+            "is_leader": voter.key.id == known_leader(replica),
         }
         if voter.key.id == replica.key.id:
             view |= _progress(reading, None)

@@ -1,0 +1,81 @@
+"""Problems with peers: logged once for each cause, repeats counted, shown while they last."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from controller.node.logs import Log
+from controller.node.problems import KEPT_MAX, REPEAT_S
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def lines(out: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_repeated_refusal_is_one_line_and_later_one_with_the_number_of_repeats() -> None:
+    clock, out = Clock(), io.StringIO()
+    log = Log("json", "INFO", out, clock)
+    for _ in range(200):
+        log("peer_answered_error", peer=2, error="INCONSISTENT_CLUSTER_ID")
+        clock.now_s += 0.08
+    log("peer_answered_error", peer=3, error="INCONSISTENT_CLUSTER_ID")
+
+    assert [line["peer"] for line in lines(out)] == [2, 3]
+    assert lines(out)[0]["text"].startswith(
+        "node 2 refuses this node: the two were formatted with different cluster ids"
+    )
+
+    clock.now_s = 100 + REPEAT_S
+    log("peer_answered_error", peer=2, error="INCONSISTENT_CLUSTER_ID")
+
+    assert (lines(out)[-1]["peer"], lines(out)[-1]["repeated"]) == (2, 200)
+
+
+def test_a_problem_is_over_when_it_has_not_repeated_for_a_minute() -> None:
+    clock = Clock()
+    log = Log("json", "INFO", io.StringIO(), clock)
+    log("peer_in_other_cluster", found="A", expected="B")
+    clock.now_s += REPEAT_S - 1
+    assert [(problem.occurrences, problem.since_s) for problem in log.problems.current()] == [(1, 100.0)]
+
+    clock.now_s += 1
+
+    assert log.problems.current() == []
+
+
+def test_both_cluster_ids_are_named() -> None:
+    log = Log("json", "INFO", io.StringIO())
+    log("peer_in_other_cluster", found="AAAA", expected="BBBB")
+
+    (problem,) = log.problems.current()
+
+    assert "cluster id AAAA" in problem.text
+    assert "cluster id is BBBB" in problem.text
+
+
+def test_peers_cannot_make_the_list_grow_without_end() -> None:
+    out = io.StringIO()
+    log = Log("json", "INFO", out)
+    for number in range(10 * KEPT_MAX):
+        log("peer_in_other_cluster", found=str(number), expected="B")
+
+    assert len(log.problems.current()) == len(lines(out)) == KEPT_MAX
+
+
+def test_events_that_are_no_problem_are_all_logged() -> None:
+    out = io.StringIO()
+    log = Log("json", "INFO", out)
+    for _ in range(3):
+        log("controller_active", epoch=1)
+
+    assert [line["event"] for line in lines(out)] == ["controller_active"] * 3
