@@ -42,11 +42,11 @@ def on_propose(replica: Replica, proposal: Propose, now_ms: int) -> None:
         proposals.drain_ms = now_ms
 
 
-def drain(replica: Replica, role: Leader) -> None:
+def drain(replica: Replica, role: Leader, now_ms: int) -> None:
     """Append the proposals whose linger is over. Followers may fetch them at once, while this replica still flushes."""
     for proposal in role.state.proposals.drain():
         replica.append(proposal.base_offset, proposal.last_offset + 1, role.epoch, proposal.data)
-    answer_parked(replica, role)
+    answer_parked(replica, role, now_ms)
 
 
 def start_epoch(replica: Replica, state: LeaderState, now_ms: int) -> None:

@@ -84,16 +84,17 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
     Returns None where the caller must handle the rest of the answer; else whether the answer was a success.
     """
     role = replica.role
+    is_impatient = not replica.config.backs_off_without_news
     error, leader_id, epoch, endpoints = report
     if epoch < role.epoch or error == Error.UNKNOWN_LEADER_EPOCH:
-        return False  # the peer does not know this epoch yet: back off (a Java node retries without a pause)
+        return is_impatient  # the peer does not know this epoch yet (a Java node asks again at once)
     if (
         epoch > role.epoch
         or error in {Error.FENCED_LEADER_EPOCH, Error.NOT_LEADER_OR_FOLLOWER}
         or not is_consistent(replica, leader_id, epoch)
     ):
         learn(replica, leader_id, epoch, endpoints, now_ms)
-        return replica.role is not role  # nothing new: do not ask it again at once (KAFKA-17751)
+        return replica.role is not role or is_impatient  # nothing new: do not ask it again at once (KAFKA-17751)
     if leader_id is not None and role.leader_id is None:
         learn(replica, leader_id, epoch, endpoints, now_ms)
         if replica.role is role:
@@ -104,7 +105,7 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
         return False
     if error == Error.INVALID_VOTER_KEY:
         replica.note("peer_has_other_key", peer=peer)
-        return False  # it would answer the same again: back off (a Java node retries without a pause)
+        return is_impatient  # it would answer the same again (a Java node asks again at once)
     return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
 
 

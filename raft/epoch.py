@@ -116,7 +116,13 @@ def on_end_response(
     """A voter acknowledged our resignation. Returns whether the answer was a success."""
     succeeded = _take_answer(replica, peer, response, now_ms)
     role = replica.role
-    if succeeded and isinstance(role, Resigned) and peer in role.unacked:
+    if (
+        succeeded
+        and isinstance(role, Resigned)
+        and response.topics[0].partitions[0].error_code == Error.NONE
+        and response.topics[0].partitions[0].leader_epoch == role.epoch
+        and peer in role.unacked
+    ):
         role.unacked.remove(peer)
     return succeeded
 

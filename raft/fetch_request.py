@@ -52,9 +52,9 @@ def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
     if error != Error.NONE or not isinstance(role, Leader):
         _reply(replica, requested, error)
         return
-    replica_id = request.replica_id if request.replica_id != -1 else request.replica_state.replica_id
-    key = ReplicaKey(replica_id, partition.replica_directory_id)
-    parked = Parked(requested, partition, now_ms + request.max_wait_ms, role.state.voter(key) is not None)
+    parked = Parked(requested, partition, now_ms + request.max_wait_ms, is_voter=False)
+    key = _sender(parked)
+    parked.is_voter = role.state.voter(key) is not None
     _release_parked(replica, role, key, parked)
     if _validate(replica, partition) is None and not _record_progress(replica, role, key, parked, now_ms):
         return
@@ -86,13 +86,26 @@ def _record_progress(replica: Replica, role: Leader, key: ReplicaKey, parked: Pa
         _reply(replica, parked.requested, Error.UNKNOWN_SERVER_ERROR)
         return False
     if key.id >= 0:
-        state = role.state
-        progress = state.replica(key, replica.config.observer_session_ms, now_ms)
-        progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
-        state.record_contact(key, quorum_timeout(replica), now_ms)
+        _count(replica, role, key, parked, now_ms)
         if parked.is_voter:
             update_high_watermark(replica, role, now_ms)
     return True
+
+
+def _sender(parked: Parked) -> ReplicaKey:
+    request = parked.requested.request
+    replica_id = request.replica_id if request.replica_id != -1 else request.replica_state.replica_id
+    return ReplicaKey(replica_id, parked.partition.replica_directory_id)
+
+
+def _count(replica: Replica, role: Leader, key: ReplicaKey, parked: Parked, now_ms: int) -> None:
+    """The sender of a Fetch is alive, and holds all records below the offset; a consumer (id -1) does not count."""
+    if key.id < 0:
+        return
+    state = role.state
+    progress = state.replica(key, replica.config.observer_session_ms, now_ms)
+    progress.fetched(parked.partition.fetch_offset, replica.log.end, now_ms)
+    state.record_contact(key, quorum_timeout(replica), now_ms)
 
 
 def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) -> bool:
@@ -124,7 +137,7 @@ def _answer(replica: Replica, role: Leader, parked: Parked, *, at_once: bool) ->
 
 def _lacks_high_watermark(replica: Replica, partition: Partition) -> bool:
     """Whether the sender's high watermark is lower than ours. The field exists since Fetch version 18."""
-    return replica.high_watermark is not None and partition.high_watermark < replica.high_watermark
+    return partition.high_watermark < (NOTHING if replica.high_watermark is None else replica.high_watermark)
 
 
 def _may_delay_high_watermark(replica: Replica, parked: Parked) -> bool:
@@ -166,10 +179,10 @@ def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
             parked.deadline_ms = min(parked.deadline_ms, soon_ms)
             state.parked_deadline_ms = min(state.parked_deadline_ms, soon_ms)
         else:
-            _answer(replica, role, state.parked.pop(connection), at_once=True)
+            _answer_parked(replica, role, state.parked.pop(connection), now_ms)
 
 
-def answer_parked(replica: Replica, role: Leader) -> None:
+def answer_parked(replica: Replica, role: Leader, now_ms: int) -> None:
     """Answer every parked Fetch: there are new records."""
     state = role.state
     waiting = state.parked
@@ -178,7 +191,14 @@ def answer_parked(replica: Replica, role: Leader) -> None:
     state.parked = {}
     state.parked_deadline_ms = NEVER
     for parked in waiting.values():
-        _answer(replica, role, parked, at_once=True)
+        _answer_parked(replica, role, parked, now_ms)
+
+
+def _answer_parked(replica: Replica, role: Leader, parked: Parked, now_ms: int) -> None:
+    """There are records, or a higher high watermark, for a parked Fetch."""
+    if replica.config.counts_parked_fetches and _validate(replica, parked.partition) is None:
+        _count(replica, role, _sender(parked), parked, now_ms)
+    _answer(replica, role, parked, at_once=True)
 
 
 def expire_parked(replica: Replica, role: Leader, now_ms: int) -> None:

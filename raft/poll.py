@@ -115,7 +115,7 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
         to_resigned(replica, now_ms)
         return now_ms
     if now_ms >= state.proposals.drain_ms:
-        drain(replica, role)
+        drain(replica, role, now_ms)
     if now_ms >= state.parked_deadline_ms:
         expire_parked(replica, role, now_ms)
     send_begin_requests(replica, role, now_ms)

@@ -115,6 +115,8 @@ def _on_concurrent_pre_vote(replica: Replica, role: Prospective, asked: Partitio
     with the higher id, waits for pre_vote_yield_ms. A replica that the other voter has refused, when that one still
     followed the leader, waits too: a Java node would not yield. That refusal is outdated, so the voter is asked again.
     """
+    if not replica.config.pre_vote_yield_ms:
+        return
     log, tally = replica.log, role.tally
     theirs = (asked.last_offset_epoch, asked.last_offset)
     ours = (log.last_epoch, log.end)

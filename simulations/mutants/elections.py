@@ -196,7 +196,7 @@ MUTANTS = (
     ),
     Mutant(
         "X08", "a node with another voter key is asked again at once", "progress", "own", ("L11",),
-        (Edit("raft.discovery", "        return False  # it would answer the same again", "        return True  # it would answer the same again"),),
+        (Edit("raft.discovery", "        return is_impatient  # it would answer the same again", "        return True  # it would answer the same again"),),
     ),
     Mutant(
         "X09", "a wall clock may not go back", "progress", "own", ("ASSERT",),

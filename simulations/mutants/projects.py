@@ -17,7 +17,7 @@ MUTANTS = (
     ),
     Mutant(
         "H04", "a leader without news is asked again at once", "progress", "KAFKA-17751", ("L11",),
-        (Edit("raft.discovery", "        return replica.role is not role  #", "        return True  #"),),
+        (Edit("raft.discovery", "        return replica.role is not role or is_impatient  #", "        return True  #"),),
     ),
     Mutant(
         "H05", "batches that were fetched are not checked by their CRC", "replication", "KAFKA-18723",

@@ -22,8 +22,12 @@ def body_of(request: Request, look_up: Lookup) -> bytes:
 
     Raises EncodeError, ValueError, TypeError or AttributeError where a value does not fit its field.
     """
-    message = _struct(request_class(request.api_key), request.body, request.version, look_up)
-    return encode(message, request.version)
+    return bytes_of(request_class(request.api_key), request.body, request.version, look_up)
+
+
+def bytes_of(cls: type[Any], tree: dict[str, Any], version: int, look_up: Lookup) -> bytes:
+    """The bytes of a message of this class; as `body_of`."""
+    return encode(_struct(cls, tree, version, look_up), version)
 
 
 def _struct(cls: type[Any], tree: dict[str, Any], version: int, look_up: Lookup) -> Any:

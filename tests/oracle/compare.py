@@ -87,9 +87,9 @@ def differences(ours: Answer, stock: Answer, *, of_time: bool = False) -> list[D
         if of_time:
             left.sort(key=_text)
             right.sort(key=_text)
-        found += _diff("batches", "batches", left, right)
+        found += diff("batches", "batches", left, right)
     if ours.snapshot != stock.snapshot:
-        found += _diff("snapshot", "snapshot", _image(ours.snapshot), _image(stock.snapshot))
+        found += diff("snapshot", "snapshot", _image(ours.snapshot), _image(stock.snapshot))
     if ours.notes != stock.notes:
         found.append(Difference("notes", "notes", ours.notes, stock.notes))
     return found
@@ -100,7 +100,7 @@ def response_differences(api_key: int, version: int, ours: bytes | None, stock: 
     if ours == stock:
         return []
     name = name_of(api_key)
-    return _diff(name, name, _response(api_key, version, ours), _response(api_key, version, stock))
+    return diff(name, name, _response(api_key, version, ours), _response(api_key, version, stock))
 
 
 def answers_unknown(api_key: int, version: int, body: bytes) -> bool:
@@ -169,7 +169,7 @@ def _text(tree: Any) -> str:
     return json.dumps(tree, sort_keys=True)
 
 
-def _diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
+def diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
     if ours == stock:
         return []
     if isinstance(ours, dict) and isinstance(stock, dict):
@@ -179,14 +179,14 @@ def _diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
         found = []
         named = f"{where}.{ours['type']}" if "type" in ours else where
         for key in [*ours, *(key for key in stock if key not in ours)]:
-            found += _diff(f"{named}.{key}", f"{path}.{key}", ours.get(key), stock.get(key))
+            found += diff(f"{named}.{key}", f"{path}.{key}", ours.get(key), stock.get(key))
         return found
     if isinstance(ours, list) and isinstance(stock, list):
         if len(ours) != len(stock):
             return [_uneven(where, path, ours, stock)]
         found = []
         for index, (left, right) in enumerate(zip(ours, stock, strict=True)):
-            found += _diff(f"{where}[]", f"{path}[{index}]", left, right)
+            found += diff(f"{where}[]", f"{path}[{index}]", left, right)
         return found
     return [Difference(where, path, ours, stock)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from records.wire import EncodeError
 from tests.oracle.bodies import body_of
@@ -24,16 +24,17 @@ PIECE_MS = 100
 # Of one command; further ones say nothing new.
 DIFFERENCES_MAX = 50
 UNFIT = (EncodeError, ValueError, TypeError, AttributeError)
+C = TypeVar("C")
 
 
 @dataclass(slots=True)
-class Outcome:
+class Outcome(Generic[C]):
     """What came of a sequence. commands: as many as were compared; the last one differs where `found` is not empty.
 
     known: the exceptions that were met, by name, with the difference. count: of operations that were compared.
     """
 
-    commands: list[Command]
+    commands: list[C]
     found: list[Difference]
     known: list[tuple[str, Difference]]
     count: int
@@ -81,12 +82,12 @@ class Pair:
     def close(self) -> None:
         self.stock.close()
 
-    def run(self, commands: list[Command]) -> Outcome:
+    def run(self, commands: list[Command]) -> Outcome[Command]:
         """Run a sequence that is known; the first command is a Start."""
         assert isinstance(commands[0], Start)
         return self.explore(commands[0], lambda _ours: iter(commands[1:]))
 
-    def explore(self, start: Start, generate: Callable[[Ours], Iterator[Command]]) -> Outcome:
+    def explore(self, start: Start, generate: Callable[[Ours], Iterator[Command]]) -> Outcome[Command]:
         """Run the commands that a generator chooses as it sees the state of ours."""
         ours = Ours(start)
         sent: list[tuple[Command, Answer]] = [(start, ours.take())]
@@ -117,7 +118,7 @@ class Pair:
 
     def _compared(
         self, sent: list[tuple[Command, Answer]], apis: dict[int, tuple[int, int]], unequal: set[int]
-    ) -> Outcome:
+    ) -> Outcome[Command]:
         """Read stock's answers and compare them up to the first that differs."""
         meeting = Meeting(apis, [command for command, _ in sent])
         found: list[Difference] = []

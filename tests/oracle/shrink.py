@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.oracle.commands import Request, Start
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from tests.oracle.commands import Command
 
+C = TypeVar("C")
 TRIES_MAX = 600
 NEWEST = (("metadata.version", 30),)
 ELR = ("eligible.leader.replicas.version", 1)
@@ -26,14 +27,15 @@ def shrunk(commands: list[Command], differs: Callable[[list[Command]], bool], tr
         left -= 1
         return left > 0 and differs(candidate)
 
-    commands = _without_commands(commands, holds)
+    commands = without_commands(commands, holds)
     commands = _plainer_start(commands, holds)
     for index in range(len(commands) - 1, 0, -1):
         commands = _smaller_body(commands, index, holds)
-    return _without_commands(commands, holds)
+    return without_commands(commands, holds)
 
 
-def _without_commands(commands: list[Command], holds: Callable[[list[Command]], bool]) -> list[Command]:
+def without_commands(commands: list[C], holds: Callable[[list[C]], bool]) -> list[C]:
+    """Take out commands, in halves, quarters and so on, as long as `holds` does. The first stays."""
     size = max(len(commands) // 2, 1)
     while size:
         position = len(commands) - size

@@ -26,6 +26,8 @@ FRAME_BYTES_MAX = 64 << 20
 # No command takes so long.
 SILENCE_S = 90
 VERSION = "4.3.1"
+# Files in memory, where the system has such a place.
+SPEEDY = "/dev/shm"
 FLAGS = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 
@@ -60,7 +62,8 @@ def java(main: str) -> list[str]:
     """The command line of one of the program's classes."""
     class_path = built()
     config = Path(class_path.partition(":")[0]).parent / "log4j2.properties"
-    return ["java", *FLAGS, f"-Dlog4j2.configurationFile={config}", "-cp", class_path, main]
+    flags = [*FLAGS, f"-Djava.io.tmpdir={SPEEDY}"] if Path(SPEEDY).is_dir() else [*FLAGS]
+    return ["java", *flags, f"-Dlog4j2.configurationFile={config}", "-cp", class_path, main]
 
 
 class StockProcess:
@@ -69,9 +72,11 @@ class StockProcess:
     A thread takes the answers from the pipe, so that neither side ever waits for the other to read.
     """
 
+    main = "kraft.oracle.Oracle"
+
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            java("kraft.oracle.Oracle"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16,
+            java(self.main), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16,
             env={key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"},
         )  # fmt: skip
         self.frames: Queue[bytes | None] = Queue()
@@ -88,13 +93,17 @@ class StockProcess:
 
     def receive(self) -> Answer:
         """The next answer. Raises EOFError where the program ended or is silent, ValueError where it is malformed."""
+        return Reader(self.receive_frame()).answer()
+
+    def receive_frame(self) -> bytes:
+        """The next frame. Raises EOFError where the program ended or is silent."""
         try:
             frame = self.frames.get(timeout=SILENCE_S)
         except Empty:
             raise EOFError(f"the program of stock has said nothing for {SILENCE_S} s") from None
         if frame is None:
             raise EOFError("the program of stock has ended")
-        return Reader(frame).answer()
+        return frame
 
     def run(self, frame: bytes) -> Answer:
         self.send(frame)

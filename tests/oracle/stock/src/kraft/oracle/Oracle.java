@@ -1,15 +1,10 @@
 package kraft.oracle;
 
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -25,46 +20,14 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
  * the records of a snapshot where it was asked for. The Python side is tests/oracle/stock.py.
  */
 public final class Oracle {
-    private static final int FRAME_BYTES_MAX = 64 << 20;
     private static final MetadataRecordSerde SERDE = new MetadataRecordSerde();
 
     private StockController stock;
 
     public static void main(String[] args) throws Exception {
-        OutputStream out = System.out;
-        System.setOut(new PrintStream(System.err, true));
         FixedRandom.install();
-        DataInputStream commands = new DataInputStream(new BufferedInputStream(System.in, 1 << 16));
-        DataOutputStream answers = new DataOutputStream(new BufferedOutputStream(out, 1 << 16));
         Oracle oracle = new Oracle();
-        while (true) {
-            int length;
-            try {
-                length = commands.readInt();
-            } catch (EOFException end) {
-                break;
-            }
-            if (length < 1 || length > FRAME_BYTES_MAX) {
-                throw new IOException("a frame of " + length + " bytes");
-            }
-            byte[] frame = new byte[length];
-            commands.readFully(frame);
-            byte[] answer;
-            try {
-                answer = oracle.answer(new DataInputStream(new ByteArrayInputStream(frame)));
-            } catch (Throwable wrong) {
-                // Threads of the controller would keep a process alive that nobody can use any more.
-                wrong.printStackTrace();
-                System.exit(1);
-                return;
-            }
-            answers.writeInt(answer.length);
-            answers.write(answer);
-            if (commands.available() == 0) {
-                answers.flush();
-            }
-        }
-        System.exit(0);
+        Frames.serve(frame -> oracle.answer(new DataInputStream(new ByteArrayInputStream(frame))));
     }
 
     private byte[] answer(DataInputStream command) throws Exception {

@@ -1,0 +1,160 @@
+"""The differences of the replica that are there on purpose: those of docs/differences.md, each with a sequence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.oracle.raft.commands import Append, Request, Respond
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.oracle.compare import Difference
+    from tests.oracle.raft.commands import Answer, Command, Start
+
+
+END_QUORUM_EPOCH, FETCH_SNAPSHOT, UPDATE_RAFT_VOTER = 54, 59, 82
+
+
+class Met(NamedTuple):
+    """A difference where it was met: after which command, and what both did then.
+
+    before: the commands before it. within_batch: whether a Fetch so far began within a batch.
+    """
+
+    start: Start
+    command: Command
+    difference: Difference
+    ours: Answer
+    stock: Answer
+    before: tuple[Command, ...] = ()
+    within_batch: bool = False
+
+    @property
+    def where(self) -> str:
+        return self.difference.where
+
+    @property
+    def follows(self) -> bool:
+        return bool(self.ours.state["role"] == "Follower")
+
+    def noted(self, *words: str) -> bool:
+        """Whether ours noted an event with these words."""
+        return any(all(word in event for word in words) for event in self.ours.events)
+
+
+class Deliberate(NamedTuple):
+    """ends: whether the replicas differ in state from then on, so that the sequence ends there."""
+
+    name: str
+    ends: bool
+    holds: Callable[[Met], bool]
+
+
+def stops(met: Met) -> bool:
+    """Stock's thread of the quorum raises an exception that it does not expect, and its process ends."""
+    return any(note.startswith("stopped: ") for note in met.stock.notes)
+
+
+def is_not_flushed(met: Met) -> bool:
+    """The only voter answers a Fetch with what it has just appended, and counts that as committed before the flush."""
+    return (
+        met.where == "Fetch.responses[].partitions[].highWatermark"
+        and isinstance(met.command, Append)
+        and met.difference.ours < met.difference.stock
+    )
+
+
+def asks_itself(met: Met) -> bool:
+    """A voter without bootstrap servers asks the static voters for the leader, and itself too."""
+    return any(sent.peer == met.start.id for sent in met.stock.sent)
+
+
+def refuses_records(met: Met) -> bool:
+    """A leader sends records that cannot be the next ones: ours backs off, and does not count the answer as one."""
+    return met.noted("fetched_records_refused")
+
+
+def truncates(met: Met) -> bool:
+    """A leader has us truncate what is committed, or was when the process before this one ran: then ours stops."""
+    return met.noted("truncation_refused") or any("CorruptLog" in note for note in met.ours.notes)
+
+
+def grants_after_resignation(met: Met) -> bool:
+    """A follower whose leader has resigned grants pre-votes at once."""
+    resigned = any(isinstance(command, Request) and command.api_key == END_QUORUM_EPOCH for command in met.before)
+    return met.where.endswith("voteGranted") and met.difference.ours is True and resigned and met.follows
+
+
+def starts_over(met: Met) -> bool:
+    """A part of a snapshot is refused with an error as a whole: ours asks with a Fetch what to do."""
+    return met.where == "sent[]: Fetch or FetchSnapshot" and met.difference.ours["type"] == "Fetch"
+
+
+def is_within_batch(met: Met) -> bool:
+    """A Fetch begins within a batch: stock takes its sender to hold what is before the batch."""
+    is_offset = met.where.endswith(("ighWatermark", "logEndOffset"))
+    return met.within_batch and is_offset and met.difference.ours > met.difference.stock
+
+
+def counts_partitions(met: Met) -> bool:
+    """FetchSnapshot with not just one partition; stock 4.3.1 checks that only where there are several topics too."""
+    if isinstance(met.command, Request) and met.command.api_key == FETCH_SNAPSHOT:
+        topics = met.command.body.get("topics", [])
+    elif isinstance(met.command, Respond) and "topics" in met.command.body:
+        topics = met.command.body["topics"]
+        if not any("unalignedRecords" in part for topic in topics for part in topic.get("partitions", [])):
+            return False
+    else:
+        return False
+    return len(topics) != 1 or len(topics[0].get("partitions", [])) != 1
+
+
+def is_deposed(met: Met) -> bool:
+    """A leader learns of a higher epoch without a leader: stock leaves parked Fetches parked."""
+    return met.where == "Fetch answered" and met.difference.stock is None and met.ours.state["role"] == "Unattached"
+
+
+def refuses_part(met: Met) -> bool:
+    """A part of a snapshot is empty, or the parts are more than the whole: ours begins anew."""
+    return met.noted("snapshot_part_refused")
+
+
+def names_second_leader(met: Met) -> bool:
+    """An answer names another leader of our epoch: ours takes nothing from it."""
+    return met.noted("peer_inconsistent")
+
+
+DELIBERATE: tuple[Deliberate, ...] = (
+    Deliberate("raft-stock-stops", True, stops),
+    Deliberate("raft-commit-before-flush", False, is_not_flushed),
+    Deliberate("raft-asks-itself", True, asks_itself),
+    Deliberate("raft-records-refused", True, refuses_records),
+    Deliberate("raft-truncates-committed", True, truncates),
+    Deliberate("raft-pre-vote-after-resignation", False, grants_after_resignation),
+    Deliberate("raft-snapshot-starts-over", True, starts_over),
+    Deliberate("raft-fetch-within-batch", True, is_within_batch),
+    Deliberate("raft-snapshot-part-refused", True, refuses_part),
+    Deliberate("raft-second-leader", True, names_second_leader),
+    Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
+    Deliberate("raft-parked-when-deposed", True, is_deposed),
+)
+
+
+def updates_voter(met: Met) -> bool:
+    """A follower tells each leader of its endpoints and versions: changes of the voter set are not served yet."""
+    is_held_back = met.start.kraft_version == 0 and met.where == "sent (Fetch|)" and met.follows
+    return is_held_back or any(sent.api_key == UPDATE_RAFT_VOTER for sent in met.stock.sent)
+
+
+PENDING: tuple[Deliberate, ...] = (Deliberate("raft-update-voter", True, updates_voter),)
+
+
+def names() -> tuple[set[str], set[str]]:
+    """The names of the deliberate differences, and of those that are not mended yet."""
+    return {row.name for row in DELIBERATE}, {row.name for row in PENDING}
+
+
+def known_as(met: Met) -> Deliberate | None:
+    """The row that a difference belongs to."""
+    return next((row for row in (*DELIBERATE, *PENDING) if row.holds(met)), None)

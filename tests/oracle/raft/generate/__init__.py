@@ -1,0 +1,1 @@
+"""What makes the sequences of the Raft level: requests and responses are chosen by the state of ours."""

@@ -1,0 +1,97 @@
+"""What a sequence may refer to: `epoch()`, `end()-1`, `batches(ok,0:2,0:1)`, `part(100)`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from records.batch import HEADER_BYTES
+from records.uuids import uuid_text
+from tests.oracle.raft.directory import CLUSTER, batch, directory_id, snapshot_bytes
+
+if TYPE_CHECKING:
+    from raft.follower_state import Download
+    from tests.oracle.raft.ours import Ours
+
+FORM = re.compile(r"(\w+)\(([^)]*)\)([+-]\d+)?")
+
+
+def look_up(ours: Ours, text: str) -> Any:
+    """The value of a reference in the state of ours as it is now. Raises ValueError where it has no such form."""
+    found = FORM.fullmatch(text)
+    if found is None:
+        raise ValueError(f"${text} is no reference")
+    name, arguments, offset = found.groups()
+    value = KINDS[name](ours, *[part for part in arguments.split(",") if part])
+    return value + int(offset) if offset and isinstance(value, int) else value
+
+
+def _batches(ours: Ours, form: str, *parts: str) -> bytes:
+    """Batches that follow our log. form: `ok`, or what is wrong with them; parts: epoch less ours, count.
+
+    Epochs do not fall, but in the form `falling`.
+    """
+    log, epoch = ours.replica.log, ours.replica.epoch
+    least = 0 if form == "falling" else log.last_epoch
+    offset = log.end
+    found = []
+    for part in parts:
+        change, _, count = part.partition(":")
+        found.append(batch(offset, max(epoch + int(change), least), int(count)))
+        offset += int(count)
+    last = found[-1] if found else b""
+    match form:
+        case "crc":
+            found[-1] = last[:HEADER_BYTES] + bytes(byte ^ 0x55 for byte in last[HEADER_BYTES:])
+        case "torn":
+            found[-1] = last[:-3]
+        case "head":
+            found[-1] = last[:20]
+        case "gap":
+            found[-1] = (int.from_bytes(last[:8]) + 1).to_bytes(8) + last[8:]
+    return b"".join(found)
+
+
+def _download(ours: Ours) -> Download:
+    download = getattr(getattr(ours.replica.role, "state", None), "download", None)
+    if download is None:
+        raise ValueError("no snapshot is being fetched")
+    return download  # type: ignore[no-any-return]
+
+
+def _whole(ours: Ours) -> bytes:
+    return snapshot_bytes(ours.begin, *_download(ours).id)
+
+
+def _part(ours: Ours, length: str) -> bytes:
+    position = _download(ours).position
+    return _whole(ours)[position : position + int(length)]
+
+
+def _high_watermark(ours: Ours) -> int:
+    known = ours.replica.high_watermark
+    return -1 if known is None else known
+
+
+def _reached(ours: Ours, change: str) -> int:
+    """The end of our log, changed by so much, but not below the high watermark."""
+    return max(ours.replica.log.end + int(change), ours.replica.log.committed, _high_watermark(ours))
+
+
+KINDS: dict[str, Any] = {
+    "cluster": lambda _: CLUSTER,
+    "epoch": lambda ours: ours.replica.epoch,
+    "leader": lambda ours: -1 if ours.replica.leader_id is None else ours.replica.leader_id,
+    "end": lambda ours: ours.replica.log.end,
+    "start": lambda ours: ours.replica.log.start,
+    "last_epoch": lambda ours: ours.replica.log.last_epoch,
+    "hw": _high_watermark,
+    "reached": _reached,
+    "directory": lambda _, voter_id: uuid_text(directory_id(int(voter_id))),
+    "batches": _batches,
+    "part": _part,
+    "part_size": lambda ours: len(_whole(ours)),
+    "part_position": lambda ours: _download(ours).position,
+    "part_end": lambda ours: _download(ours).id.end_offset,
+    "part_epoch": lambda ours: _download(ours).id.epoch,
+}
