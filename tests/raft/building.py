@@ -1,4 +1,4 @@
-"""Values for the tests of raft: voters, messages, and one replica whose disk is as quick as the test says."""
+"""Values for the tests of raft: voters, messages, and one replica whose disk is controlled by the test."""
 
 from __future__ import annotations
 
@@ -341,9 +341,9 @@ def latest(message: object) -> int:
 
 
 class Bench:
-    """One replica, driven by hand. Saves and flushes end when `settle` is called, and `tell` calls it for you.
+    """One replica, stepped by the test. Saves and flushes end when `settle` is called; `tell` calls it.
 
-    notes: names of what was noted since the bench was made; seen: all effects but notes.
+    notes: names of the notes since the bench was made; seen: all effects but notes.
     """
 
     def __init__(
@@ -378,11 +378,11 @@ class Bench:
         return self.replica.role
 
     def step(self, event: Any) -> list[Any]:
-        """One input; the effects but notes. What goes to the disk is not done before `settle`."""
+        """One input; returns the effects but notes. Disk operations wait for `settle`."""
         return self._took(step(self.replica, event, self.now))
 
     def settle(self) -> list[Any]:
-        """The disk does all that is open, and all that comes of it; the effects of that."""
+        """Complete all pending disk operations; returns the effects of the reports."""
         effects = []
         while self.open:
             opened, self.open = self.open, []
@@ -392,11 +392,11 @@ class Bench:
         return effects
 
     def tell(self, event: Any) -> list[Any]:
-        """One input, and the disk keeps up."""
+        """One input, and complete all disk operations."""
         return self.step(event) + self.settle()
 
     def wait(self, ms: int) -> list[Any]:
-        """Time passes, and the replica is woken whenever it asked to be."""
+        """Let time pass; the replica is stepped at each of its deadlines."""
         effects = []
         end = self.now + ms
         while self.now < end:
@@ -440,7 +440,7 @@ def is_reply(effect: object) -> bool:
 
 
 def follower(replica_id: int = 1, leader: int = 2, epoch: int = 1, **options: Any) -> Bench:
-    """A replica that follows, and whose first Fetch is under way."""
+    """A replica that follows, and whose first Fetch is in flight."""
     bench = Bench(replica_id, election=voted(epoch, leader), **options)
     assert type(bench.role).__name__ == "Follower", bench.role
     return bench
@@ -451,7 +451,7 @@ def unattached(replica_id: int = 1, epoch: int = 1, **options: Any) -> Bench:
 
 
 def prospective(replica_id: int = 1, epoch: int = 1, **options: Any) -> Bench:
-    """A voter without a leader whose election timeout is over: its pre-votes are under way."""
+    """A voter without a leader after its election timeout: its pre-vote requests are in flight."""
     bench = unattached(replica_id, epoch, **options)
     bench.wait(bench.role.election_deadline_ms - bench.now)
     assert type(bench.role).__name__ == "Prospective", bench.role
@@ -459,7 +459,7 @@ def prospective(replica_id: int = 1, epoch: int = 1, **options: Any) -> Bench:
 
 
 def candidate(replica_id: int = 1, epoch: int = 2, **options: Any) -> Bench:
-    """A voter that was told it would win: its requests for votes are under way. epoch: the one it stands in."""
+    """A voter that won its pre-vote: its vote requests are in flight. epoch: of the election."""
     bench = prospective(replica_id, epoch - 1, **options)
     for send in bench.sends(kind=VoteRequest):
         if type(bench.role).__name__ == "Prospective":

@@ -85,20 +85,20 @@ def test_a_batch_that_is_not_the_next_is_refused(base: int, epoch: int) -> None:
 
 
 @pytest.mark.parametrize("make", [unattached, candidate, follower])
-def test_who_does_not_lead_appends_nothing(make: Any) -> None:
+def test_a_replica_that_is_not_the_leader_appends_nothing(make: Any) -> None:
     bench = make(epoch=2)
 
     assert bench.step(Propose(2, 0, 0, batch(0, 2))) == [ProposalRefused(2, 0)]
 
 
-def test_who_led_appends_nothing() -> None:
+def test_a_former_leader_appends_nothing() -> None:
     bench = active(epoch=2)
     bench.tell(Resign(2))
 
     assert bench.step(Propose(2, 1, 1, batch(1, 2))) == [ProposalRefused(2, 1)]
 
 
-def test_who_leaves_appends_nothing() -> None:
+def test_a_leader_that_shuts_down_appends_nothing() -> None:
     bench = active(epoch=2)
     late = proposal(bench)
     bench.step(ShutDown())
@@ -106,7 +106,7 @@ def test_who_leaves_appends_nothing() -> None:
     assert bench.step(late)[0] == ProposalRefused(2, 1)
 
 
-def test_a_batch_above_8_mib_is_our_fault() -> None:
+def test_a_batch_above_8_mib_fails_an_assertion() -> None:
     bench = active(epoch=2)
     large = Propose(2, 1, 1, b"x" * (8 * 1024 * 1024 + 1))
 
@@ -143,7 +143,7 @@ def test_the_control_batch_of_an_epoch_does_not_linger() -> None:
     assert bench.replica.log.durable_end == 1
 
 
-def test_8_mib_do_not_linger() -> None:
+def test_8_mib_of_batches_do_not_linger() -> None:
     bench = active(epoch=2, append_linger_ms=25)
     half = batch(1, 2, size=5 << 20)
     other = batch(2, 2, size=4 << 20)
@@ -157,7 +157,7 @@ def test_8_mib_do_not_linger() -> None:
 @pytest.mark.parametrize(
     "end", [Resign(2), Requested(Source(9, 0), begin_request(3, 3), 1), Requested(Source(9, 0), vote_request(3, 3), 2)]
 )
-def test_what_lingers_when_leadership_ends_is_refused(end: Any) -> None:
+def test_lingering_proposals_are_refused_when_leadership_ends(end: Any) -> None:
     bench = active(epoch=2, append_linger_ms=25)
     bench.step(proposal(bench))
     bench.step(proposal(bench))
@@ -195,7 +195,7 @@ def test_an_epoch_begins_with_a_record_of_the_leader_and_the_granting_voters() -
     assert SaveEpochs(((1, 0), (2, 5), (5, 7))) in bench.seen
 
 
-def test_nothing_of_an_epoch_is_written_before_its_leadership_is_saved() -> None:
+def test_no_record_of_an_epoch_is_written_before_its_leadership_is_saved() -> None:
     """A leader that crashes in between would stand in its epoch again, and give its offsets to other records."""
     bench = candidate(epoch=5)
     sends = bench.sends()
@@ -247,7 +247,7 @@ def test_with_dynamic_voters_the_first_leader_copies_what_the_formatter_wrote() 
     )
 
 
-def test_with_dynamic_voters_a_log_that_says_so_is_not_repeated() -> None:
+def test_with_dynamic_voters_an_up_to_date_log_gets_no_voters_record() -> None:
     recovered = log(3, (1, 0))
     recovered.voter_sets = ((1, dynamic_voters(1, 2, 3)),)
     recovered.kraft_versions = ((0, 1),)
@@ -256,7 +256,7 @@ def test_with_dynamic_voters_a_log_that_says_so_is_not_repeated() -> None:
     assert [type(message).__name__ for _, message in control(appends(bench.seen)[0])] == ["LeaderChangeMessage"]
 
 
-def test_with_dynamic_voters_a_leader_that_moved_says_where_it_is() -> None:
+def test_with_dynamic_voters_a_leader_writes_its_new_endpoint() -> None:
     moved = Endpoint("CONTROLLER", "elsewhere", 77)
     recovered = log(3, (1, 0))
     recovered.voter_sets = ((1, dynamic_voters(1, 2, 3)),)

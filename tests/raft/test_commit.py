@@ -7,7 +7,7 @@ from raft.commit import UNKNOWN, high_watermark
 from tests.raft.building import static_voters
 
 
-def test_a_sole_voter_commits_what_it_has() -> None:
+def test_a_sole_voter_commits_its_own_log() -> None:
     assert high_watermark({1: 5}, static_voters(1), epoch_start=3) == 5
 
 

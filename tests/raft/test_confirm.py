@@ -32,7 +32,7 @@ def answered(effects: list[Any]) -> list[int]:
     return [each.source.connection for each in effects if isinstance(each, Reply)]
 
 
-def test_a_question_is_confirmed_by_the_next_fetch_of_a_voter_that_waited() -> None:
+def test_leadership_is_confirmed_by_the_next_fetch_of_a_parked_voter() -> None:
     bench = active(epoch=2)
 
     asked = bench.tell(ConfirmLeadership(70))
@@ -42,7 +42,7 @@ def test_a_question_is_confirmed_by_the_next_fetch_of_a_voter_that_waited() -> N
     assert told[0] == LeadershipConfirmed(70, 2)
 
 
-def test_a_fetch_that_was_under_way_when_the_question_came_confirms_nothing() -> None:
+def test_a_fetch_in_flight_at_the_request_confirms_nothing() -> None:
     bench = active(epoch=2)
     for replica in (2, 3):
         bench.tell(Disconnected(replica))
@@ -87,7 +87,7 @@ def test_a_voter_with_another_directory_confirms_nothing() -> None:
     assert confirmed(fetch(bench, 3, **stranger)) == []
 
 
-def test_questions_that_come_while_others_are_open_share_a_round() -> None:
+def test_confirmations_requested_during_a_round_share_the_next() -> None:
     bench = active(epoch=2)
     bench.tell(ConfirmLeadership(70))
     bench.tell(ConfirmLeadership(71))
@@ -115,11 +115,11 @@ def test_a_sole_voter_confirms_itself_at_once() -> None:
     assert bench.tell(ConfirmLeadership(70)) == [LeadershipConfirmed(70, 1)]
 
 
-def test_who_does_not_lead_confirms_nothing() -> None:
+def test_a_replica_that_is_not_the_leader_confirms_nothing() -> None:
     assert follower().tell(ConfirmLeadership(70)) == []
 
 
-def test_what_is_open_when_leadership_ends_is_never_confirmed() -> None:
+def test_confirmations_pending_when_leadership_ends_never_come() -> None:
     bench = active(epoch=2)
     bench.tell(ConfirmLeadership(70))
 
@@ -139,7 +139,7 @@ def test_a_fetch_of_another_epoch_confirms_nothing() -> None:
     assert confirmed(old + later) == []
 
 
-def test_an_answer_with_records_is_an_answer_too() -> None:
+def test_an_answer_with_records_starts_a_round_too() -> None:
     bench = leader(epoch=2)
     bench.tell(ConfirmLeadership(70))
     behind = Requested(Source(3, 0), fetch_request(2, 3, 0, 0), 18, "CONTROLLER")

@@ -59,7 +59,7 @@ def state(replica: int, end: int, fetched: int, caught_up: int, directory_id: by
     )
 
 
-def test_a_leader_tells_how_far_each_replica_is() -> None:
+def test_the_leader_describes_the_progress_of_each_replica() -> None:
     bench = leader(epoch=2, voters=dynamic_voters(1, 2, 3))
     at = bench.now
     bench.ask(fetch_request(2, 3, 1, 2))
@@ -144,7 +144,7 @@ def test_all_listeners_of_a_voter_are_listed() -> None:
 
 
 @pytest.mark.parametrize("make", [unattached, follower])
-def test_who_does_not_lead_says_so(make: Any) -> None:
+def test_a_replica_that_is_not_the_leader_answers_so(make: Any) -> None:
     assert described(make()) == failed(Error.NOT_LEADER_OR_FOLLOWER)
 
 

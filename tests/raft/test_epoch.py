@@ -50,7 +50,7 @@ def place(bench: Bench) -> tuple[type, int, int | None]:
 
 
 @pytest.mark.parametrize("make", [unattached, prospective, candidate, follower, leader, active])
-def test_every_role_follows_a_leader_of_a_higher_epoch(make: Any) -> None:
+def test_in_every_role_a_replica_follows_a_leader_of_a_higher_epoch(make: Any) -> None:
     bench = make(epoch=4)
 
     answer = bench.ask(begin_request(6, 3, voter=key(1)))
@@ -69,7 +69,7 @@ def test_a_replica_without_a_leader_follows_one_of_its_own_epoch(make: Any) -> N
     assert place(bench) == (Follower, 4, 3)
 
 
-def test_the_answer_leaves_when_the_leader_is_saved() -> None:
+def test_the_answer_is_sent_when_the_leader_is_saved() -> None:
     bench = unattached(epoch=4)
 
     unsaved = bench.step(Requested(Source(5, 0), begin_request(5, 3), 1, "CONTROLLER"))
@@ -78,7 +78,7 @@ def test_the_answer_leaves_when_the_leader_is_saved() -> None:
     assert [type(effect).__name__ for effect in bench.settle()] == ["Reply", "Send", "LeaderChanged"]
 
 
-def test_a_vote_of_the_epoch_is_kept_when_its_leader_comes() -> None:
+def test_the_vote_of_an_epoch_is_kept_when_its_leader_is_known() -> None:
     bench = Bench(election=voted(4, None, key(3)))
 
     bench.ask(begin_request(4, 3))
@@ -86,7 +86,7 @@ def test_a_vote_of_the_epoch_is_kept_when_its_leader_comes() -> None:
     assert bench.role.voted == key(3)
 
 
-def test_the_leaders_endpoints_are_those_it_tells() -> None:
+def test_the_leaders_endpoints_are_those_in_its_request() -> None:
     bench = unattached(epoch=4)
     moved = Endpoint("CONTROLLER", "elsewhere", 1234)
 
@@ -96,7 +96,7 @@ def test_the_leaders_endpoints_are_those_it_tells() -> None:
     assert bench.last_send().endpoint == moved
 
 
-def test_an_older_leader_that_tells_none_is_where_the_voters_say() -> None:
+def test_the_endpoint_of_an_older_leader_is_that_of_the_voter_set() -> None:
     bench = unattached(epoch=4)
 
     bench.ask(begin_request(5, 2), version=0)
@@ -104,7 +104,7 @@ def test_an_older_leader_that_tells_none_is_where_the_voters_say() -> None:
     assert bench.role.endpoints == (endpoint(2),)
 
 
-def test_more_endpoints_of_the_same_leader_are_news() -> None:
+def test_more_endpoints_of_the_same_leader_are_adopted() -> None:
     bench = follower(leader=2, epoch=4)
     first = bench.role
 
@@ -116,7 +116,7 @@ def test_more_endpoints_of_the_same_leader_are_news() -> None:
     assert bench.role.endpoints == (endpoint(2), EXTERNAL)
 
 
-def test_a_prospective_that_knows_the_leader_goes_on_asking() -> None:
+def test_a_prospective_that_knows_the_leader_continues_its_pre_vote() -> None:
     bench = follower(leader=2, epoch=4)
     bench.wait(2000)
 
@@ -135,7 +135,7 @@ def test_a_leader_without_an_endpoint_is_remembered() -> None:
 
 
 @pytest.mark.parametrize("port", [0, 65535])
-def test_only_an_address_that_can_be_one_is_taken(port: int) -> None:
+def test_only_a_valid_address_is_adopted(port: int) -> None:
     bench = unattached(epoch=4)
 
     bench.ask(begin_request(6, 9, endpoints=(Endpoint("CONTROLLER", "" if port else "host", port),)))
@@ -172,7 +172,7 @@ def test_another_cluster_and_another_log_are_refused(make: Any) -> None:
 
 
 @pytest.mark.parametrize("meant", [ReplicaKey(2), ReplicaKey(1, directory(9))])
-def test_a_request_for_another_voter_is_learned_from_and_refused(meant: ReplicaKey) -> None:
+def test_a_request_for_another_voter_is_refused_but_its_leader_adopted(meant: ReplicaKey) -> None:
     bench = unattached(epoch=4)
 
     answer = bench.ask(begin_request(5, 3, voter=meant))
@@ -183,7 +183,7 @@ def test_a_request_for_another_voter_is_learned_from_and_refused(meant: ReplicaK
 
 @pytest.mark.parametrize("make", [begin_request, end_request])
 @pytest.mark.parametrize("named", [1, 3])
-def test_a_second_leader_of_an_epoch_is_refused_without_dying_of_it(make: Any, named: int) -> None:
+def test_a_second_leader_of_an_epoch_is_refused_and_the_node_goes_on(make: Any, named: int) -> None:
     bench = follower(leader=2, epoch=4)
 
     answer = bench.ask(make(4, named))
@@ -205,7 +205,7 @@ def test_a_peer_cannot_claim_that_we_are_the_leader() -> None:
 # BeginQuorumEpoch, told
 
 
-def test_a_leader_tells_each_other_voter_and_where_it_is() -> None:
+def test_a_new_leader_notifies_each_other_voter_with_its_endpoint() -> None:
     bench = leader(epoch=5, voters=dynamic_voters(1, 2, 3), endpoints=(endpoint(1), EXTERNAL))
 
     told = [(send.peer, send.endpoint, send.request) for send in bench.sends(kind=BeginQuorumEpochRequest)]
@@ -278,7 +278,7 @@ def waits(bench: Bench) -> int:
     return deadline - bench.now
 
 
-def test_the_first_successor_stands_at_once() -> None:
+def test_the_first_successor_starts_an_election_at_once() -> None:
     bench = follower(1, leader=2, epoch=4)
 
     answer = bench.ask(end_request(4, 2, (key(1), key(3))))
@@ -287,7 +287,7 @@ def test_the_first_successor_stands_at_once() -> None:
     assert place(bench) == (Prospective, 4, 2)
 
 
-def test_the_other_successors_stand_in_their_turn() -> None:
+def test_the_other_successors_start_elections_in_their_order() -> None:
     bench = follower(1, leader=2, epoch=4)
 
     bench.ask(end_request(4, 2, (key(3), key(1))))
@@ -324,7 +324,7 @@ def test_a_replica_without_a_leader_follows_the_resigned_one_and_then_waits() ->
     assert waits(bench) == 500
 
 
-def test_who_follows_another_goes_on() -> None:
+def test_a_follower_of_another_leader_ignores_the_end() -> None:
     bench = follower(1, leader=3, epoch=4)
 
     answer = bench.ask(end_request(3, 2, (key(1),)))
@@ -334,7 +334,7 @@ def test_who_follows_another_goes_on() -> None:
 
 
 @pytest.mark.parametrize("make", [candidate, leader])
-def test_who_stands_or_leads_is_not_moved_by_an_older_end(make: Any) -> None:
+def test_a_candidate_or_leader_ignores_the_end_of_an_older_epoch(make: Any) -> None:
     bench = make(epoch=5)
     before = bench.role
 
@@ -362,7 +362,7 @@ def test_each_successor_waits_twice_as_long_as_the_one_before(successors: list[i
     assert wait_before_election([key(each) for each in successors], key(1), 1000) == expected
 
 
-def test_an_endless_list_of_successors_takes_no_endless_shift() -> None:
+def test_a_very_long_list_of_successors_causes_no_large_shift() -> None:
     many = [key(2)] * 10_000
 
     assert wait_before_election([*many, key(1)], key(1), 1000) == 0
@@ -398,13 +398,13 @@ def test_a_leader_that_resigns_sends_each_voter_its_preferred_successors() -> No
     assert told == [(2, request), (3, request)]
 
 
-def test_a_leader_that_restarts_tells_the_voters_that_it_leads_no_more() -> None:
+def test_a_leader_that_restarts_sends_end_quorum_epoch_to_the_voters() -> None:
     bench = Bench(election=voted(5, 1))
 
     assert [(send.peer, send.request) for send in bench.sends()] == [(2, end_request(5, 1)), (3, end_request(5, 1))]
 
 
-def test_a_voter_that_acknowledged_the_end_is_not_asked_again_and_another_is() -> None:
+def test_end_quorum_epoch_is_repeated_only_to_voters_that_have_not_acknowledged() -> None:
     bench = Bench(election=voted(5, 1), request_timeout_ms=300)
     first, second = bench.sends(kind=EndQuorumEpochRequest)
     bench.answer(first, end_response(5, leader=1))
@@ -424,7 +424,7 @@ def test_an_answer_of_a_later_epoch_ends_the_resignation() -> None:
     assert place(bench) == (Follower, 6, 3)
 
 
-def test_a_voter_that_refuses_the_end_is_sent_it_again() -> None:
+def test_a_voter_that_refuses_end_quorum_epoch_gets_it_again() -> None:
     bench = Bench(election=voted(5, 1))
     first = bench.sends(kind=EndQuorumEpochRequest)[0]
 

@@ -78,14 +78,14 @@ def test_another_log_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("max_wait_ms", "offset", "last_epoch"), [(-1, 0, 0), (500, -1, 0), (500, 0, -1), (500, 0, 3)])
-def test_a_request_that_cannot_be_is_refused(max_wait_ms: int, offset: int, last_epoch: int) -> None:
+def test_an_invalid_request_is_refused(max_wait_ms: int, offset: int, last_epoch: int) -> None:
     answer = fetched(leader(epoch=2), fetch_request(2, 2, offset, last_epoch, max_wait_ms=max_wait_ms))
 
     assert answer.response == fetch_response(2, 1, error=Error.INVALID_REQUEST, node=1)
 
 
 @pytest.mark.parametrize(("epoch", "error"), [(1, Error.FENCED_LEADER_EPOCH), (3, Error.UNKNOWN_LEADER_EPOCH)])
-def test_another_epoch_is_refused_and_does_not_become_ours(epoch: int, error: Error) -> None:
+def test_a_fetch_of_another_epoch_is_refused_and_not_adopted(epoch: int, error: Error) -> None:
     bench = leader(epoch=2)
 
     assert fetched(bench, fetch_request(epoch, 2, 0, 0)).response == fetch_response(2, 1, error=error, node=1)
@@ -93,13 +93,13 @@ def test_another_epoch_is_refused_and_does_not_become_ours(epoch: int, error: Er
 
 
 @pytest.mark.parametrize("make", [unattached, prospective, candidate])
-def test_who_does_not_lead_says_so(make: Any) -> None:
+def test_a_replica_that_is_not_the_leader_answers_so(make: Any) -> None:
     answer = fetched(make(epoch=4), fetch_request(4, 3, 0, 0))
 
     assert answer.response == fetch_response(4, -1, error=Error.NOT_LEADER_OR_FOLLOWER)
 
 
-def test_who_follows_names_the_leader_and_where_it_is() -> None:
+def test_a_follower_answers_with_the_leader_and_its_endpoint() -> None:
     """This is how observers find the leader."""
     bench = follower(leader=2, epoch=4)
 
@@ -110,7 +110,7 @@ def test_who_follows_names_the_leader_and_where_it_is() -> None:
     assert older.response == fetch_response(4, 2, error=Error.NOT_LEADER_OR_FOLLOWER)
 
 
-def test_a_follower_knows_the_way_on_the_listener_that_it_was_asked_on_alone() -> None:
+def test_a_follower_answers_only_with_the_endpoint_on_the_listener_of_the_request() -> None:
     bench = follower(leader=2, epoch=4)
 
     effects = bench.tell(Requested(Source(9, 0), fetch_request(4, 3, 0, 0), 18, "OTHER"))
@@ -137,7 +137,7 @@ def test_records_are_served_from_the_offset_up_to_the_end_of_the_log() -> None:
     assert answer == ReplyRecords(Source(50, 0), fetch_response(2, 1, high_watermark=8, node=1), 3, 8, 77)
 
 
-def test_no_answer_is_larger_than_what_this_node_asks_for_itself() -> None:
+def test_no_answer_is_larger_than_this_nodes_own_fetch_limit() -> None:
     bench = Bench(voters=static_voters(1), recovered=log(7, (1, 0)), election=voted(1))
 
     answer = fetched(bench, fetch_request(2, 9, 3, 1, max_bytes=(1 << 31) - 1))
@@ -166,7 +166,7 @@ def test_a_negative_size_serves_one_batch() -> None:
     assert answer.bytes_max == 0
 
 
-def test_a_consumer_is_served_and_not_counted() -> None:
+def test_a_consumer_is_served_and_has_no_progress() -> None:
     bench = leader(epoch=2)
 
     answer = fetched(bench, fetch_request(2, -1, 0, 0))
@@ -175,7 +175,7 @@ def test_a_consumer_is_served_and_not_counted() -> None:
     assert bench.role.state.observers == {}
 
 
-def test_before_version_15_the_id_of_the_replica_stands_elsewhere() -> None:
+def test_before_version_15_the_replica_id_is_in_another_field() -> None:
     bench = leader(epoch=2)
     request = fetch_request(2, -1, 1, 2, max_wait_ms=0, directory_id=bytes(16))
     request.replica_id = 3
@@ -193,7 +193,7 @@ def test_a_diverging_log_is_answered_with_the_diverging_epoch() -> None:
     assert answer.response == fetch_response(5, 1, diverging=(2, 7), node=1)
 
 
-def test_a_log_that_went_another_way_tells_nothing_of_its_sender() -> None:
+def test_a_diverging_fetch_does_not_change_the_progress_of_its_sender() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0), (2, 5)))
     deadline = bench.role.state.quorum_deadline_ms
 
@@ -298,7 +298,7 @@ def test_the_high_watermark_does_not_fall_with_a_replica() -> None:
     assert [each for each in effects if isinstance(each, HighWatermark)] == []
 
 
-def test_an_observer_commits_nothing() -> None:
+def test_an_observer_does_not_count_for_the_high_watermark() -> None:
     bench = leader(epoch=2)
 
     fetched(bench, fetch_request(2, 100, 1, 2))
@@ -319,7 +319,7 @@ def test_a_voter_with_another_directory_is_an_observer(directory_id: bytes) -> N
 # Waiting
 
 
-def test_a_fetch_without_news_waits() -> None:
+def test_a_fetch_without_new_data_is_parked() -> None:
     bench = active(epoch=2)
 
     assert fetched(bench, fetch_request(2, 100, 1, 2, high_watermark=1)) is None
@@ -335,13 +335,13 @@ def test_an_observer_with_an_older_high_watermark_is_answered_at_once(known: int
 
 
 @pytest.mark.parametrize("known", [-1, 0, (1 << 63) - 1])
-def test_who_asks_before_the_high_watermark_is_known_waits(known: int) -> None:
+def test_a_fetch_before_the_high_watermark_is_known_is_parked(known: int) -> None:
     bench = leader(epoch=2)
 
     assert fetched(bench, fetch_request(2, 100, 1, 2, high_watermark=known)) is None
 
 
-def test_who_does_not_want_to_wait_is_answered_with_nothing() -> None:
+def test_a_fetch_with_max_wait_0_is_answered_without_records() -> None:
     bench = active(epoch=2)
 
     answer = fetched(bench, fetch_request(2, 100, 1, 2, max_wait_ms=0))
@@ -349,7 +349,7 @@ def test_who_does_not_want_to_wait_is_answered_with_nothing() -> None:
     assert answer == Reply(Source(50, 0), fetch_response(2, 1, high_watermark=1, node=1))
 
 
-def test_after_the_wait_there_is_an_answer_with_nothing() -> None:
+def test_a_parked_fetch_is_answered_without_records_after_max_wait() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2, max_wait_ms=300))
 
@@ -360,7 +360,7 @@ def test_after_the_wait_there_is_an_answer_with_nothing() -> None:
     assert Reply(Source(50, 0), fetch_response(2, 1, high_watermark=1, node=1)) in late
 
 
-def test_each_waits_as_long_as_it_wishes() -> None:
+def test_each_parked_fetch_has_its_own_max_wait() -> None:
     bench = active(epoch=2)
     for connection, wait_ms in ((50, 300), (51, 100), (52, 200)):
         fetched(bench, fetch_request(2, 100, 1, 2, max_wait_ms=wait_ms), connection)
@@ -389,7 +389,7 @@ def test_a_new_high_watermark_answers_all_parked_fetches() -> None:
     ]
 
 
-def test_voters_hear_of_the_high_watermark_alone_a_little_later() -> None:
+def test_voters_get_a_high_watermark_without_records_after_a_delay() -> None:
     """Where the node asks for that: the next records mostly bring it along."""
     bench = active(epoch=2, high_watermark_delay_ms=5)
     propose(bench)
@@ -405,7 +405,7 @@ def test_voters_hear_of_the_high_watermark_alone_a_little_later() -> None:
     ]
 
 
-def test_what_waits_on_a_lost_connection_needs_no_answer() -> None:
+def test_a_parked_fetch_on_a_lost_connection_is_dropped() -> None:
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)
 
@@ -415,7 +415,7 @@ def test_what_waits_on_a_lost_connection_needs_no_answer() -> None:
     assert [each.source.connection for each in effects if isinstance(each, ReplyRecords)] == [2, 3]
 
 
-def test_a_connection_has_one_fetch_waiting() -> None:
+def test_a_connection_has_at_most_one_parked_fetch() -> None:
     """A peer that sends a second one has the first one answered: what waits cannot grow with what is sent."""
     bench = active(epoch=2)
     fetched(bench, fetch_request(2, 100, 1, 2), connection=50)
@@ -458,7 +458,7 @@ def test_a_leader_that_resigns_answers_parked_fetches() -> None:
 # Liveness
 
 
-def test_a_leader_that_no_majority_fetches_from_resigns() -> None:
+def test_a_leader_resigns_if_no_majority_fetches() -> None:
     bench = active(epoch=2)
     left = bench.role.state.quorum_deadline_ms - bench.now
 
@@ -471,7 +471,7 @@ def test_a_leader_that_no_majority_fetches_from_resigns() -> None:
     assert "quorum_lost" in bench.notes
 
 
-def test_a_leader_that_one_of_two_others_fetches_from_goes_on() -> None:
+def test_a_leader_stays_if_one_of_two_other_voters_fetches() -> None:
     bench = active(epoch=2)
 
     for _ in range(10):
@@ -481,7 +481,7 @@ def test_a_leader_that_one_of_two_others_fetches_from_goes_on() -> None:
     assert type(bench.role).__name__ == "Leader"
 
 
-def test_a_sole_voter_leads_whoever_fetches() -> None:
+def test_a_sole_voter_leads_without_any_fetch() -> None:
     bench = Bench(voters=static_voters(1))
 
     bench.wait(60_000)
@@ -489,7 +489,7 @@ def test_a_sole_voter_leads_whoever_fetches() -> None:
     assert type(bench.role).__name__ == "Leader"
 
 
-def test_observers_do_not_keep_a_leader() -> None:
+def test_fetches_of_observers_do_not_keep_a_leader() -> None:
     bench = active(epoch=2)
 
     for _ in range(4):

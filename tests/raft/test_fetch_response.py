@@ -49,7 +49,7 @@ def kinds(effects: list[Any]) -> list[str]:
 # Asking
 
 
-def test_a_follower_asks_its_leader_from_the_end_of_its_log() -> None:
+def test_a_follower_fetches_from_the_end_of_its_log() -> None:
     bench = follower(leader=2, epoch=4, recovered=log(7, (1, 0), (3, 5)), fetch_bytes_max=1234)
 
     send = bench.last_send()
@@ -58,7 +58,7 @@ def test_a_follower_asks_its_leader_from_the_end_of_its_log() -> None:
     assert (send.peer, send.endpoint, send.request) == (2, endpoint(2), asked)
 
 
-def test_a_follower_tells_the_high_watermark_it_knows() -> None:
+def test_a_follower_sends_its_high_watermark() -> None:
     bench = follower(leader=2, epoch=1, recovered=log(7, (1, 0)))
     answered(bench, fetch_response(1, 2, high_watermark=5))
 
@@ -72,7 +72,7 @@ def test_nothing_is_fetched_before_the_leader_is_saved() -> None:
     assert [send.peer for send in bench.sends(bench.settle())] == [2]
 
 
-def test_a_fetch_tells_of_nothing_that_is_not_flushed() -> None:
+def test_the_fetch_offset_is_the_flushed_end() -> None:
     bench = follower(leader=2)
 
     unflushed = answered(bench, fetch_response(1, 2, records=batch(0, 1, 3)), settle=False)
@@ -105,7 +105,7 @@ def test_bootstrap_servers_are_asked_under_numbers_of_their_own() -> None:
     assert asked == {(-2, servers[0]), (-3, servers[1])}
 
 
-def test_an_observer_without_a_leader_asks_again_and_again() -> None:
+def test_an_observer_without_a_leader_keeps_asking() -> None:
     bench = unattached(9, epoch=1)
 
     for _ in range(5):
@@ -117,7 +117,7 @@ def test_an_observer_without_a_leader_asks_again_and_again() -> None:
     assert isinstance(bench.role, Unattached)
 
 
-def test_who_answers_that_it_does_not_lead_is_not_asked_again_at_once() -> None:
+def test_a_peer_that_is_not_the_leader_is_not_asked_again_at_once() -> None:
     """KAFKA-17751: else two replicas without a leader ask each other as fast as they can."""
     bench = unattached(9, epoch=1, voters=static_voters(2))
 
@@ -130,7 +130,7 @@ def test_who_answers_that_it_does_not_lead_is_not_asked_again_at_once() -> None:
 # Finding the leader
 
 
-def test_the_leader_is_whom_an_answer_names() -> None:
+def test_the_leader_in_an_answer_is_adopted() -> None:
     bench = unattached(9, epoch=1)
 
     answered(bench, fetch_response(3, 2, error=Error.NOT_LEADER_OR_FOLLOWER, node=2))
@@ -149,7 +149,7 @@ def test_an_observer_takes_records_from_the_answer_in_which_it_finds_the_leader(
     assert HighWatermark(1) in effects
 
 
-def test_what_is_appended_waits_for_the_leader_to_be_saved() -> None:
+def test_fetched_records_are_appended_after_the_leader_is_saved() -> None:
     bench = unattached(9, epoch=1)
 
     unsaved = answered(bench, fetch_response(1, 2, records=batch(0, 1), node=2), settle=False)
@@ -166,7 +166,7 @@ def test_a_voter_without_a_leader_may_find_it_by_asking() -> None:
     assert isinstance(bench.role, Follower)
 
 
-def test_an_answer_without_a_leader_is_no_answer() -> None:
+def test_an_answer_without_a_leader_is_no_success() -> None:
     bench = unattached(9, epoch=1)
 
     effects = answered(bench, fetch_response(1, -1, records=batch(0, 1)))
@@ -175,7 +175,7 @@ def test_an_answer_without_a_leader_is_no_answer() -> None:
     assert "fetch_answered_without_leader" in bench.notes
 
 
-def test_a_named_leader_that_cannot_be_reached_is_no_leader() -> None:
+def test_a_leader_without_a_usable_address_is_not_followed() -> None:
     bench = unattached(9, epoch=1)
 
     answered(bench, fetch_response(1, 77))
@@ -203,7 +203,7 @@ def test_a_leader_of_a_later_epoch_is_followed() -> None:
     assert bench.last_send().peer == 3
 
 
-def test_a_later_epoch_without_a_leader_is_taken_too() -> None:
+def test_a_later_epoch_without_a_leader_is_adopted_too() -> None:
     bench = follower(leader=2, epoch=4)
 
     answered(bench, fetch_response(6, -1, error=Error.FENCED_LEADER_EPOCH))
@@ -220,7 +220,7 @@ def test_an_answer_of_an_older_epoch_is_ignored() -> None:
     assert not bench.role.state.has_fetched
 
 
-def test_a_leader_that_does_not_yet_know_our_epoch_is_asked_again_after_a_moment() -> None:
+def test_a_peer_with_an_older_epoch_is_asked_again_after_a_backoff() -> None:
     """It may be another node, to whom the way to the leader leads now: that says so a thousand times a second."""
     bench = follower(leader=2, epoch=4)
 
@@ -233,7 +233,7 @@ def test_a_leader_that_does_not_yet_know_our_epoch_is_asked_again_after_a_moment
 
 
 @pytest.mark.parametrize("error", [Error.BROKER_NOT_AVAILABLE, Error.UNKNOWN_SERVER_ERROR, Error.INVALID_REQUEST])
-def test_a_leader_that_answers_an_error_is_left_alone_and_others_are_asked(error: Error) -> None:
+def test_after_an_error_of_the_leader_other_nodes_are_asked(error: Error) -> None:
     bench = follower(leader=2, epoch=4)
 
     answered(bench, fetch_response(4, 2, error=error))
@@ -242,7 +242,7 @@ def test_a_leader_that_answers_an_error_is_left_alone_and_others_are_asked(error
 
 
 @pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.INCONSISTENT_CLUSTER_ID])
-def test_a_leader_that_refuses_the_whole_request_stops_no_replica(error: Error) -> None:
+def test_a_refused_fetch_does_not_stop_the_replica(error: Error) -> None:
     bench = follower(leader=2, epoch=4)
 
     answered(bench, FetchResponse(error_code=error, responses=()))
@@ -251,7 +251,7 @@ def test_a_leader_that_refuses_the_whole_request_stops_no_replica(error: Error) 
     assert "peer_answered_error" in bench.notes
 
 
-def test_an_answer_for_another_log_is_no_answer() -> None:
+def test_an_answer_for_another_topic_is_no_success() -> None:
     bench = follower(leader=2, epoch=4)
 
     answered(bench, FetchResponse(error_code=Error.NONE, responses=()))
@@ -260,7 +260,7 @@ def test_an_answer_for_another_log_is_no_answer() -> None:
     assert bench.last_send().peer == 3
 
 
-def test_a_leader_that_cannot_be_reached_is_sought_again() -> None:
+def test_an_unreachable_leader_is_looked_for_again() -> None:
     bench = follower(leader=2, epoch=4, request_timeout_ms=10_000, fetch_timeout_ms=20_000)
     send = bench.last_send()
 
@@ -272,7 +272,7 @@ def test_a_leader_that_cannot_be_reached_is_sought_again() -> None:
     assert [asked_3.peer, bench.last_send().peer] == [3, 2]
 
 
-def test_a_leader_that_does_not_answer_in_time_is_sought_again() -> None:
+def test_after_a_request_timeout_the_leader_is_looked_for_again() -> None:
     bench = follower(leader=2, epoch=4, request_timeout_ms=500)
     late = bench.last_send()
 
@@ -284,7 +284,7 @@ def test_a_leader_that_does_not_answer_in_time_is_sought_again() -> None:
     assert kinds(ignored) == []
 
 
-def test_an_answer_that_comes_when_another_is_followed_is_ignored() -> None:
+def test_an_answer_from_a_former_leader_is_ignored() -> None:
     bench = follower(leader=2, epoch=4)
     old = bench.last_send()
     bench.ask(begin_request(5, 3))
@@ -294,7 +294,7 @@ def test_an_answer_that_comes_when_another_is_followed_is_ignored() -> None:
     assert kinds(effects) == []
 
 
-def test_an_answer_that_comes_after_the_fetch_time_out_is_ignored() -> None:
+def test_an_answer_after_the_fetch_timeout_is_ignored() -> None:
     bench = follower(leader=2, epoch=4, request_timeout_ms=9000)
     old = bench.last_send()
     bench.wait(2000)
@@ -308,7 +308,7 @@ def test_an_answer_that_comes_after_the_fetch_time_out_is_ignored() -> None:
 # The fetch time-out
 
 
-def test_a_voter_whose_leader_is_silent_asks_for_pre_votes() -> None:
+def test_a_voter_with_a_silent_leader_asks_for_pre_votes() -> None:
     bench = follower(leader=2, epoch=4)
 
     bench.wait(1999)
@@ -320,7 +320,7 @@ def test_a_voter_whose_leader_is_silent_asks_for_pre_votes() -> None:
     assert [send.peer for send in bench.sends(effects, VoteRequest)] == [2, 3]
 
 
-def test_an_observer_whose_leader_is_silent_seeks_it() -> None:
+def test_an_observer_with_a_silent_leader_looks_for_the_leader() -> None:
     bench = follower(9, leader=2, epoch=4)
 
     bench.wait(60_000)
@@ -338,7 +338,7 @@ def test_an_observer_whose_leader_is_silent_seeks_it() -> None:
     ],
     ids=["empty", "records", "snapshot", "diverging"],
 )
-def test_each_good_answer_is_a_sign_of_life(response: FetchResponse) -> None:
+def test_each_successful_answer_restarts_the_fetch_timeout(response: FetchResponse) -> None:
     bench = follower(leader=2, epoch=1)
     bench.wait(1500)
 
@@ -348,7 +348,7 @@ def test_each_good_answer_is_a_sign_of_life(response: FetchResponse) -> None:
     assert bench.role.state.has_fetched
 
 
-def test_an_error_is_no_sign_of_life() -> None:
+def test_an_error_does_not_restart_the_fetch_timeout() -> None:
     bench = follower(leader=2, epoch=1)
     bench.wait(1500)
 
@@ -361,7 +361,7 @@ def test_an_error_is_no_sign_of_life() -> None:
 # Appending
 
 
-def test_batches_are_appended_as_they_came() -> None:
+def test_batches_are_appended_unchanged() -> None:
     bench = follower(leader=2, epoch=3)
     data = batch(0, 1, 2) + batch(2, 1) + batch(3, 3)
 
@@ -376,7 +376,7 @@ def test_batches_are_appended_as_they_came() -> None:
     ]
 
 
-def test_a_batch_that_is_cut_off_at_the_end_is_left_out() -> None:
+def test_an_incomplete_last_batch_is_ignored() -> None:
     bench = follower(leader=2)
 
     effects = answered(bench, fetch_response(1, 2, records=batch(0, 1) + batch(1, 1)[:-1]), settle=False)
@@ -413,7 +413,7 @@ def with_count(data: bytes, count: int) -> bytes:
     ],
     ids=["crc", "gap", "overlap", "epoch above", "epoch below", "no records", "too many", "garbage", "control"],
 )
-def test_what_is_good_before_a_bad_batch_is_kept_and_the_rest_refused(bad: bytes) -> None:
+def test_batches_before_an_invalid_one_are_appended_and_the_rest_refused(bad: bytes) -> None:
     """KAFKA-18723; a Java node before 4.0.1 dies of it."""
     bench = follower(leader=2, epoch=1)
 
@@ -425,7 +425,7 @@ def test_what_is_good_before_a_bad_batch_is_kept_and_the_rest_refused(bad: bytes
     assert not bench.role.state.has_fetched
 
 
-def test_a_leader_that_sends_bad_records_is_not_asked_at_once_again() -> None:
+def test_a_leader_that_sends_invalid_records_is_not_asked_again_at_once() -> None:
     bench = follower(leader=2, voters=static_voters(1, 2))
 
     effects = answered(bench, fetch_response(1, 2, records=corrupt(batch(0, 1))))
@@ -434,7 +434,7 @@ def test_a_leader_that_sends_bad_records_is_not_asked_at_once_again() -> None:
 
 
 @given(st.binary(max_size=400))
-def test_no_bytes_of_a_leader_kill_a_follower(data: bytes) -> None:
+def test_no_bytes_from_a_leader_crash_a_follower(data: bytes) -> None:
     bench = follower(leader=2)
 
     answered(bench, fetch_response(1, 2, records=data))
@@ -472,7 +472,7 @@ def test_voters_in_the_log_are_in_force_when_they_are_appended() -> None:
     assert not bench.replica.is_voter
 
 
-def test_voters_that_are_cut_off_again_are_no_longer_in_force() -> None:
+def test_voters_that_are_truncated_are_no_longer_in_force() -> None:
     bench = follower(1, leader=2, epoch=2, recovered=log(5, (1, 0)))
     record = build_control_batch(
         [encode_control(voters_record(dynamic_voters(2, 3)))], base_offset=5, leader_epoch=2, timestamp_ms=0
@@ -489,7 +489,7 @@ def test_voters_that_are_cut_off_again_are_no_longer_in_force() -> None:
 # The high watermark
 
 
-def test_the_high_watermark_is_the_leaders_as_far_as_the_log_reaches() -> None:
+def test_the_high_watermark_is_the_leaders_bounded_by_the_log_end() -> None:
     bench = follower(leader=2)
 
     first = answered(bench, fetch_response(1, 2, records=batch(0, 1, 3), high_watermark=9))
@@ -519,7 +519,7 @@ def test_the_high_watermark_is_kept_from_leader_to_leader() -> None:
     assert bench.replica.high_watermark == 3
 
 
-def test_who_led_and_knows_no_high_watermark_takes_none_below_what_was_committed() -> None:
+def test_a_former_leader_adopts_no_high_watermark_below_its_committed_offset() -> None:
     bench = active(epoch=2)
     bench.ask(begin_request(3, 3))
     before = bench.replica.high_watermark, bench.replica.log.committed
@@ -534,7 +534,7 @@ def test_who_led_and_knows_no_high_watermark_takes_none_below_what_was_committed
 # Cutting
 
 
-def test_a_log_that_went_another_way_is_cut_and_fetched_anew() -> None:
+def test_a_diverging_log_is_truncated_and_fetched_again() -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0), (3, 5)))
 
     effects = answered(bench, fetch_response(5, 2, diverging=(2, 7)), settle=False)
@@ -544,7 +544,7 @@ def test_a_log_that_went_another_way_is_cut_and_fetched_anew() -> None:
     assert flushed == [Send(2, 2, endpoint(2), fetch_request(5, 1, 5, 1, high_watermark=-1))]
 
 
-def test_what_is_committed_is_not_cut() -> None:
+def test_committed_records_are_not_truncated() -> None:
     """A Java node dies of this."""
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0)))
     answered(bench, fetch_response(5, 2, high_watermark=6))
@@ -555,7 +555,7 @@ def test_what_is_committed_is_not_cut() -> None:
     assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation_refused")
 
 
-def test_what_a_snapshot_holds_is_not_cut() -> None:
+def test_records_in_a_snapshot_are_not_truncated() -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0), snapshots=(snapshot(7, 1),)))
 
     answered(bench, fetch_response(5, 2, diverging=(1, 6)))
@@ -571,7 +571,7 @@ def test_a_negative_end_of_an_epoch_is_refused() -> None:
     assert (bench.replica.log.end, bench.notes[-1]) == (9, "truncation_refused")
 
 
-def test_a_cut_within_a_batch_is_as_deep_as_the_disk_says() -> None:
+def test_after_a_truncation_within_a_batch_the_log_ends_where_the_disk_does() -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0)))
 
     answered(bench, fetch_response(5, 2, diverging=(1, 6)), settle=False)
@@ -591,7 +591,7 @@ def test_answers_to_fetches_are_matched_by_number() -> None:
     assert numbers == sorted(set(numbers))
 
 
-def test_a_batch_of_data_goes_by_unread() -> None:
+def test_data_batches_are_not_decoded() -> None:
     """What it says is the state machine's matter."""
     bench = follower(leader=2)
     data = build_batch([b"\xff not a record"], base_offset=0, leader_epoch=1, timestamp_ms=0)

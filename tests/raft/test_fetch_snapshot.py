@@ -64,7 +64,7 @@ def test_a_part_of_a_snapshot_is_served(position: int, max_bytes: int, length: i
     assert answer == ReplySnapshot(Source(5, 0), response, WANTED, position, length)
 
 
-def test_no_part_is_larger_than_what_this_node_asks_for_itself() -> None:
+def test_no_part_is_larger_than_this_nodes_own_limit() -> None:
     answer = asked(serving(fetch_snapshot_bytes_max=7), fetch_snapshot_request(5, 3, WANTED, 90, max_bytes=1000))
 
     assert (answer.position, answer.length) == (90, 7)
@@ -77,7 +77,7 @@ def test_before_version_1_no_addresses_are_sent() -> None:
 
 
 @pytest.mark.parametrize("missing", [SnapshotId(15, 3), SnapshotId(16, 2), SnapshotId(0, 0)])
-def test_a_snapshot_that_is_not_there_is_refused(missing: SnapshotId) -> None:
+def test_a_fetch_of_a_missing_snapshot_is_refused(missing: SnapshotId) -> None:
     answer = asked(serving(), fetch_snapshot_request(5, 3, missing, 0))
 
     assert answer == Reply(Source(5, 0), fetch_snapshot_response(5, 1, error=Error.SNAPSHOT_NOT_FOUND, node=1))
@@ -118,7 +118,7 @@ def test_another_cluster_is_refused() -> None:
 
 
 @pytest.mark.parametrize("partitions", [None, 0, 2])
-def test_a_request_for_none_or_several_is_refused(partitions: int | None) -> None:
+def test_a_request_without_exactly_one_partition_is_refused(partitions: int | None) -> None:
     """A Java leader before 4.3 dies of an empty list."""
     topic = fetch_snapshot_request(5, 3, WANTED, 0).topics[0]
     topics = () if partitions is None else (type(topic)(name=topic.name, partitions=topic.partitions * partitions),)
@@ -142,7 +142,7 @@ def test_a_replica_with_our_own_id_is_not_served() -> None:
     assert answer.response == fetch_snapshot_response(5, 1, error=Error.UNKNOWN_SERVER_ERROR, node=1)
 
 
-def test_a_voter_that_fetches_a_snapshot_keeps_the_leader() -> None:
+def test_a_voter_that_fetches_a_snapshot_counts_for_the_quorum_timeout() -> None:
     bench = serving()
 
     for _ in range(5):
@@ -152,7 +152,7 @@ def test_a_voter_that_fetches_a_snapshot_keeps_the_leader() -> None:
     assert type(bench.role).__name__ == "Leader"
 
 
-def test_an_observer_that_fetches_a_snapshot_does_not() -> None:
+def test_an_observer_that_fetches_a_snapshot_does_not_count() -> None:
     bench = serving()
 
     for _ in range(3):
@@ -162,7 +162,7 @@ def test_an_observer_that_fetches_a_snapshot_does_not() -> None:
     assert type(bench.role).__name__ == "Resigned"
 
 
-def test_a_snapshot_tells_nothing_of_how_far_its_fetcher_is() -> None:
+def test_fetching_a_snapshot_does_not_change_the_progress_of_the_replica() -> None:
     bench = active(epoch=5)
     before = bench.role.state.voters[3].fetched_ms
     bench.wait(10)
@@ -208,7 +208,7 @@ def test_the_next_part_is_fetched_when_the_one_before_is_written() -> None:
     assert [send.request for send in bench.sends(effects)] == [fetch_snapshot_request(5, 1, WANTED, 3, max_bytes=3)]
 
 
-def test_the_last_part_completes_it() -> None:
+def test_the_last_part_completes_the_snapshot() -> None:
     bench = downloading()
     answer(bench, part(0, b"abc"))
     bench.step(PartWritten(1))
@@ -226,7 +226,7 @@ def stored(bench: Bench, **options: Any) -> list[Any]:
     return bench.step(SnapshotStored(1, 6, 77, **options))
 
 
-def test_the_log_starts_from_a_whole_snapshot_and_so_does_the_state_machine() -> None:
+def test_log_and_state_machine_start_from_a_complete_snapshot() -> None:
     bench = downloading(recovered=log(3, (1, 0)))
 
     effects = stored(bench)
@@ -245,7 +245,7 @@ def test_nothing_is_fetched_while_a_snapshot_is_checked() -> None:
     assert bench.sends(bench.wait(1000)) == []
 
 
-def test_what_the_snapshot_says_of_voters_holds() -> None:
+def test_the_voters_of_the_snapshot_are_in_force() -> None:
     bench = downloading()
 
     stored(bench, voters=dynamic_voters(1, 2, 3, 4), kraft_version=1)
@@ -266,7 +266,7 @@ def test_older_snapshots_are_deleted() -> None:
     assert [each.id for each in bench.replica.log.snapshots] == [WANTED]
 
 
-def test_records_after_the_snapshot_are_read_once() -> None:
+def test_records_after_the_snapshot_are_applied_once() -> None:
     bench = downloading()
     stored(bench)
     bench.settle()
@@ -278,7 +278,7 @@ def test_records_after_the_snapshot_are_read_once() -> None:
     assert HighWatermark(16) in effects
 
 
-def test_a_snapshot_that_is_not_whole_is_fetched_again_later() -> None:
+def test_an_invalid_snapshot_is_fetched_again_later() -> None:
     bench = downloading(voters=static_voters(1, 2))
 
     effects = stored(bench, refused=True)
@@ -300,7 +300,7 @@ def test_a_snapshot_that_is_not_whole_is_fetched_again_later() -> None:
     ],
     ids=["no epoch", "no offset", "older", "what we have", "of an epoch to come", "endless"],
 )
-def test_a_snapshot_that_makes_no_sense_is_refused(told: SnapshotId) -> None:
+def test_an_invalid_snapshot_id_is_refused(told: SnapshotId) -> None:
     bench = follower(leader=2, epoch=5, recovered=log(9, (1, 0)))
 
     answer(bench, fetch_response(5, 2, snapshot_id=told))
@@ -310,7 +310,7 @@ def test_a_snapshot_that_makes_no_sense_is_refused(told: SnapshotId) -> None:
     assert not bench.role.state.has_fetched
 
 
-def test_a_snapshot_that_the_leader_has_no_longer_is_given_up() -> None:
+def test_a_download_of_a_deleted_snapshot_is_given_up() -> None:
     bench = downloading()
 
     effects = answer(bench, fetch_snapshot_response(5, 2, error=Error.SNAPSHOT_NOT_FOUND))
@@ -319,7 +319,7 @@ def test_a_snapshot_that_the_leader_has_no_longer_is_given_up() -> None:
     assert isinstance(bench.last_send().request, FetchRequest)
 
 
-def test_a_java_leader_that_cannot_say_so_is_understood() -> None:
+def test_the_error_of_a_java_leader_without_the_snapshot_is_understood() -> None:
     """Its answer to a snapshot that it lacks cannot be written, so it answers an error of the whole request."""
     bench = downloading(voters=static_voters(1, 2))
     refusal = FetchSnapshotResponse(throttle_time_ms=0, error_code=Error.UNKNOWN_SERVER_ERROR, topics=())
@@ -331,7 +331,7 @@ def test_a_java_leader_that_cannot_say_so_is_understood() -> None:
     assert isinstance(bench.sends(later)[0].request, FetchRequest)
 
 
-def test_another_error_of_the_partition_is_waited_out() -> None:
+def test_after_another_error_the_download_continues_after_a_backoff() -> None:
     bench = downloading(voters=static_voters(1, 2))
 
     effects = answer(bench, fetch_snapshot_response(5, 2, error=Error.POSITION_OUT_OF_RANGE))
@@ -340,7 +340,7 @@ def test_another_error_of_the_partition_is_waited_out() -> None:
     assert isinstance(bench.sends(bench.wait(20))[0].request, FetchSnapshotRequest)
 
 
-def test_a_lost_connection_is_waited_out() -> None:
+def test_after_a_lost_connection_the_download_continues_after_a_backoff() -> None:
     bench = downloading(voters=static_voters(1, 2))
     send = bench.last_send()
 
@@ -364,7 +364,7 @@ def test_a_lost_connection_is_waited_out() -> None:
     ],
     ids=["epoch", "offset", "before", "after", "empty", "too much", "other size", "negative size"],
 )
-def test_a_part_that_does_not_fit_is_refused_and_the_download_starts_over(bad: FetchSnapshotResponse) -> None:
+def test_an_unexpected_part_is_refused_and_the_download_restarts(bad: FetchSnapshotResponse) -> None:
     """A Java node dies of most of these."""
     bench = downloading(voters=static_voters(1, 2))
     answer(bench, part(0, b"abc"))
@@ -388,7 +388,7 @@ def test_a_part_without_a_request_is_noted() -> None:
 
 
 @pytest.mark.parametrize("topics", [0, 2])
-def test_an_answer_for_another_log_is_no_answer(topics: int) -> None:
+def test_an_answer_for_another_topic_is_no_success(topics: int) -> None:
     bench = downloading()
     good = part(0, b"abc").topics
     response = FetchSnapshotResponse(throttle_time_ms=0, error_code=0, topics=good * topics)
@@ -433,7 +433,7 @@ def test_another_leader_ends_the_download() -> None:
     assert isinstance(bench.last_send().request, FetchRequest)
 
 
-def test_a_part_is_a_sign_of_life() -> None:
+def test_a_part_restarts_the_fetch_timeout() -> None:
     bench = downloading()
     bench.wait(1500)
 
@@ -442,7 +442,7 @@ def test_a_part_is_a_sign_of_life() -> None:
     assert bench.role.state.fetch_deadline_ms == bench.now + 2000
 
 
-def test_a_snapshot_that_is_whole_when_another_leads_is_used() -> None:
+def test_a_download_that_completes_under_another_leader_is_used() -> None:
     bench = downloading()
     answer(bench, part(0, b"abcdef"))
     bench.step(PartWritten(1))
@@ -454,7 +454,7 @@ def test_a_snapshot_that_is_whole_when_another_leads_is_used() -> None:
     assert bench.replica.log.end == 15
 
 
-def test_a_snapshot_that_is_whole_when_an_election_is_under_way_is_not_used() -> None:
+def test_a_download_that_completes_during_an_election_is_not_used() -> None:
     """Whoever asked for votes has said how long its log is."""
     bench = downloading()
     answer(bench, part(0, b"abcdef"))
@@ -468,7 +468,7 @@ def test_a_snapshot_that_is_whole_when_an_election_is_under_way_is_not_used() ->
     assert bench.replica.log.end == 0
 
 
-def test_a_late_word_of_a_snapshot_is_ignored() -> None:
+def test_a_late_report_of_a_snapshot_is_ignored() -> None:
     bench = downloading()
     stored(bench)
     bench.settle()
@@ -476,7 +476,7 @@ def test_a_late_word_of_a_snapshot_is_ignored() -> None:
     assert bench.step(SnapshotStored(1, 6)) == []
 
 
-def test_a_voter_that_a_snapshot_makes_one_may_stand() -> None:
+def test_a_replica_that_becomes_a_voter_by_a_snapshot_may_start_an_election() -> None:
     bench = Bench(9, election=voted(5, 2))
     assert not bench.replica.is_voter
     answer(bench, fetch_response(5, 2, snapshot_id=WANTED))

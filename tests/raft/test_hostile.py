@@ -1,4 +1,4 @@
-"""Whatever peers say, a replica neither dies, nor spins, nor forgets what it promised."""
+"""Whatever peers send, a replica does not crash, loop, or lose saved state."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ LOG = log(20, (1, 0), (3, 8), snapshots=(snapshot(0, 0), snapshot(5, 1), snapsho
 
 
 class Peer:
-    """Says anything that the schemas allow, with numbers near those that matter."""
+    """Sends any message that the schemas allow, with numbers near the relevant ones."""
 
     def __init__(self, rng: Random, bench: Bench) -> None:
         self.rng = rng
@@ -184,7 +184,7 @@ ROLES = {
 
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("role", ROLES)
-def test_nothing_that_peers_say_kills_a_replica(role: str, seed: int) -> None:
+def test_no_message_of_a_peer_crashes_a_replica(role: str, seed: int) -> None:
     bench = ROLES[role]()
     peer = Peer(Random(f"{role}:{seed}"), bench)
     replica = bench.replica

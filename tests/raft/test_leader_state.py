@@ -29,7 +29,7 @@ def test_a_replica_at_the_leaders_end_is_caught_up_now() -> None:
     assert caught_up(progress) == (10, 5, 5)
 
 
-def test_a_replica_that_has_what_there_was_at_its_last_fetch_was_caught_up_then() -> None:
+def test_a_replica_that_has_the_leaders_end_of_its_last_fetch_was_caught_up_then() -> None:
     progress = Progress(key(2))
     progress.fetched(5, leader_end=10, now_ms=100)
 
@@ -47,7 +47,7 @@ def test_a_replica_that_lags_was_never_caught_up() -> None:
     assert caught_up(progress) == (9, 200, UNKNOWN)
 
 
-def test_a_replica_may_go_back() -> None:
+def test_the_progress_of_a_replica_may_decrease() -> None:
     """It lost its disk: what it acknowledged no longer counts (KAFKA-12181)."""
     progress = Progress(key(2))
     progress.fetched(10, leader_end=10, now_ms=5)
@@ -91,7 +91,7 @@ def test_a_leader_that_left_the_voters_is_an_observer_that_stays() -> None:
     assert state.observers[key(1)].endpoints == ()
 
 
-def test_of_too_many_observers_the_one_silent_for_longest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_observers_the_one_silent_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OBSERVERS_MAX", 2)
     state = leader_state()
     for number, replica_id in enumerate((100, 101, 102)):
@@ -121,7 +121,7 @@ def test_a_voter_whose_directory_becomes_known_keeps_its_progress() -> None:
     assert state.voters[2].end_offset == 7
 
 
-def test_a_voter_that_is_replaced_under_its_id_starts_anew() -> None:
+def test_a_voter_replaced_under_the_same_id_has_no_progress() -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
     state.voters[2].fetched(7, 10, now_ms=5)
     other = ReplicaKey(2, directory(9))
@@ -135,7 +135,7 @@ def test_a_voter_that_is_replaced_under_its_id_starts_anew() -> None:
 # The quorum
 
 
-def test_one_of_two_others_is_with_the_leader_a_majority() -> None:
+def test_the_leader_and_one_of_two_others_are_a_majority() -> None:
     state = leader_state()
 
     state.record_contact(key(2), 3000, now_ms=100)
@@ -143,7 +143,7 @@ def test_one_of_two_others_is_with_the_leader_a_majority() -> None:
     assert (state.quorum_deadline_ms, state.fetched_voters) == (3100, set())
 
 
-def test_of_five_voters_two_others_must_be_heard() -> None:
+def test_of_five_voters_two_others_must_fetch() -> None:
     state = leader_state(static_voters(1, 2, 3, 4, 5))
 
     state.record_contact(key(2), 3000, now_ms=100)
@@ -166,7 +166,7 @@ def test_a_leader_that_does_not_vote_needs_a_majority_without_itself() -> None:
 
 
 @pytest.mark.parametrize("stranger", [key(9), ReplicaKey(2, directory(9)), ReplicaKey(2)])
-def test_who_does_not_vote_is_not_heard(stranger: ReplicaKey) -> None:
+def test_fetches_of_non_voters_do_not_count(stranger: ReplicaKey) -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
 
     state.record_contact(stranger, 3000, now_ms=100)

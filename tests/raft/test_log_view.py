@@ -54,7 +54,7 @@ def test_a_log_without_snapshots_says_where_another_diverges(
         (25, 4, EpochEnd(25, 3)),
     ],
 )
-def test_who_lacks_what_is_gone_needs_the_newest_snapshot(
+def test_a_replica_below_the_log_start_needs_the_newest_snapshot(
     offset: int, epoch: int, expected: EpochEnd | SnapshotId | None
 ) -> None:
     trimmed = view(25, (2, 10), (3, 12), start=10, snapshots=((10, 2), (20, 3)))
@@ -103,7 +103,7 @@ def test_a_log_is_up_to_date_by_its_last_epoch_and_then_by_its_length(
         (EpochEnd(6, 3), 7),
     ],
 )
-def test_a_log_is_cut_at_the_end_of_what_it_shares_with_the_leader(diverging: EpochEnd, expected: int) -> None:
+def test_a_log_is_truncated_to_the_part_shared_with_the_leader(diverging: EpochEnd, expected: int) -> None:
     assert two_epochs().truncation(diverging) == expected
 
 
@@ -122,7 +122,7 @@ def test_truncation_drops_an_epoch_that_was_assigned_without_data() -> None:
     assert (cut.end, cut.epochs) == (7, [(1, 0), (2, 5)])
 
 
-def test_what_is_committed_is_never_cut() -> None:
+def test_committed_records_are_never_truncated() -> None:
     cut = two_epochs()
     cut.commit(6)
 
@@ -130,7 +130,7 @@ def test_what_is_committed_is_never_cut() -> None:
         cut.truncate(5)
 
 
-def test_what_is_committed_never_becomes_less() -> None:
+def test_the_committed_offset_never_decreases() -> None:
     cut = two_epochs()
     cut.commit(6)
 
@@ -164,7 +164,7 @@ def test_epochs_do_not_go_back() -> None:
         two_epochs().append(9, 1)
 
 
-def test_an_append_leaves_no_hole_and_no_overlap() -> None:
+def test_an_append_leaves_no_gap_and_no_overlap() -> None:
     with pytest.raises(AssertionError):
         two_epochs().append(7, 2)
 
@@ -195,7 +195,7 @@ def test_one_flush_covers_all_operations_up_to_its_number() -> None:
     assert grown.durable_end == 12
 
 
-def test_a_flush_of_what_was_cut_since_is_not_durable_log() -> None:
+def test_a_flush_of_truncated_records_does_not_count_as_durable() -> None:
     """The log grew to 10, was cut to 8 and grew to 9 otherwise; then the first flush comes."""
     grown = two_epochs()
     grown.append(10, 2)
@@ -225,7 +225,7 @@ def test_while_the_log_is_emptied_nothing_of_it_is_durable() -> None:
     assert (grown.start, grown.end, grown.epochs, grown.last_epoch) == (50, 50, [], 4)
 
 
-def test_a_cut_within_a_batch_takes_the_whole_batch() -> None:
+def test_a_truncation_within_a_batch_removes_the_batch() -> None:
     """The core asked for 6; the disk had a batch around it, and ends at 5."""
     cut = two_epochs()
     number, _ = cut.truncate(6)
@@ -235,7 +235,7 @@ def test_a_cut_within_a_batch_takes_the_whole_batch() -> None:
     assert (cut.end, cut.durable_end, cut.epochs, changed) == (5, 5, [(1, 0)], True)
 
 
-def test_a_flush_of_what_was_not_ordered_is_our_fault() -> None:
+def test_a_flush_that_was_not_ordered_fails_an_assertion() -> None:
     with pytest.raises(AssertionError):
         two_epochs().flushed(1, -1, -1)
 
@@ -251,7 +251,7 @@ def test_the_epoch_around_the_new_start_begins_there() -> None:
     assert (trimmed.start, trimmed.epochs) == (7, [(2, 7)])
 
 
-def test_the_log_does_not_start_above_what_is_committed() -> None:
+def test_the_log_does_not_start_above_the_committed_offset() -> None:
     trimmed = two_epochs()
     trimmed.commit(5)
 
@@ -278,16 +278,14 @@ def test_older_snapshots_are_forgotten_together() -> None:
     assert [each.id for each in stored.snapshots] == [(20, 2)]
 
 
-def test_what_a_snapshot_holds_is_committed() -> None:
+def test_records_in_a_snapshot_are_committed() -> None:
     assert view(30, (1, 0), snapshots=((20, 1),)).committed == 20
 
 
 @pytest.mark.parametrize(
     ("end", "start", "snapshots"), [(10, 5, ()), (10, 5, ((4, 1),)), (10, 11, ()), (10, 0, ((12, 1),))]
 )
-def test_a_directory_that_cannot_be_is_not_started_from(
-    end: int, start: int, snapshots: tuple[SnapshotId, ...]
-) -> None:
+def test_a_contradictory_directory_fails_an_assertion(end: int, start: int, snapshots: tuple[SnapshotId, ...]) -> None:
     with pytest.raises(AssertionError):
         view(end, (1, start), start=start, snapshots=snapshots)
 
@@ -327,9 +325,7 @@ def test_it_agrees_with_a_list_of_epochs_on_where_each_ends(epochs: list[int]) -
 
 
 @given(logs(), logs())
-def test_a_follower_that_is_cut_again_and_again_comes_to_a_prefix_of_the_leaders_log(
-    leader: list[int], follower: list[int]
-) -> None:
+def test_repeated_truncations_lead_to_a_prefix_of_the_leaders_log(leader: list[int], follower: list[int]) -> None:
     """KIP-279, and Raft's log matching: here a record is its epoch, so logs must agree on where an epoch begins."""
     # Records of one epoch come from one leader: make the follower's of a shared epoch begin where the leader's do.
     shared = 0

@@ -42,7 +42,7 @@ def test_the_answer_to_the_request_in_flight_makes_the_peer_ready() -> None:
     assert peers.take(2, number, 10) is None
 
 
-def test_answers_to_what_is_not_in_flight_are_none() -> None:
+def test_an_answer_without_a_request_in_flight_is_ignored() -> None:
     peers = new_peers()
     first = peers.sent(2, "first", 0)
     second = peers.sent(2, "second", 5)
@@ -53,7 +53,7 @@ def test_answers_to_what_is_not_in_flight_are_none() -> None:
     assert peers.take(2, second, 10) == "second"
 
 
-def test_an_answer_after_the_time_out_is_none() -> None:
+def test_an_answer_after_the_request_timeout_is_ignored() -> None:
     peers = new_peers()
     number = peers.sent(2, "request", 0)
 
@@ -62,7 +62,7 @@ def test_an_answer_after_the_time_out_is_none() -> None:
     assert not peers.is_waiting(2000)
 
 
-def test_a_request_that_waited_too_long_is_given_up_once() -> None:
+def test_a_timed_out_request_is_given_up_once() -> None:
     peers = new_peers()
     peers.sent(2, "request", 0)
 
@@ -71,7 +71,7 @@ def test_a_request_that_waited_too_long_is_given_up_once() -> None:
     assert not peers.give_up(2, 2000)
 
 
-def test_a_peer_that_failed_is_left_alone_for_a_moment() -> None:
+def test_a_peer_that_failed_has_a_backoff() -> None:
     peers = new_peers()
     peers.sent(2, "request", 0)
 

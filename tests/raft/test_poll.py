@@ -54,14 +54,14 @@ from tests.raft.building import (
         "candidate",
     ],
 )
-def test_who_has_nothing_to_hand_over_leaves_at_once(bench: Any) -> None:
+def test_a_replica_that_is_not_the_leader_shuts_down_at_once(bench: Any) -> None:
     leaving = bench()
 
     assert leaving.tell(ShutDown()) == [ShutdownComplete()]
     assert leaving.wait(10_000) == []
 
 
-def test_a_leader_resigns_and_leaves_when_another_leads() -> None:
+def test_a_leader_resigns_and_shuts_down_when_another_leads() -> None:
     bench = active(epoch=4)
 
     effects = bench.tell(ShutDown())
@@ -98,7 +98,7 @@ def test_a_leader_shuts_down_when_every_voter_has_acknowledged_or_is_gone() -> N
     assert isinstance(bench.role, Resigned)
 
 
-def test_who_leaves_votes_all_the_same() -> None:
+def test_a_replica_that_shuts_down_still_votes() -> None:
     bench = unattached(epoch=4)
     bench.tell(ShutDown())
 
@@ -106,7 +106,7 @@ def test_who_leaves_votes_all_the_same() -> None:
     assert bench.ask(vote_request(6, 3)) == vote_response(6, granted=True)
 
 
-def test_a_leader_that_leaves_serves_no_fetch() -> None:
+def test_a_leader_that_shuts_down_serves_no_fetch() -> None:
     bench = active(epoch=4)
     bench.replica.shutting_down = True
 
@@ -118,7 +118,7 @@ def test_a_leader_that_leaves_serves_no_fetch() -> None:
 # When it wants to be woken
 
 
-def test_a_leader_wakes_for_what_is_due_next() -> None:
+def test_the_deadline_of_a_leader_is_the_next_due_work() -> None:
     bench = active(epoch=4)
     role = bench.role
     assert isinstance(role, Leader)
@@ -126,13 +126,13 @@ def test_a_leader_wakes_for_what_is_due_next() -> None:
     assert bench.replica.deadline_ms == min(role.state.parked_deadline_ms, role.state.begin_deadline_ms)
 
 
-def test_a_follower_wakes_for_its_request_and_its_leader() -> None:
+def test_the_deadline_of_a_follower_is_its_request_or_fetch_timeout() -> None:
     bench = follower(leader=2, request_timeout_ms=700)
 
     assert bench.replica.deadline_ms == 700
 
 
-def test_an_idle_replica_does_not_wake_in_vain() -> None:
+def test_an_idle_replica_has_no_needless_deadline() -> None:
     bench = follower(9, leader=2)
     woken = 0
     while bench.now < 60_000:
@@ -145,14 +145,14 @@ def test_an_idle_replica_does_not_wake_in_vain() -> None:
     assert woken < 200
 
 
-def test_a_replica_that_has_left_does_not_wake() -> None:
+def test_a_replica_that_shut_down_has_no_deadline() -> None:
     bench = follower(leader=2)
     bench.tell(ShutDown())
 
     assert bench.replica.deadline_ms > 50_000
 
 
-def test_who_held_back_wakes_when_that_is_over() -> None:
+def test_a_yielding_prospective_has_the_end_of_the_yield_as_deadline() -> None:
     bench = prospective(2, epoch=4)
     bench.ask(vote_request(4, 1, pre_vote=True))
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
@@ -160,7 +160,7 @@ def test_who_held_back_wakes_when_that_is_over() -> None:
     assert bench.replica.deadline_ms == bench.role.tally.held_until_ms
 
 
-def test_what_was_long_overdue_is_done_in_one_step() -> None:
+def test_overdue_work_is_done_in_one_step() -> None:
     """The process was stopped for an hour."""
     bench = active(epoch=4)
     bench.now += 3_600_000
@@ -173,5 +173,5 @@ def test_what_was_long_overdue_is_done_in_one_step() -> None:
     assert not isinstance(bench.role, Unattached)
 
 
-def test_a_leader_with_others_was_elected_by_them() -> None:
+def test_a_leader_with_other_voters_was_elected_by_them() -> None:
     assert leader(epoch=4).role.state.granting == (1, 2)

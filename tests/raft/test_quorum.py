@@ -1,4 +1,4 @@
-"""Whole quorums: what Kafka's simulation of raft shows, and lives full of accidents (`RaftEventSimulationTest`)."""
+"""Whole quorums: the cases of Kafka's simulation of raft, and runs with random faults (`RaftEventSimulationTest`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.raft.world import Node, Rules, World
 
 
 def lively(world: World, ms: int, every_ms: int = 6) -> None:
-    """Whoever leads appends a record every few milliseconds."""
+    """The leader appends a record every few milliseconds."""
     end = world.now + ms
     while world.now < end:
         world.run(world.rng.randint(1, every_ms))
@@ -21,7 +21,7 @@ def lively(world: World, ms: int, every_ms: int = 6) -> None:
 
 
 def caught_up(world: World) -> bool:
-    """All that are up have what is committed, and agree on who leads."""
+    """All running replicas have all committed records, and agree on the leader."""
     leader = world.leader
     return leader is not None and all(
         node.applied >= world.committed and node.replica.leader_id == leader.id
@@ -31,7 +31,7 @@ def caught_up(world: World) -> bool:
 
 
 def settle(world: World) -> Node:
-    """Nothing disturbs any more, and another record is committed everywhere."""
+    """No more faults, and another record is committed everywhere."""
     leader = world.elect()
     world.run_until(lambda: caught_up(world))
     goal = world.committed
@@ -68,7 +68,7 @@ def test_a_killed_leader_is_replaced_within_a_few_round_trips_and_no_vote_is_spl
     assert list(world.leaders) == [1, 2]
 
 
-def test_of_five_voters_a_killed_leader_is_mostly_replaced_as_soon() -> None:
+def test_with_five_voters_a_killed_leader_is_mostly_replaced_as_fast() -> None:
     """Of four that see it at once two may stand, now and then: then there is one more election."""
     took = []
     for seed in range(12):
@@ -80,7 +80,7 @@ def test_of_five_voters_a_killed_leader_is_mostly_replaced_as_soon() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_leader_whose_host_is_gone_is_replaced_after_the_fetch_time_out(seed: int) -> None:
+def test_a_leader_without_power_is_replaced_after_the_fetch_timeout(seed: int) -> None:
     world = World(3, seed=seed, rules=Rules(refuses=False)).boot()
     world.crash(settle(world).id)
 
@@ -89,7 +89,7 @@ def test_a_leader_whose_host_is_gone_is_replaced_after_the_fetch_time_out(seed: 
     assert 1000 < took < 8000
 
 
-def test_a_killed_leader_comes_back_as_a_follower() -> None:
+def test_a_killed_leader_restarts_as_a_follower() -> None:
     world = World(3).boot()
     killed = settle(world)
     world.crash(killed.id)
@@ -111,7 +111,7 @@ def test_a_leader_that_restarts_at_once_hands_over() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 5])
-def test_after_a_crash_of_all_a_majority_goes_on_with_all_that_was_committed(count: int) -> None:
+def test_after_a_crash_of_all_a_majority_has_all_committed_records(count: int) -> None:
     world = World(count).boot()
     settle(world)
     lively(world, 300)
@@ -125,7 +125,7 @@ def test_after_a_crash_of_all_a_majority_goes_on_with_all_that_was_committed(cou
     assert world.history[: len(committed)] == committed
 
 
-def test_a_leader_that_is_cut_off_is_replaced_and_steps_down() -> None:
+def test_a_leader_that_is_cut_off_is_replaced_and_resigns() -> None:
     world = World(3, rules=Rules(refuses=False)).boot()
     old = settle(world)
     world.cut(old.id)
@@ -138,7 +138,7 @@ def test_a_leader_that_is_cut_off_is_replaced_and_steps_down() -> None:
     settle(world)
 
 
-def test_of_a_quorum_that_is_split_the_larger_part_goes_on() -> None:
+def test_the_larger_part_of_a_split_quorum_goes_on() -> None:
     world = World(5, rules=Rules(refuses=False)).boot()
     settle(world)
     world.cut(1, 2)
@@ -168,7 +168,7 @@ def test_a_follower_that_is_cut_off_does_not_disturb_when_it_returns(seed: int) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_ring_in_which_a_follower_does_not_hear_the_leader_stays_with_it(seed: int) -> None:
+def test_the_leader_stays_if_one_of_two_followers_cannot_reach_it(seed: int) -> None:
     world = World(3, seed=seed, rules=Rules(refuses=False)).boot()
     first = settle(world)
     deaf, _ = (each for each in world.nodes if each != first.id)
@@ -212,7 +212,7 @@ def test_a_leader_that_resigns_goes_on_as_a_voter() -> None:
     assert old.values == world.history
 
 
-def test_replicas_that_were_away_start_from_a_snapshot() -> None:
+def test_replicas_that_were_down_start_from_a_snapshot() -> None:
     world = World(
         3, observers=1, rules=Rules(snapshot_every=20), retention_bytes_max=500, clean_interval_ms=500,
         fetch_snapshot_bytes_max=64,
@@ -231,7 +231,7 @@ def test_replicas_that_were_away_start_from_a_snapshot() -> None:
     assert ("snapshot_stored" in {name for _, name, _ in world.notes}) is True
 
 
-def test_questions_of_leadership_are_answered_within_a_round_trip() -> None:
+def test_leadership_is_confirmed_within_a_round_trip() -> None:
     world = World(3).boot()
     leader = settle(world)
 
@@ -243,7 +243,7 @@ def test_questions_of_leadership_are_answered_within_a_round_trip() -> None:
     assert took <= 2
 
 
-def test_with_slow_disks_much_is_flushed_at_once() -> None:
+def test_with_slow_disks_one_flush_covers_many_appends() -> None:
     world = World(3, rules=Rules(flush_ms=(20, 20))).boot()
     settle(world)
     before = world.committed
@@ -254,7 +254,7 @@ def test_with_slow_disks_much_is_flushed_at_once() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_life_full_of_accidents_ends_well(seed: int) -> None:
+def test_a_quorum_recovers_after_many_random_faults(seed: int) -> None:
     """Crashes, cuts one way and both, lost messages, slow links and disks, resignations, snapshots.
 
     The world checks after each step; here, that all is well when the accidents end. A seed that fails can be run alone.
@@ -297,7 +297,7 @@ def test_a_life_full_of_accidents_ends_well(seed: int) -> None:
 
 
 def accident(world: World, rng: Random) -> None:
-    """Something happens; mostly, records are appended."""
+    """A random event; mostly, records are appended."""
     chance = rng.random()
     if chance < 0.05:
         node = rng.choice(list(world.nodes.values()))

@@ -57,7 +57,7 @@ def replica(quorum: str, node: int, folder: Path) -> Replica:
         ("4.3-dynamic", 3, "Resigned", 2, 3, True, 1),
     ],
 )
-def test_a_replica_is_what_stock_kafka_left(
+def test_a_replica_starts_with_the_state_of_stock_kafka(
     quorum: str, node: int, role: str, epoch: int, leader: int, is_voter: bool, kraft_version: int, tmp_path: Path
 ) -> None:
     ours = replica(quorum, node, tmp_path)
@@ -88,7 +88,7 @@ def test_the_state_machine_starts_from_the_newest_snapshot(tmp_path: Path) -> No
     assert ours.log.snapshots[-1].id == (1036, 2)
 
 
-def test_quorum_state_is_written_in_the_version_that_the_log_asks_for(tmp_path: Path) -> None:
+def test_quorum_state_has_the_version_for_the_kraft_version_of_the_log(tmp_path: Path) -> None:
     static = start(replica("4.3-static", 1, tmp_path / "static"), 0)
     dynamic = start(replica("4.3-dynamic", 1, tmp_path / "dynamic"), 0)
 

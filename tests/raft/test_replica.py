@@ -34,7 +34,7 @@ def asks(number: int, epoch: int, candidate: int) -> Requested:
 # What waits for a save
 
 
-def test_nothing_overtakes_a_save() -> None:
+def test_no_effect_overtakes_a_save() -> None:
     bench = unattached(epoch=1)
 
     first = bench.step(asks(1, 2, 3))
@@ -71,7 +71,7 @@ def test_of_the_roles_of_one_step_the_last_is_saved() -> None:
     assert [each for each in bench.seen if isinstance(each, SaveElection)] == [SaveElection(1, 1, 1, None, 0, (1,))]
 
 
-def test_what_is_saved_already_is_not_saved_again() -> None:
+def test_saved_state_is_not_saved_again() -> None:
     bench = follower(leader=2, epoch=4)
 
     bench.wait(2000)
@@ -82,7 +82,7 @@ def test_what_is_saved_already_is_not_saved_again() -> None:
     assert len([each for each in bench.seen if isinstance(each, SaveElection)]) == 1
 
 
-def test_the_file_is_of_the_version_that_the_log_asks_for() -> None:
+def test_the_saved_version_follows_the_kraft_version_of_the_log() -> None:
     recovered = Recovered(voter_sets=((-1, dynamic_voters(1, 2)),), kraft_versions=((-1, 1),))
     bench = Bench(recovered=recovered)
 
@@ -92,7 +92,7 @@ def test_the_file_is_of_the_version_that_the_log_asks_for() -> None:
 # What the state machine is told of leaders
 
 
-def test_it_is_notified_of_each_epoch_and_of_its_leader_once_each() -> None:
+def test_the_state_machine_is_notified_once_of_each_epoch_and_leader() -> None:
     bench = unattached(epoch=1)
 
     bench.ask(vote_request(2, 3))
@@ -103,11 +103,11 @@ def test_it_is_notified_of_each_epoch_and_of_its_leader_once_each() -> None:
     assert leader_changes(bench) == [(1, None, -1), (2, None, -1), (2, 3, -1), (3, 2, -1)]
 
 
-def test_it_is_not_notified_of_an_epoch_without_news() -> None:
+def test_the_state_machine_is_not_notified_again_of_the_same_epoch() -> None:
     assert leader_changes(Bench()) == []
 
 
-def test_it_is_notified_of_its_leadership_when_the_whole_log_is_committed() -> None:
+def test_the_state_machine_is_notified_of_leadership_when_the_whole_log_is_committed() -> None:
     bench = leader(epoch=5, recovered=log(7, (1, 0)))
     before = leader_changes(bench)
 
@@ -123,7 +123,7 @@ def test_it_is_notified_of_its_leadership_when_the_whole_log_is_committed() -> N
     assert told[-2:] == [HighWatermark(8), LeaderChanged(5, 1, 8)]
 
 
-def test_it_is_notified_at_once_that_it_is_no_longer_the_leader() -> None:
+def test_the_state_machine_is_notified_at_once_of_lost_leadership() -> None:
     """Kafka tells it with the next epoch; until then its writes would be refused one by one."""
     bench = active(epoch=5)
 
@@ -150,14 +150,14 @@ def test_a_leader_that_restarts_is_not_notified_of_the_epoch_it_led() -> None:
 # What it is told of the log
 
 
-def test_it_starts_from_the_newest_snapshot() -> None:
+def test_the_state_machine_starts_from_the_newest_snapshot_of_the_log() -> None:
     bench = Bench(recovered=log(20, (1, 0), snapshots=(snapshot(0, 0), snapshot(7, 1), snapshot(15, 1))))
 
     assert [each for each in bench.first if isinstance(each, LoadSnapshot)] == [LoadSnapshot(SnapshotId(15, 1))]
     assert bench.replica.high_watermark is None
 
 
-def test_what_the_formatter_wrote_is_a_snapshot_too() -> None:
+def test_the_formatters_snapshot_is_loaded_too() -> None:
     bench = Bench(recovered=log(0, snapshots=(snapshot(0, 0),)))
 
     assert LoadSnapshot(SnapshotId(0, 0)) in bench.first
@@ -172,7 +172,7 @@ def test_a_high_watermark_below_the_known_one_is_not_notified() -> None:
     assert [each for each in low + high if isinstance(each, HighWatermark)] == [HighWatermark(17)]
 
 
-def test_a_new_leader_tells_nothing_before_its_epoch_has_committed() -> None:
+def test_a_new_leader_has_no_high_watermark_before_it_commits_a_record_of_its_epoch() -> None:
     bench = follower(leader=2, epoch=4, recovered=log(7, (1, 0)))
     bench.answer(bench.last_send(), fetch_response(4, 2, high_watermark=7))
     bench.wait(2000)
@@ -186,7 +186,7 @@ def test_a_new_leader_tells_nothing_before_its_epoch_has_committed() -> None:
 # What else may be read
 
 
-def test_snapshots_get_the_voters_of_where_they_end() -> None:
+def test_a_snapshot_has_the_voters_as_of_its_end() -> None:
     recovered = log(20, (1, 0))
     recovered.voter_sets = ((3, dynamic_voters(1)), (9, dynamic_voters(1, 2)))
     recovered.kraft_versions = ((2, 1),)
@@ -201,14 +201,14 @@ def test_snapshots_get_the_voters_of_where_they_end() -> None:
     ]
 
 
-def test_voters_of_the_log_take_the_place_of_the_configured_ones() -> None:
+def test_voters_of_the_log_replace_the_configured_ones() -> None:
     recovered = Recovered(voter_sets=((-1, dynamic_voters(1, 2)),), kraft_versions=((-1, 1),))
     replica = Bench(recovered=recovered).replica
 
     assert (replica.voters, replica.kraft_version, replica.is_voter) == (dynamic_voters(1, 2), 1, True)
 
 
-def test_a_directory_that_the_voters_do_not_name_does_not_vote() -> None:
+def test_a_replica_with_another_directory_id_is_not_a_voter() -> None:
     recovered = Recovered(voter_sets=((-1, dynamic_voters(2, 3)),), kraft_versions=((-1, 1),))
 
     assert not Bench(1, recovered=recovered).replica.is_voter

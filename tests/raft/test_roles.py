@@ -66,7 +66,7 @@ def test_no_role_follows_one_of_a_higher_epoch(old: Any, new: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [Unattached, Prospective, Follower])
-def test_a_vote_is_kept_within_its_epoch_and_gone_after_it(kind: Any) -> None:
+def test_a_vote_is_kept_within_its_epoch_only(kind: Any) -> None:
     before = role(Prospective, 5, 2, voted=key(3))
 
     with pytest.raises(AssertionError):
@@ -96,10 +96,10 @@ def test_a_replica_starts_neither_as_leader_nor_as_prospective(kind: Any) -> Non
 
 
 @pytest.mark.parametrize("kind", [Unattached, Candidate, Follower, Resigned])
-def test_a_replica_starts_as_what_its_quorum_state_says(kind: Any) -> None:
+def test_a_replica_starts_in_the_role_of_its_quorum_state(kind: Any) -> None:
     check_change(None, role(kind, 5))
 
 
-def test_roles_are_equal_by_what_they_say_not_by_what_they_count() -> None:
+def test_equality_of_roles_ignores_their_mutable_state() -> None:
     assert role(Candidate, 5) == role(Candidate, 5)
     assert role(Follower, 5, 2) != role(Follower, 5, 3)

@@ -12,7 +12,7 @@ def test_a_sole_voter_proves_its_leadership_itself() -> None:
     assert rounds.take_confirmed((1,), own_id=1) == [70]
 
 
-def test_a_question_is_answered_by_a_fetch_after_an_answer_after_it() -> None:
+def test_a_fetch_after_an_answer_after_the_request_proves_leadership() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.answered(22)
@@ -22,7 +22,7 @@ def test_a_question_is_answered_by_a_fetch_after_an_answer_after_it() -> None:
     assert (before, rounds.take_confirmed(VOTERS, own_id=1)) == ([], [70])
 
 
-def test_a_fetch_that_may_have_left_before_the_question_proves_nothing() -> None:
+def test_a_fetch_that_may_have_left_before_the_request_proves_nothing() -> None:
     rounds = Rounds()
     rounds.answered(22)
     rounds.ask(70)
@@ -64,7 +64,7 @@ def test_a_leader_that_does_not_vote_is_no_proof() -> None:
     assert rounds.take_confirmed((2, 3, 4), own_id=1) == []
 
 
-def test_one_round_answers_all_questions_before_it() -> None:
+def test_one_round_confirms_all_requests_before_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.ask(71)
@@ -76,7 +76,7 @@ def test_one_round_answers_all_questions_before_it() -> None:
     assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
-def test_an_open_question_wants_an_answer_on_each_connection_once() -> None:
+def test_a_pending_confirmation_needs_one_answer_per_connection() -> None:
     rounds = Rounds()
     idle = rounds.needs_answer(22)
     rounds.ask(70)
@@ -99,7 +99,7 @@ def test_a_peer_that_does_not_wait_for_answers_proves_nothing() -> None:
     assert rounds.take_confirmed(VOTERS, own_id=1) == []
 
 
-def test_what_is_known_of_a_connection_ends_with_it() -> None:
+def test_the_rounds_of_a_connection_end_with_it() -> None:
     rounds = Rounds()
     rounds.ask(70)
     rounds.answered(22)

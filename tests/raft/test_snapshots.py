@@ -36,7 +36,7 @@ def stored(bench: Bench) -> list[SnapshotId]:
 # Taking
 
 
-def test_a_snapshot_of_what_is_committed_is_kept() -> None:
+def test_a_snapshot_of_committed_records_is_registered() -> None:
     bench = committed()
 
     taken(bench, 10, 3)
@@ -46,12 +46,12 @@ def test_a_snapshot_of_what_is_committed_is_kept() -> None:
 
 
 @pytest.mark.parametrize(("end", "epoch"), [(8, 1), (20, 3), (5, 1)])
-def test_a_snapshot_may_be_taken_where_the_log_says(end: int, epoch: int) -> None:
+def test_a_snapshot_may_end_where_a_batch_ends(end: int, epoch: int) -> None:
     assert may_take(committed().replica, SnapshotId(end, epoch))
 
 
 @pytest.mark.parametrize(("end", "epoch"), [(21, 3), (10, 1), (8, 3), (10, 2), (20, 5)])
-def test_a_snapshot_that_the_log_denies_is_our_fault(end: int, epoch: int) -> None:
+def test_a_snapshot_that_contradicts_the_log_fails_an_assertion(end: int, epoch: int) -> None:
     bench = committed()
     wrong = SnapshotId(end, epoch)
 
@@ -62,7 +62,7 @@ def test_a_snapshot_that_the_log_denies_is_our_fault(end: int, epoch: int) -> No
             may_take(bench.replica, wrong)
 
 
-def test_more_than_is_committed_may_not_be_taken() -> None:
+def test_a_snapshot_of_uncommitted_records_fails_an_assertion() -> None:
     with pytest.raises(AssertionError):
         may_take(committed(high_watermark=10).replica, SnapshotId(15, 3))
 
@@ -85,7 +85,7 @@ def test_a_snapshot_from_before_the_log_is_deleted() -> None:
     assert not may_take(bench.replica, SnapshotId(7, 1))
 
 
-def test_what_was_said_of_voters_before_it_is_forgotten() -> None:
+def test_a_snapshot_replaces_earlier_voter_sets() -> None:
     recovered = log(20, (1, 0), (3, 8))
     recovered.voter_sets = ((2, dynamic_voters(1)), (5, dynamic_voters(1, 2)), (12, dynamic_voters(1, 2, 3)))
     recovered.kraft_versions = ((1, 1),)
@@ -122,14 +122,14 @@ def wait(bench: Bench, ms: int) -> list[Any]:
     return effects
 
 
-def test_what_is_neither_large_nor_old_stays() -> None:
+def test_a_log_within_the_limits_is_not_cleaned() -> None:
     bench = three()
 
     assert cleaned(wait(bench, 3000)) == []
     assert len(stored(bench)) == 3
 
 
-def test_what_is_too_large_goes_step_by_step() -> None:
+def test_a_log_that_is_too_large_is_cleaned_step_by_step() -> None:
     bench = three(retention_bytes_max=250)
     bench.replica.log.bytes = 90
     bench.wait(999)
@@ -146,7 +146,7 @@ def test_what_is_too_large_goes_step_by_step() -> None:
     assert stored(bench) == [SnapshotId(10, 3), SnapshotId(15, 3)]
 
 
-def test_what_is_still_too_large_goes_on_when_the_new_size_is_known() -> None:
+def test_cleaning_continues_when_the_new_size_is_known() -> None:
     bench = three(retention_bytes_max=150)
     bench.replica.log.bytes = 90
 
@@ -159,7 +159,7 @@ def test_what_is_still_too_large_goes_on_when_the_new_size_is_known() -> None:
     assert stored(bench) == [SnapshotId(15, 3)]
 
 
-def test_the_newest_snapshot_stays_however_large_it_is() -> None:
+def test_the_newest_snapshot_is_never_deleted() -> None:
     bench = three(retention_bytes_max=0)
 
     wait(bench, 5000)
@@ -168,7 +168,7 @@ def test_the_newest_snapshot_stays_however_large_it_is() -> None:
     assert bench.replica.log.start == 15
 
 
-def test_what_is_too_old_goes_at_once() -> None:
+def test_all_snapshots_that_are_too_old_are_deleted_at_once() -> None:
     old = (
         snapshot(5, 1, timestamp_ms=1000),
         snapshot(10, 3, timestamp_ms=2000),
@@ -187,7 +187,7 @@ def test_what_is_too_old_goes_at_once() -> None:
 
 
 @pytest.mark.parametrize("config", [{"retention_bytes_max": -1, "retention_ms": 10**15}, {"retention_ms": -1}])
-def test_a_negative_limit_is_none(config: dict[str, int]) -> None:
+def test_a_negative_limit_means_no_limit(config: dict[str, int]) -> None:
     bench = three(**config)
     bench.tell(WallClock(10**12))
     bench.replica.log.bytes = 1
@@ -195,7 +195,7 @@ def test_a_negative_limit_is_none(config: dict[str, int]) -> None:
     assert cleaned(wait(bench, 2000)) == []
 
 
-def test_nothing_goes_before_it_is_known_to_be_committed() -> None:
+def test_nothing_is_cleaned_before_it_is_known_to_be_committed() -> None:
     bench = follower(
         leader=2,
         epoch=5,
@@ -207,7 +207,7 @@ def test_nothing_goes_before_it_is_known_to_be_committed() -> None:
     assert cleaned(bench.wait(500)) == []
 
 
-def test_it_is_looked_at_once_in_an_interval() -> None:
+def test_cleaning_runs_once_per_interval() -> None:
     bench = three(retention_bytes_max=0)
 
     assert cleaned(bench.wait(999)) == []

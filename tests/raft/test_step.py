@@ -37,11 +37,11 @@ from tests.raft.building import (
 )
 
 
-def test_each_input_has_its_function() -> None:
+def test_each_input_class_has_a_function() -> None:
     assert set(step.INPUTS) == set(inputs.Input.__args__)  # type: ignore[attr-defined]
 
 
-def test_each_effect_is_of_the_seam() -> None:
+def test_each_effect_class_is_defined_in_effects() -> None:
     made = {each for each in vars(effects).values() if isinstance(each, type) and each.__module__ == "raft.effects"}
 
     assert made == set(effects.Effect.__args__)  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ def test_time_alone_changes_nothing_before_something_is_due() -> None:
 # A connection that is refused: raft/DESIGN.md
 
 
-def test_a_follower_whose_leader_is_gone_asks_for_pre_votes_at_once() -> None:
+def test_a_follower_whose_leader_refuses_connections_asks_for_pre_votes_at_once() -> None:
     bench = follower(leader=2, epoch=4)
 
     told = bench.tell(Refused(2))
@@ -66,14 +66,14 @@ def test_a_follower_whose_leader_is_gone_asks_for_pre_votes_at_once() -> None:
     assert bench.replica.epoch == 4
 
 
-def test_another_voter_that_is_gone_is_no_reason() -> None:
+def test_a_refusal_by_another_voter_starts_no_pre_vote() -> None:
     bench = follower(leader=2, epoch=4)
 
     assert bench.tell(Refused(3)) == []
     assert isinstance(bench.role, Follower)
 
 
-def test_it_can_be_turned_off() -> None:
+def test_the_early_pre_vote_can_be_disabled() -> None:
     bench = follower(leader=2, epoch=4, pre_vote_on_lost_connection=False)
 
     bench.tell(Refused(2))
@@ -81,7 +81,7 @@ def test_it_can_be_turned_off() -> None:
     assert isinstance(bench.role, Follower)
 
 
-def test_an_observer_whose_leader_is_gone_goes_on_seeking() -> None:
+def test_an_observer_whose_leader_refuses_connections_looks_for_the_leader() -> None:
     bench = follower(9, leader=2, epoch=4)
 
     bench.tell(Refused(2))
@@ -89,7 +89,7 @@ def test_an_observer_whose_leader_is_gone_goes_on_seeking() -> None:
     assert isinstance(bench.role, Follower)
 
 
-def test_who_leaves_asks_for_nothing() -> None:
+def test_a_replica_that_shuts_down_asks_for_no_votes() -> None:
     bench = follower(leader=2, epoch=4)
     bench.tell(ShutDown())
 
@@ -167,12 +167,12 @@ def test_after_resigning_it_votes_in_later_epochs_and_not_in_its_own() -> None:
     assert later == vote_response(5, granted=True)
 
 
-def test_a_connection_that_is_gone_is_news_to_a_leader_alone() -> None:
+def test_only_a_leader_reacts_to_a_closed_connection() -> None:
     for bench in (follower(leader=2), unattached(), leader()):
         assert bench.tell(Disconnected(5)) == []
 
 
-def test_a_flush_commits_what_a_leader_waited_for() -> None:
+def test_a_flush_of_the_leader_commits_records() -> None:
     bench = leader(settled=True)
     replica = bench.replica
     bench.ask(fetch_request(2, 3, 1, 2))
@@ -182,21 +182,21 @@ def test_a_flush_commits_what_a_leader_waited_for() -> None:
     assert isinstance(replica.log, LogView)
 
 
-def test_a_flush_of_what_was_not_ordered_is_our_fault() -> None:
+def test_a_flush_that_was_not_ordered_fails_an_assertion() -> None:
     with pytest.raises(AssertionError):
         follower(leader=2).tell(Flushed(5))
 
 
-def test_a_request_that_is_not_the_quorums_is_our_fault() -> None:
+def test_a_request_of_another_api_fails_an_assertion() -> None:
     with pytest.raises(KeyError):
         follower(leader=2).tell(Requested(Source(1, 0), object(), 0))
 
 
-def test_a_save_that_is_over_says_nothing_new() -> None:
+def test_a_repeated_save_report_is_ignored() -> None:
     assert follower(leader=2).tell(Saved(1)) == []
 
 
-def test_after_a_failure_of_another_kind_the_peer_rests() -> None:
+def test_after_another_failure_the_peer_has_a_backoff() -> None:
     bench = prospective(epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
 

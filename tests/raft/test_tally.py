@@ -14,7 +14,7 @@ def tally(count: int, *answers: tuple[int, bool]) -> Tally:
     return counted
 
 
-def test_it_begins_with_ones_own_vote() -> None:
+def test_a_tally_begins_with_the_own_vote() -> None:
     counted = tally(3)
 
     assert counted.granting == (1,)
@@ -42,7 +42,7 @@ def test_a_sole_voter_has_won() -> None:
         (5, [(2, False), (3, False), (4, False)], False, True),
     ],
 )
-def test_a_majority_wins_and_what_cannot_become_one_has_lost(
+def test_an_election_is_won_by_a_majority_and_lost_when_none_is_possible(
     count: int, answers: list[tuple[int, bool]], is_won: bool, is_lost: bool
 ) -> None:
     counted = tally(count, *answers)
@@ -57,16 +57,16 @@ def test_a_voter_counts_once() -> None:
     assert not counted.is_won
 
 
-def test_a_later_answer_takes_the_place_of_the_earlier() -> None:
+def test_a_later_answer_replaces_the_earlier() -> None:
     assert tally(3, (2, False), (2, True)).is_won
     assert not tally(3, (2, True), (2, False)).is_won
 
 
-def test_who_does_not_vote_is_not_counted() -> None:
+def test_answers_of_non_voters_are_not_counted() -> None:
     assert tally(3, (9, True)).granting == (1,)
 
 
-def test_a_voter_that_changed_its_mind_since_it_refused_is_asked_again() -> None:
+def test_a_voter_that_may_now_grant_is_asked_again() -> None:
     counted = tally(3, (2, False))
 
     counted.ask_again(2)
@@ -75,7 +75,7 @@ def test_a_voter_that_changed_its_mind_since_it_refused_is_asked_again() -> None
     assert counted.answer_of(2) is None
 
 
-def test_a_voter_that_changes_its_mind_before_its_refusal_comes_is_asked_again_once() -> None:
+def test_a_voter_is_asked_again_once_if_its_outdated_refusal_comes_later() -> None:
     counted = tally(3)
     counted.ask_again(2)
 

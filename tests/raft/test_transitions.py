@@ -46,7 +46,7 @@ def test_without_quorum_state_no_leader_and_no_vote_is_known() -> None:
     assert bench.first[0] == SaveElection(1, 0, None, None, 0, (1, 2, 3))
 
 
-def test_a_log_of_a_later_epoch_than_quorum_state_tells_the_epoch_and_no_vote() -> None:
+def test_a_log_of_a_later_epoch_than_quorum_state_gives_the_epoch_without_a_vote() -> None:
     bench = Bench(recovered=log(9, (1, 0), (6, 5)), election=voted(4, 2, key(3)))
 
     assert bench.role == Unattached(6, None, None, bench.role.election_deadline_ms)
@@ -60,7 +60,7 @@ def test_without_a_leader_the_vote_is_kept(vote: ReplicaKey | None) -> None:
 
 
 @pytest.mark.parametrize("vote", [key(1), ReplicaKey(1)])
-def test_who_voted_for_itself_stands_again_in_the_same_epoch(vote: ReplicaKey) -> None:
+def test_a_candidate_that_restarts_is_candidate_in_the_same_epoch(vote: ReplicaKey) -> None:
     bench = Bench(election=voted(4, None, vote))
 
     assert (type(bench.role), bench.role.epoch, bench.role.voted) == (Candidate, 4, key(1))
@@ -79,7 +79,7 @@ def test_a_vote_of_another_directory_of_our_id_is_not_ours() -> None:
 
 
 @pytest.mark.parametrize("vote", [None, key(3), key(1)])
-def test_a_leader_that_is_known_is_followed(vote: ReplicaKey | None) -> None:
+def test_a_known_leader_is_followed_at_the_start(vote: ReplicaKey | None) -> None:
     election = voted(4, 2, vote)
     bench = Bench(election=election)
 
@@ -91,14 +91,14 @@ def test_a_leader_that_is_known_is_followed(vote: ReplicaKey | None) -> None:
         assert bench.role.state.fetch_deadline_ms == 2000
 
 
-def test_a_leader_without_an_endpoint_is_remembered_and_looked_for() -> None:
+def test_a_known_leader_without_an_endpoint_is_looked_for() -> None:
     bench = Bench(election=voted(4, 9, key(3)))
 
     assert bench.role == Unattached(4, 9, key(3), bench.role.election_deadline_ms)
     assert bench.sends() != []
 
 
-def test_who_led_leads_no_more() -> None:
+def test_a_former_leader_starts_as_resigned() -> None:
     bench = Bench(election=voted(4, 1))
 
     assert bench.role == Resigned(4, 1, (endpoint(1),), bench.role.election_deadline_ms, (), [])
@@ -121,7 +121,7 @@ def test_a_sole_voter_that_followed_leads_at_once() -> None:
     assert (type(bench.role), bench.role.epoch) == (Leader, 5)
 
 
-def test_who_knows_no_leader_at_the_start_does_not_wait_long() -> None:
+def test_a_voter_without_a_leader_has_a_short_first_election_timeout() -> None:
     """Pre-votes disturb nobody, so a cold start need not take an election timeout."""
     deadlines = [Bench(seed=seed).role.election_deadline_ms for seed in range(30)]
 
@@ -129,11 +129,11 @@ def test_who_knows_no_leader_at_the_start_does_not_wait_long() -> None:
     assert max(deadlines) < 100
 
 
-def test_the_first_time_out_is_no_longer_than_the_others() -> None:
+def test_the_first_election_timeout_is_not_longer_than_the_others() -> None:
     assert Bench(election_timeout_ms=10).role.election_deadline_ms < 20
 
 
-def test_an_observer_never_stands() -> None:
+def test_an_observer_never_starts_an_election() -> None:
     bench = unattached(9, epoch=4)
 
     bench.wait(100_000)
@@ -144,7 +144,7 @@ def test_an_observer_never_stands() -> None:
 # Timers
 
 
-def test_a_higher_epoch_does_not_put_off_an_election_that_is_waited_for() -> None:
+def test_a_higher_epoch_does_not_restart_the_election_timeout() -> None:
     """Else a lone candidate that raises its epoch again and again would keep all others from standing."""
     bench = unattached(epoch=4)
     deadline = bench.role.election_deadline_ms
@@ -157,7 +157,7 @@ def test_a_higher_epoch_does_not_put_off_an_election_that_is_waited_for() -> Non
 
 
 @pytest.mark.parametrize("make", [candidate, prospective])
-def test_who_stands_keeps_its_time_when_the_epoch_rises(make: Any) -> None:
+def test_a_candidate_keeps_its_timeout_when_the_epoch_rises(make: Any) -> None:
     bench = make(epoch=4)
     deadline = bench.role.election_deadline_ms
 
@@ -167,7 +167,7 @@ def test_who_stands_keeps_its_time_when_the_epoch_rises(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [follower, active])
-def test_who_has_a_leader_waits_anew_when_the_epoch_rises(make: Any) -> None:
+def test_a_follower_gets_a_new_election_timeout_when_the_epoch_rises(make: Any) -> None:
     bench = make(epoch=4)
 
     bench.ask(vote_request(9, 3, pre_vote=True, last_epoch=5, last_offset=9))
@@ -196,7 +196,7 @@ def test_each_prospective_and_each_candidate_has_its_own_timeout() -> None:
     assert 1000 <= left(bench) < 2000
 
 
-def test_an_election_timeout_of_zero_stands_at_once() -> None:
+def test_an_election_timeout_of_0_starts_an_election_at_once() -> None:
     bench = Bench(election_timeout_ms=0, fetch_timeout_ms=0, request_timeout_ms=0)
 
     bench.wait(5)
@@ -207,7 +207,7 @@ def test_an_election_timeout_of_zero_stands_at_once() -> None:
 # What is kept, and what is not
 
 
-def test_a_vote_is_kept_on_the_way_through_the_roles_of_an_epoch() -> None:
+def test_a_vote_is_kept_through_the_roles_of_an_epoch() -> None:
     bench = Bench(election=voted(4, None, key(3)))
     seen = []
 
@@ -232,7 +232,7 @@ def test_a_new_epoch_has_no_vote() -> None:
     assert bench.role.voted is None
 
 
-def test_the_high_watermark_is_kept_but_by_a_new_leader() -> None:
+def test_only_a_new_leader_loses_the_high_watermark() -> None:
     bench = follower(leader=2, epoch=4, recovered=log(7, (1, 0)))
     bench.answer(bench.last_send(), fetch_response(4, 2, high_watermark=5))
     seen = []

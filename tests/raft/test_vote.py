@@ -100,11 +100,11 @@ def test_votes_and_pre_votes_are_granted_by_role_and_by_log(kind: str) -> None:
 
 
 @pytest.mark.parametrize("other", [key(2), ReplicaKey(3, directory(9)), ReplicaKey(3)])
-def test_a_vote_that_was_given_is_given_to_no_other(other: ReplicaKey) -> None:
+def test_a_voter_grants_only_one_vote_in_an_epoch(other: ReplicaKey) -> None:
     assert not can_grant(role("unattached, voted for 3"), other, is_up_to_date=True, pre_vote=False)
 
 
-def test_a_vote_whose_directory_was_not_kept_is_that_of_the_id() -> None:
+def test_a_saved_vote_without_a_directory_id_is_for_the_voter_id() -> None:
     """kraft.version 0 does not write the directory id of the vote to the disk."""
     given = role("unattached, voted for 3 of any directory")
 
@@ -133,7 +133,7 @@ def test_a_vote_in_our_own_epoch_is_saved_too() -> None:
     assert bench.role.voted == key(3)
 
 
-def test_one_vote_is_given_in_an_epoch() -> None:
+def test_one_vote_is_granted_in_an_epoch() -> None:
     bench = unattached(epoch=1)
 
     first = of(bench, vote_request(2, 3))
@@ -149,14 +149,14 @@ def test_one_vote_is_given_in_an_epoch() -> None:
     ]
 
 
-def test_a_vote_outlives_the_process() -> None:
+def test_a_vote_survives_a_restart() -> None:
     bench = Bench(election=voted(2, None, key(3)))
 
     assert of(bench, vote_request(2, 2)) == vote_response(2)
     assert of(bench, vote_request(2, 3)) == vote_response(2, granted=True)
 
 
-def test_a_vote_puts_off_ones_own_election() -> None:
+def test_granting_a_vote_restarts_the_election_timeout() -> None:
     bench = unattached(epoch=1)
     bench.wait(50)
 
@@ -197,14 +197,14 @@ def test_a_pre_vote_of_a_higher_epoch_raises_ours() -> None:
     assert bench.role.voted is None
 
 
-def test_a_vote_of_a_higher_epoch_that_is_refused_raises_ours_all_the_same() -> None:
+def test_a_refused_vote_request_of_a_higher_epoch_still_raises_ours() -> None:
     bench = Bench(recovered=log(7, (1, 0)), election=voted(2, 2))
 
     assert of(bench, vote_request(5, 3, last_epoch=1, last_offset=3)) == vote_response(5)
     assert bench.role == Unattached(5, None, None, bench.role.election_deadline_ms)
 
 
-def test_an_answer_names_the_leader_and_where_it_is() -> None:
+def test_an_answer_has_the_leader_and_its_endpoint() -> None:
     bench = follower(leader=2, epoch=3)
 
     assert of(bench, vote_request(3, 3)) == vote_response(3, leader=2, node=2)
@@ -217,14 +217,14 @@ def test_a_leader_names_itself() -> None:
     assert of(bench, vote_request(3, 3)) == vote_response(3, leader=1, node=1)
 
 
-def test_an_observer_votes_as_a_voter_does() -> None:
+def test_an_observer_grants_votes_like_a_voter() -> None:
     """The voters that ask may know of a voter set that we do not."""
     bench = unattached(7, epoch=1)
 
     assert of(bench, vote_request(2, 3)) == vote_response(2, granted=True)
 
 
-def test_who_does_not_vote_here_may_be_voted_for() -> None:
+def test_a_candidate_outside_of_our_voter_set_may_get_a_vote() -> None:
     bench = unattached(epoch=1)
 
     assert of(bench, vote_request(2, 9)) == vote_response(2, granted=True)
@@ -253,7 +253,7 @@ def test_another_cluster_is_refused() -> None:
     assert of(unattached(), vote_request(2, 3, cluster_id="other")) == VoteResponse(error_code=104, topics=())
 
 
-def test_a_peer_that_does_not_know_its_cluster_is_let_in() -> None:
+def test_a_request_without_a_cluster_id_is_accepted() -> None:
     assert of(unattached(), vote_request(2, 3, cluster_id=None)) == vote_response(2, granted=True)
 
 
@@ -272,9 +272,7 @@ def test_a_request_for_another_log_is_refused() -> None:
     ("pre_vote", "last_epoch", "last_offset", "candidate_id"),
     [(False, 2, 5, 3), (False, 3, 5, 3), (True, 3, 5, 3), (False, -1, 5, 3), (True, 1, -1, 3), (False, 1, 5, -1)],
 )
-def test_a_request_that_cannot_be_is_refused(
-    pre_vote: bool, last_epoch: int, last_offset: int, candidate_id: int
-) -> None:
+def test_an_invalid_request_is_refused(pre_vote: bool, last_epoch: int, last_offset: int, candidate_id: int) -> None:
     request = vote_request(
         2, 0, candidate_key=ReplicaKey(candidate_id), last_epoch=last_epoch, last_offset=last_offset, pre_vote=pre_vote
     )
@@ -305,17 +303,17 @@ def test_a_request_for_another_voter_raises_the_epoch_and_is_refused(meant: Repl
 
 
 @pytest.mark.parametrize("meant", [ReplicaKey(-1), ReplicaKey(1), key(1)])
-def test_a_request_for_us_or_for_anybody_is_answered(meant: ReplicaKey) -> None:
+def test_a_request_for_this_voter_or_for_any_is_answered(meant: ReplicaKey) -> None:
     assert of(unattached(epoch=1), vote_request(2, 3, voter=meant)) == vote_response(2, granted=True)
 
 
-def test_the_last_epoch_there_is_is_refused() -> None:
+def test_the_greatest_epoch_is_refused() -> None:
     bench = unattached(epoch=1)
 
     assert of(bench, vote_request((1 << 31) - 1, 3)) == vote_response(1, error=Error.INVALID_REQUEST)
 
 
-def test_an_epoch_that_leaves_no_next_one_is_not_stood_in() -> None:
+def test_no_election_is_started_in_the_greatest_epoch() -> None:
     bench = prospective(epoch=(1 << 31) - 2)
 
     bench.answer(bench.last_send(), vote_response((1 << 31) - 2, granted=True))
@@ -344,7 +342,7 @@ def test_requests_name_the_directory_of_a_dynamic_voter() -> None:
     assert bench.sends(kind=VoteRequest)[0].request == vote_request(4, 1, pre_vote=True, voter=key(2))
 
 
-def test_a_majority_of_pre_votes_lets_a_voter_stand() -> None:
+def test_a_majority_of_pre_votes_makes_a_candidate() -> None:
     bench = prospective(epoch=4)
 
     effects = bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
@@ -424,7 +422,7 @@ def test_an_answer_to_a_pre_vote_is_no_vote() -> None:
     assert bench.role.tally.granting == (1,)
 
 
-def test_a_peer_that_cannot_do_pre_votes_lets_a_voter_stand_at_once() -> None:
+def test_a_peer_without_pre_votes_makes_a_candidate_at_once() -> None:
     bench = prospective(epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
 
@@ -433,7 +431,7 @@ def test_a_peer_that_cannot_do_pre_votes_lets_a_voter_stand_at_once() -> None:
     assert isinstance(bench.role, Candidate)
 
 
-def test_a_peer_that_cannot_be_reached_is_asked_again_after_a_moment() -> None:
+def test_an_unreachable_peer_is_asked_again_after_a_backoff() -> None:
     bench = prospective(epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
 
@@ -444,7 +442,7 @@ def test_a_peer_that_cannot_be_reached_is_asked_again_after_a_moment() -> None:
     assert [each.peer for each in bench.sends(later)] == [send.peer]
 
 
-def test_a_peer_that_does_not_answer_is_asked_again_after_the_request_time_out() -> None:
+def test_a_silent_peer_is_asked_again_after_the_request_timeout() -> None:
     bench = prospective(epoch=4, request_timeout_ms=300)
 
     before = bench.wait(299)
@@ -454,7 +452,7 @@ def test_a_peer_that_does_not_answer_is_asked_again_after_the_request_time_out()
     assert [send.peer for send in bench.sends(after)] == [2, 3]
 
 
-def test_an_answer_after_the_time_out_is_ignored() -> None:
+def test_a_vote_answer_after_the_request_timeout_is_ignored() -> None:
     bench = prospective(epoch=4, request_timeout_ms=300)
     send = bench.sends(kind=VoteRequest)[0]
     bench.wait(300)
@@ -491,7 +489,7 @@ def test_a_prospective_that_lost_follows_the_leader_it_knew() -> None:
     assert (type(bench.role), bench.role.leader_id, bench.role.endpoints) == (Follower, 2, (endpoint(2),))
 
 
-def test_a_prospective_that_knows_its_leader_but_no_way_to_it_waits() -> None:
+def test_a_prospective_with_a_leader_without_an_endpoint_waits() -> None:
     bench = Bench(election=voted(4, 9))
     assert bench.role.leader_id == 9
     bench.wait(300)
@@ -502,7 +500,7 @@ def test_a_prospective_that_knows_its_leader_but_no_way_to_it_waits() -> None:
     assert (type(bench.role), bench.role.leader_id) == (Unattached, 9)
 
 
-def test_a_prospective_that_gets_no_answers_tries_again_after_its_time_out() -> None:
+def test_a_prospective_without_answers_tries_again_after_its_timeout() -> None:
     bench = prospective(epoch=4)
     first = bench.role
 
@@ -527,14 +525,14 @@ def test_a_candidate_that_lost_waits_for_the_rest_of_its_time_then_asks_for_pre_
     assert bench.role.voted == key(1)
 
 
-def test_a_prospective_keeps_the_vote_that_it_gave_as_candidate() -> None:
+def test_a_prospective_keeps_its_vote_as_candidate() -> None:
     bench = candidate(epoch=5)
     bench.wait(2000)
 
     assert of(bench, vote_request(5, 3)) == vote_response(5)
 
 
-def test_a_prospective_that_votes_counts_its_own_pre_votes_anew() -> None:
+def test_a_prospective_that_grants_a_vote_restarts_its_pre_vote() -> None:
     bench = prospective(epoch=4, voters=static_voters(1, 2, 3, 4, 5))
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
 
@@ -561,7 +559,7 @@ def test_an_answer_of_a_higher_epoch_ends_the_election() -> None:
 
 
 @pytest.mark.parametrize("error", [Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.INVALID_VOTER_KEY])
-def test_an_error_is_noted_and_no_vote(error: Error) -> None:
+def test_an_error_is_noted_and_counts_as_no_vote(error: Error) -> None:
     bench = prospective(epoch=4)
 
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, error=error, granted=True))
@@ -570,7 +568,7 @@ def test_an_error_is_noted_and_no_vote(error: Error) -> None:
     assert bench.notes[-1] in {"peer_answered_error", "peer_has_other_key"}
 
 
-def test_who_has_another_key_is_asked_again_after_a_pause() -> None:
+def test_a_voter_with_another_directory_id_is_asked_again_after_a_backoff() -> None:
     bench = prospective(epoch=4)
     asked = bench.sends(kind=VoteRequest)
 
@@ -606,7 +604,7 @@ def pre_vote(epoch: int, asking: int, last_offset: int = 0, last_epoch: int = 0)
     return vote_request(epoch, asking, pre_vote=True, last_offset=last_offset, last_epoch=last_epoch)
 
 
-def test_of_two_prospectives_the_one_with_the_higher_id_holds_back() -> None:
+def test_of_two_prospectives_the_one_with_the_higher_id_yields() -> None:
     bench = prospective(2, epoch=4)
 
     granted = of(bench, pre_vote(4, asking=1))
@@ -618,7 +616,7 @@ def test_of_two_prospectives_the_one_with_the_higher_id_holds_back() -> None:
     assert (held, type(bench.role)) == (Prospective, Candidate)
 
 
-def test_of_two_prospectives_the_one_with_the_lower_id_goes_on() -> None:
+def test_of_two_prospectives_the_one_with_the_lower_id_does_not_yield() -> None:
     bench = prospective(2, epoch=4)
 
     of(bench, pre_vote(4, asking=3))
@@ -627,7 +625,7 @@ def test_of_two_prospectives_the_one_with_the_lower_id_goes_on() -> None:
     assert isinstance(bench.role, Candidate)
 
 
-def test_a_prospective_holds_back_for_a_newer_log_whatever_the_id() -> None:
+def test_a_prospective_yields_to_a_longer_log_whatever_the_id() -> None:
     bench = prospective(2, epoch=4)
 
     of(bench, pre_vote(4, asking=3, last_offset=1))
@@ -636,7 +634,7 @@ def test_a_prospective_holds_back_for_a_newer_log_whatever_the_id() -> None:
     assert isinstance(bench.role, Prospective)
 
 
-def test_a_prospective_does_not_hold_back_for_an_older_log() -> None:
+def test_a_prospective_does_not_yield_to_a_shorter_log() -> None:
     bench = prospective(2, epoch=4, recovered=log(7, (1, 0)))
 
     refused = of(bench, pre_vote(4, asking=1, last_epoch=1, last_offset=6))
@@ -646,7 +644,7 @@ def test_a_prospective_does_not_hold_back_for_an_older_log() -> None:
     assert isinstance(bench.role, Candidate)
 
 
-def test_a_prospective_holds_back_once_for_each_time_it_asks() -> None:
+def test_a_prospective_yields_once_per_pre_vote() -> None:
     bench = prospective(2, epoch=4)
     of(bench, pre_vote(4, asking=1))
     bench.answer(bench.sends(kind=VoteRequest)[0], vote_response(4, granted=True))
@@ -667,7 +665,7 @@ def test_a_prospective_does_not_yield_to_a_replica_that_is_not_a_voter() -> None
     assert isinstance(bench.role, Candidate)
 
 
-def test_a_prospective_holds_back_for_whoever_refused_it_before_whatever_the_id() -> None:
+def test_a_prospective_yields_to_a_voter_that_refused_it_whatever_the_id() -> None:
     """Replica 2 followed until now; as a Java node it would not hold back for replica 1."""
     bench = prospective(1, epoch=4, voters=static_voters(1, 2, 3, 4, 5))
     first, second, third, _ = bench.sends(kind=VoteRequest)
@@ -681,7 +679,7 @@ def test_a_prospective_holds_back_for_whoever_refused_it_before_whatever_the_id(
     assert isinstance(bench.role, Prospective)
 
 
-def test_who_refused_as_a_follower_is_asked_again_a_moment_after_it_asks_itself() -> None:
+def test_a_voter_that_refused_as_follower_is_asked_again_after_its_own_pre_vote_request() -> None:
     bench = prospective(1, epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
     bench.answer(send, vote_response(4))
@@ -694,7 +692,7 @@ def test_who_refused_as_a_follower_is_asked_again_a_moment_after_it_asks_itself(
     assert [each.peer for each in bench.sends(later)] == [send.peer]
 
 
-def test_who_refused_and_has_an_older_log_is_asked_again_at_once() -> None:
+def test_a_voter_that_refused_with_a_shorter_log_is_asked_again_at_once() -> None:
     bench = prospective(1, epoch=4, recovered=log(7, (1, 0)))
     send = bench.sends(kind=VoteRequest)[0]
     bench.answer(send, vote_response(4))
@@ -705,7 +703,7 @@ def test_who_refused_and_has_an_older_log_is_asked_again_at_once() -> None:
     assert [each.peer for each in bench.sends(effects)] == [send.peer]
 
 
-def test_who_refused_and_has_a_newer_log_is_not_asked_again() -> None:
+def test_a_voter_that_refused_with_a_longer_log_is_not_asked_again() -> None:
     bench = prospective(1, epoch=4)
     send = bench.sends(kind=VoteRequest)[0]
     bench.answer(send, vote_response(4))

@@ -22,7 +22,7 @@ def test_voters_are_ascending_by_id() -> None:
     assert len(voters) == 3
 
 
-def test_an_id_votes_once() -> None:
+def test_an_id_occurs_once_in_a_voter_set() -> None:
     with pytest.raises(ValueError, match="twice"):
         static_voters(1, 2, 2)
 
@@ -54,7 +54,7 @@ def test_only_a_sole_voter_is_the_only_one() -> None:
     assert not static_voters(1, 2).is_only(key(1))
 
 
-def test_an_entry_is_current_when_it_says_what_the_voter_says() -> None:
+def test_an_entry_is_current_if_it_equals_the_voters_own() -> None:
     other = Endpoint("EXTERNAL", "host-1", 1)
     own = Voter(key(1), (endpoint(1), other), (0, 1))
     voters = VoterSet([own])
@@ -88,7 +88,7 @@ def test_of_two_endpoints_of_one_listener_the_later_counts() -> None:
     assert read_endpoints(items) == (Endpoint("A", "z", 3), Endpoint("B", "y", 2))
 
 
-def test_a_set_goes_through_its_record() -> None:
+def test_a_voter_set_is_read_from_its_record_as_written() -> None:
     voters = dynamic_voters(1, 2, 3)
 
     record = decode(VotersRecord, 0, encode(voters_record(voters), 0))
@@ -104,7 +104,7 @@ def values(data: bytes) -> list[tuple[int, VoterSet | int]]:
     return control_values(data, next(batches(data)))
 
 
-def test_a_control_batch_says_version_and_voters_at_their_offsets() -> None:
+def test_control_values_have_the_offsets_of_their_records() -> None:
     change = LeaderChangeMessage(version=0, leader_id=1, voters=(), granting_voters=())
     data = control_batch(
         encode_control(change),
@@ -115,7 +115,7 @@ def test_a_control_batch_says_version_and_voters_at_their_offsets() -> None:
     assert values(data) == [(6, 1), (7, dynamic_voters(1, 2))]
 
 
-def test_control_records_of_a_later_release_are_passed_over() -> None:
+def test_control_records_of_a_later_release_are_skipped() -> None:
     assert values(control_batch((control_key(77), b"\0\0what"))) == []
 
 
@@ -136,7 +136,7 @@ def test_a_control_record_that_cannot_be_read_makes_its_batch_corrupt(record: tu
 
 
 @pytest.mark.parametrize("level", [-1, 2])
-def test_a_kraft_version_that_we_do_not_know_is_not_taken(level: int) -> None:
+def test_an_unknown_kraft_version_is_refused(level: int) -> None:
     with pytest.raises(CorruptBatch, match="are known"):
         values(control_batch(encode_control(KRaftVersionRecord(version=0, kraft_version=level))))
 
@@ -173,7 +173,7 @@ def test_offsets_of_a_history_rise() -> None:
         history.add(5, "b")
 
 
-def test_what_was_said_above_a_truncation_is_forgotten() -> None:
+def test_values_above_a_truncation_are_forgotten() -> None:
     history = History([(-1, "a"), (5, "b"), (9, "c")])
 
     history.truncate(5)
@@ -181,7 +181,7 @@ def test_what_was_said_above_a_truncation_is_forgotten() -> None:
     assert history.entries == [(-1, "a")]
 
 
-def test_what_no_longer_holds_at_a_snapshot_is_forgotten() -> None:
+def test_values_replaced_before_a_snapshot_are_forgotten() -> None:
     history = History([(-1, "a"), (5, "b"), (9, "c")])
 
     history.forget_before(8)
@@ -191,7 +191,7 @@ def test_what_no_longer_holds_at_a_snapshot_is_forgotten() -> None:
     assert (at_8, history.entries) == ([(5, "b"), (9, "c")], [(9, "c")])
 
 
-def test_a_history_restarts_from_what_a_snapshot_says() -> None:
+def test_a_history_restarts_from_the_value_of_a_snapshot() -> None:
     history = History([(-1, "a"), (5, "b")])
 
     history.restart(19, "d")

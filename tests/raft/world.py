@@ -1,7 +1,7 @@
-"""A small world for replicas in one process: a clock, links, disks that lose what was not flushed, state machines.
+"""A small world for replicas in one process: a clock, links, disks that lose unflushed data, state machines.
 
-All random numbers come from one seed. After each step the world checks: one leader in an epoch, nothing committed that
-a majority does not hold on disk, and one history of committed records.
+All random numbers come from one seed. After each step the world checks: one leader in an epoch, no committed record
+that a majority does not have on disk, and one history of committed records.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Disk:
-    """What survives. log: (base offset, end offset, epoch, bytes) of each batch; start: where the log begins."""
+    """Durable data. log: (base offset, end offset, epoch, bytes) of each batch; start: where the log begins."""
 
     election: Election | None = None
     log: tuple[tuple[int, int, int, bytes], ...] = ()
@@ -42,7 +42,7 @@ class Disk:
 
 @dataclass
 class Rules:
-    """How the world treats its replicas; times in ms, as (least, most)."""
+    """The settings of links and disks; times in ms, as (least, most)."""
 
     link_ms: tuple[int, int] = (1, 1)
     save_ms: tuple[int, int] = (1, 1)
@@ -53,7 +53,7 @@ class Rules:
 
 
 class Node:
-    """A running replica, or where one was: its disk, and what is in memory only."""
+    """A running replica, or a stopped one: its disk, and the state in memory."""
 
     def __init__(self, world: World, replica_id: int) -> None:
         self.world = world
@@ -275,7 +275,7 @@ class Node:
         self.step(inputs.Propose(self.led[0], self.base - 1, self.base - 1, data))
 
     def ask(self) -> None:
-        """Does it lead still? The world remembers what was true when the question came."""
+        """Request a confirmation of leadership; the world remembers the leaders at that time."""
         self.world.questions.append((self.world.now, self.world.steps))
         self.step(inputs.ConfirmLeadership(len(self.world.questions) - 1))
 
@@ -358,7 +358,7 @@ class World:
         return self
 
     def crash(self, replica_id: int) -> None:
-        """The process is gone, and so is all that was not flushed; peers see their connections break."""
+        """The process ends, and all unflushed data is lost; peers see their connections break."""
         node = self.nodes[replica_id]
         node.is_up = False
         for connection, (sender, _, send) in list(self._waiting.items()):
@@ -417,7 +417,7 @@ class World:
             self._fail(connection)
 
     def _fail(self, connection: int) -> None:
-        """Nobody is there: the operating system of the peer says so, unless it is gone too."""
+        """Nobody listens: the operating system of the peer refuses, unless it is down too."""
         sender, life, send = self._waiting[connection]
         if not self.rules.refuses or (send.peer, sender.id) in self.cuts:
             return
@@ -453,7 +453,7 @@ class World:
         self.at(self.between(self.rules.link_ms), arrive)
 
     def cut(self, *ids: int) -> None:
-        """These replicas hear of no others, and no others of them."""
+        """Cut these replicas off from all others."""
         for one in ids:
             for other in self.nodes:
                 if other not in ids:
@@ -501,13 +501,13 @@ class World:
         )
 
     def saw_saved(self, node: Node, saved: effects.SaveElection) -> None:
-        """One vote an epoch, for a life of the disk."""
+        """One vote an epoch, per disk."""
         if saved.voted is not None:
             first = self.votes.setdefault((node.id, saved.epoch), saved.voted.id)
             assert first == saved.voted.id, f"{node.id} voted for {first} and {saved.voted.id} in {saved.epoch}"
 
     def saw_confirmed(self, node: Node, confirmed: effects.LeadershipConfirmed) -> None:
-        """No leader of a later epoch was elected before the question came."""
+        """No leader of a later epoch was elected before the confirmation was requested."""
         _, asked = self.questions[confirmed.number]
         later = [epoch for epoch, since in self.elected.items() if epoch > confirmed.epoch and since < asked]
         assert later == [], (

@@ -124,7 +124,7 @@ def versions_answer(ranges: dict[int, tuple[int, int]], error_code: int = 0) -> 
 
 
 class Serving:
-    """A server, and what came to it. answers: whether each request is answered at once, with an empty answer."""
+    """A server, and the requests that it received. answers: whether each is answered at once, with an empty answer."""
 
     def __init__(self, *, answers: bool = True, **limits: int) -> None:
         self.requests: list[Incoming] = []
@@ -168,7 +168,7 @@ class Serving:
 
 
 async def serve_script(script: Callable[[Bare], Awaitable[None]]) -> tuple[asyncio.AbstractServer, int]:
-    """A peer that does to each of its connections what a script says."""
+    """A peer that treats each of its connections as a script says."""
 
     async def on_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

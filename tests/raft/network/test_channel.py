@@ -112,7 +112,7 @@ async def answer_describe(peer: Bare, correlation_shift: int = 0) -> None:
 
 
 @each_loop
-def test_what_stock_kafka_answered_is_understood_and_asked_for_as_then(loop: Loop) -> None:
+def test_recorded_answers_of_stock_kafka_are_understood(loop: Loop) -> None:
     rows = [line.split("\t") for line in RECORDED.read_text().splitlines()]
     written: list[str] = []
 
@@ -200,7 +200,7 @@ def test_without_a_common_version_nothing_is_sent(theirs: dict[int, tuple[int, i
 
 @each_loop
 @pytest.mark.parametrize("theirs", [{18: (0, 4)}, {18: (0, 4), 52: (0, 1)}], ids=["no Vote", "Vote without pre-vote"])
-def test_a_request_that_the_peer_cannot_take_fails(loop: Loop, theirs: dict[int, tuple[int, int]]) -> None:
+def test_a_request_that_the_peer_does_not_support_fails(loop: Loop, theirs: dict[int, tuple[int, int]]) -> None:
     partition = VoteRequest.TopicData.PartitionData(
         partition_index=0, replica_epoch=1, replica_id=9, last_offset_epoch=0, last_offset=0, pre_vote=True
     )
@@ -246,7 +246,7 @@ def test_a_failure_is_not_reported_from_within_send(loop: Loop) -> None:
 
 
 @each_loop
-def test_a_refused_connect_is_a_failure_and_a_refusal(loop: Loop) -> None:
+def test_a_refused_connection_is_reported_as_failed_and_refused(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             port = free_port()
@@ -275,7 +275,7 @@ def test_a_refused_connect_is_a_failure_and_a_refusal(loop: Loop) -> None:
         (TimeoutError(), False),
     ],
 )
-def test_refused_is_refused_at_each_address(error: OSError, expected: bool) -> None:
+def test_a_connection_is_refused_if_each_address_refuses(error: OSError, expected: bool) -> None:
     assert is_refused(error) is expected
 
 
@@ -310,7 +310,7 @@ def test_a_name_with_two_addresses_is_refused_at_both(loop: Loop) -> None:
 
 
 @each_loop
-def test_a_peer_that_dies_is_a_failure_and_at_once_a_refusal(loop: Loop) -> None:
+def test_a_peer_that_dies_is_reported_as_failed_and_then_refused(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             async with Serving(answers=True) as serving:
@@ -331,7 +331,7 @@ def test_a_peer_that_dies_is_a_failure_and_at_once_a_refusal(loop: Loop) -> None
 
 
 @each_loop
-def test_an_idle_connection_that_breaks_tells_whether_the_peer_is_gone(loop: Loop) -> None:
+def test_a_broken_idle_connection_shows_whether_the_peer_is_running(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             async with Serving() as serving:
@@ -347,7 +347,7 @@ def test_an_idle_connection_that_breaks_tells_whether_the_peer_is_gone(loop: Loo
 
 
 @each_loop
-def test_a_connection_that_breaks_is_made_again_where_the_peer_is_there(loop: Loop) -> None:
+def test_a_broken_connection_to_a_running_peer_is_reopened(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving, sending() as node:
             await node.ask(serving.endpoint)
@@ -363,7 +363,7 @@ def test_a_connection_that_breaks_is_made_again_where_the_peer_is_there(loop: Lo
 
 
 @each_loop
-def test_a_peer_that_comes_back_is_found(loop: Loop) -> None:
+def test_a_restarted_peer_is_connected_again(loop: Loop) -> None:
     async def test() -> None:
         async with sending() as node:
             port = free_port()
@@ -377,7 +377,7 @@ def test_a_peer_that_comes_back_is_found(loop: Loop) -> None:
 
 
 @each_loop
-def test_attempts_are_spaced_by_a_backoff_that_grows_to_its_bound(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_are_delayed_by_a_backoff_that_grows_to_its_limit(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
 
     async def test() -> None:
@@ -402,7 +402,7 @@ def test_attempts_are_spaced_by_a_backoff_that_grows_to_its_bound(loop: Loop, mo
 
 
 @each_loop
-def test_a_later_request_makes_the_one_before_void_and_takes_another_connection(loop: Loop) -> None:
+def test_a_later_request_replaces_the_earlier_and_uses_another_connection(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=True) as serving, sending() as node:
             await node.ask(serving.endpoint)
@@ -423,7 +423,7 @@ def test_a_later_request_makes_the_one_before_void_and_takes_another_connection(
 
 
 @each_loop
-def test_a_request_that_has_not_left_is_replaced(loop: Loop) -> None:
+def test_an_unsent_request_is_replaced(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving, sending() as node:
             for _ in range(4):
@@ -437,7 +437,7 @@ def test_a_request_that_has_not_left_is_replaced(loop: Loop) -> None:
 
 
 @each_loop
-def test_a_peer_that_moves_is_reached_where_it_is(loop: Loop) -> None:
+def test_a_peer_with_a_new_address_is_reached(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as one, Serving() as other, sending() as node:
             await node.ask(one.endpoint)
@@ -450,7 +450,7 @@ def test_a_peer_that_moves_is_reached_where_it_is(loop: Loop) -> None:
 
 
 @each_loop
-def test_a_name_is_looked_up_at_each_connect(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_name_is_resolved_at_each_connect(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     async def test() -> None:
@@ -481,7 +481,7 @@ def test_a_name_is_looked_up_at_each_connect(loop: Loop, monkeypatch: pytest.Mon
     ("host", "port"),
     [("no-such-host.invalid", 9), ("\0", 9), ("x" * 300, 9), ("a..b", 9), ("127.0.0.1", 70000), ("", 1), ("é" * 70, 1)],
 )
-def test_an_address_that_is_none_is_a_failure(loop: Loop, host: str, port: int) -> None:
+def test_an_invalid_address_is_a_failure(loop: Loop, host: str, port: int) -> None:
     async def test() -> None:
         async with sending() as node:
             assert await node.ask(endpoint_of(port, host)) == Failed(2, 1, Error.BROKER_NOT_AVAILABLE)
@@ -588,7 +588,7 @@ def test_a_peer_that_closes_each_connection_is_not_retried_in_a_busy_loop(loop: 
 
 
 @each_loop
-def test_a_peer_that_is_silent_over_versions_is_given_up(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_that_does_not_answer_api_versions_times_out(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raft.network.channel.VERSIONS_MS_MAX", 50)
 
     async def silent(peer: Bare) -> None:

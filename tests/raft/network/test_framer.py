@@ -1,4 +1,4 @@
-"""Frames are cut however the bytes come, and nothing is held but what came."""
+"""Frames are cut for any sizes of the received pieces, and only received bytes are held."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_any_pieces_give_the_same_frames(bodies: list[bytes], cuts: list[int], r
 
 
 @pytest.mark.parametrize("size", [-1, 101, 2**31 - 1, -(2**31)])
-def test_a_size_out_of_bounds_is_an_error_after_the_frames_before_it(size: int) -> None:
+def test_an_invalid_size_is_an_error_after_the_frames_before_it(size: int) -> None:
     framer = Framer(100)
 
     found = framer.feed(framed(b"one", b"two") + size.to_bytes(4, "big", signed=True) + b"more")
@@ -39,7 +39,7 @@ def test_a_size_out_of_bounds_is_an_error_after_the_frames_before_it(size: int) 
     assert framer.error == f"a frame of {size} bytes; at most 100 are taken"
 
 
-def test_an_announced_frame_takes_only_what_came() -> None:
+def test_an_unfinished_frame_holds_only_the_received_bytes() -> None:
     framer = Framer()
     framer.feed((100 << 20).to_bytes(4, "big"))
     before = framer.held

@@ -1,4 +1,4 @@
-"""Frames become requests, or are refused with what was asked and what is served."""
+"""Frames become requests, or are refused with the requested and the served versions."""
 
 from __future__ import annotations
 
@@ -65,21 +65,21 @@ def test_an_api_versions_request_of_an_unknown_version_is_not_read() -> None:
         (api_versions(version=4)[4:-3], "ApiVersionsRequest v4"),
     ],
 )
-def test_what_is_no_request_is_refused_and_said_why(frame: bytes, reason: str) -> None:
+def test_bytes_that_are_not_a_request_are_refused_with_the_reason(frame: bytes, reason: str) -> None:
     with pytest.raises(BadRequest) as error:
         parse_request(frame, VERSIONS)
 
     assert reason in str(error.value)
 
 
-def test_bytes_behind_a_request_are_no_error_as_in_kafka() -> None:
+def test_bytes_after_a_request_are_ignored_as_in_kafka() -> None:
     frame = request_frame(REQUEST, 2)[4:]
 
     assert parse_request(frame + b"more", VERSIONS) == parse_request(frame, VERSIONS)
 
 
 @given(st.binary(max_size=60), st.sampled_from(sorted(VERSIONS)), st.integers(-1, 20))
-def test_no_bytes_do_anything_but_parse_or_be_refused(body: bytes, api_key: int, version: int) -> None:
+def test_any_bytes_are_parsed_or_refused(body: bytes, api_key: int, version: int) -> None:
     frame = api_key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + body
     with contextlib.suppress(BadRequest):
         parse_request(frame, VERSIONS)
@@ -114,7 +114,7 @@ def test_the_records_of_an_answer_are_not_copied() -> None:
     assert decode(FetchResponse, 17, frame[9:]).responses[0].partitions[0].records == records
 
 
-def test_the_answer_to_an_unknown_version_tells_the_known_ones() -> None:
+def test_the_answer_to_an_unknown_version_lists_the_served_ones() -> None:
     answer = unsupported_api_versions({18: (0, 4), 55: (0, 2)})
 
     # As stock 4.3.1 answers: error 35, one API, 18 from 0 to 4.

@@ -1,4 +1,4 @@
-"""A server on real sockets: order, bounds, bad bytes, and connections that come and go."""
+"""A server on real sockets: order, limits, bad bytes, and connections that open and close."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def correlation(frame: bytes) -> int:
     return int.from_bytes(frame[:4], "big", signed=True)
 
 
-def test_a_request_is_handed_on_and_answered(loop: Loop) -> None:
+def test_a_request_is_passed_on_and_answered(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             client = await Bare.to(serving.port)
@@ -71,7 +71,7 @@ def test_the_loop_decides_how_bytes_are_read(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_answers_leave_in_the_order_of_the_requests(loop: Loop) -> None:
+def test_answers_are_sent_in_the_order_of_the_requests(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
@@ -87,7 +87,7 @@ def test_answers_leave_in_the_order_of_the_requests(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_who_sends_very_many_requests_leaves_turns_of_the_loop_to_others(loop: Loop) -> None:
+def test_a_client_with_very_many_requests_does_not_delay_others(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             counts = [0]
@@ -109,7 +109,7 @@ def test_who_sends_very_many_requests_leaves_turns_of_the_loop_to_others(loop: L
     run_on(loop, test())
 
 
-def test_a_connection_too_many_takes_the_place_of_the_one_that_was_silent_for_longest(loop: Loop) -> None:
+def test_a_connection_above_the_limit_replaces_the_one_idle_for_longest_on_the_server(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(connections_max=2) as serving:
             first, second = await Bare.to(serving.port), await Bare.to(serving.port)
@@ -150,7 +150,7 @@ def test_a_later_answer_waits_for_the_first(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_one_correlation_id_may_come_twice(loop: Loop) -> None:
+def test_a_correlation_id_may_occur_twice(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
@@ -168,7 +168,7 @@ def test_one_correlation_id_may_come_twice(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_an_answer_to_a_connection_that_is_gone_is_dropped(loop: Loop) -> None:
+def test_an_answer_to_a_closed_connection_is_dropped(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
@@ -262,7 +262,7 @@ def test_random_bytes_do_not_stop_the_server(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_answers_that_were_due_leave_before_a_bad_request_closes_the_connection(loop: Loop) -> None:
+def test_pending_answers_are_sent_before_a_bad_request_closes_the_connection(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             client = await Bare.to(serving.port)
@@ -276,7 +276,7 @@ def test_answers_that_were_due_leave_before_a_bad_request_closes_the_connection(
     run_on(loop, test())
 
 
-def test_a_hundred_half_frames_hold_what_came_and_no_more(loop: Loop) -> None:
+def test_a_hundred_half_frames_hold_only_the_received_bytes(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             clients = [await Bare.to(serving.port) for _ in range(100)]
@@ -295,7 +295,7 @@ def test_a_hundred_half_frames_hold_what_came_and_no_more(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_of_many_half_frames_the_largest_are_given_up(loop: Loop) -> None:
+def test_too_many_half_frames_close_the_largest_first(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(held_bytes_max=100_000) as serving:
             clients = [await Bare.to(serving.port) for _ in range(30)]
@@ -319,7 +319,7 @@ def test_of_many_half_frames_the_largest_are_given_up(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_large_request_in_small_pieces_is_taken(loop: Loop) -> None:
+def test_a_large_request_in_small_pieces_is_served(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             client = await Bare.to(serving.port)
@@ -368,7 +368,7 @@ def test_a_peer_that_does_not_read_is_not_read_from(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_answers_behind_one_that_waits_are_bounded(loop: Loop) -> None:
+def test_answers_behind_a_waiting_one_are_limited(loop: Loop) -> None:
     """The first request waits; what was asked behind it is answered at once, and must not pile up."""
 
     async def test() -> None:
@@ -389,7 +389,7 @@ def test_answers_behind_one_that_waits_are_bounded(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_peer_that_never_fetches_what_it_asked_for_is_closed(loop: Loop) -> None:
+def test_the_connection_of_a_peer_that_reads_no_answers_is_closed(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port, limit=1000)
@@ -409,7 +409,7 @@ def test_a_peer_that_never_fetches_what_it_asked_for_is_closed(loop: Loop) -> No
     run_on(loop, test())
 
 
-def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_they_hold_too_much(loop: Loop) -> None:
+def test_when_unread_answers_exceed_the_limit_the_oldest_such_connection_is_closed(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False, unsent_bytes_max=20 << 20) as serving:
             clients = []
@@ -432,7 +432,7 @@ def test_of_peers_that_fetch_nothing_the_one_that_began_first_is_closed_when_the
     run_on(loop, test())
 
 
-def test_large_answers_are_sent_over_many_turns_of_the_loop_and_small_ones_go_first(loop: Loop) -> None:
+def test_large_answers_take_many_iterations_of_the_loop_and_small_ones_go_first(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             large = 2 << 20
@@ -470,7 +470,7 @@ def test_large_answers_are_sent_over_many_turns_of_the_loop_and_small_ones_go_fi
     run_on(loop, test())
 
 
-def test_requests_that_wait_are_bounded_and_the_rest_stays_in_the_socket(loop: Loop) -> None:
+def test_waiting_requests_are_limited_and_the_rest_stays_in_the_socket(loop: Loop) -> None:
     async def test() -> None:
         async with Serving(answers=False) as serving:
             client = await Bare.to(serving.port)
@@ -512,7 +512,7 @@ def test_idle_connections_are_closed_and_busy_ones_stay(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_taken_port_is_reported_with_its_address(loop: Loop) -> None:
+def test_a_port_in_use_is_reported_with_its_address(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             with pytest.raises(
@@ -585,7 +585,7 @@ def test_no_delay_is_set(loop: Loop) -> None:
     run_on(loop, test())
 
 
-def test_a_closed_server_writes_what_is_due_and_accepts_no_more(loop: Loop) -> None:
+def test_a_closed_server_sends_pending_answers_and_accepts_no_more(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
             client = await Bare.to(serving.port)

@@ -76,7 +76,7 @@ def test_a_request_is_answered_over_tls(loop):
     run_on(loop, test())
 
 
-def test_answers_of_megabytes_come_whole_over_tls(loop):
+def test_large_answers_are_complete_over_tls(loop):
     async def test():
         async with Secured(security(), answers=False) as serving:
             reader, writer = await asyncio.open_connection("localhost", serving.port, ssl=client_context())
@@ -143,7 +143,7 @@ def test_a_server_logs_why_a_client_is_refused_and_what_to_do(loop, secured, sai
     run_on(loop, test())
 
 
-def test_a_tls_client_on_a_plaintext_listener_is_told_apart_from_noise(loop):
+def test_a_tls_client_on_a_plaintext_listener_gets_a_specific_log_line(loop):
     async def test():
         async with Serving() as serving:
             asking = Asking(client())
@@ -155,7 +155,7 @@ def test_a_tls_client_on_a_plaintext_listener_is_told_apart_from_noise(loop):
     run_on(loop, test())
 
 
-def test_handshakes_that_stall_are_bounded_in_number_and_time(loop, monkeypatch):
+def test_stalled_handshakes_are_limited_in_number_and_time(loop, monkeypatch):
     monkeypatch.setattr(handshakes, "HANDSHAKE_S_MAX", 0.3)
 
     async def test():
@@ -175,7 +175,7 @@ def test_handshakes_that_stall_are_bounded_in_number_and_time(loop, monkeypatch)
     run_on(loop, test())
 
 
-def test_one_step_of_a_handshake_is_done_in_a_turn_of_the_loop(loop):
+def test_one_handshake_step_runs_per_iteration_of_the_loop(loop):
     async def test():
         found = handshakes.Handshakes(asyncio.get_running_loop(), 10, lambda *_: None)
         done: list[int] = []
@@ -204,7 +204,7 @@ def test_a_client_that_sends_too_much_before_the_handshake_is_done_is_closed(loo
     run_on(loop, test())
 
 
-def test_a_connection_continues_after_the_context_was_exchanged(loop):
+def test_a_connection_continues_after_the_certificate_is_renewed(loop):
     async def test():
         first, second = (server_context(certificate(NODE, serial=number)) for number in (1, 2))
         contexts = [first]

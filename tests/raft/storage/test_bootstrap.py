@@ -35,14 +35,14 @@ def test_the_bootstrap_records_are_in_either_file(tmp_path: Path, name: str) -> 
     assert read_bootstrap(OsFiles(), str(tmp_path)) == [b"first", b"second"]
 
 
-def test_bootstrap_checkpoint_goes_before_the_0_0_snapshot(tmp_path: Path) -> None:
+def test_bootstrap_checkpoint_takes_precedence_over_the_0_0_snapshot(tmp_path: Path) -> None:
     written(tmp_path, "bootstrap.checkpoint", b"of the file")
     written(tmp_path, SNAPSHOT, b"of the snapshot")
 
     assert read_bootstrap(OsFiles(), str(tmp_path)) == [b"of the file"]
 
 
-def test_a_file_without_records_leaves_it_to_the_other(tmp_path: Path) -> None:
+def test_an_empty_bootstrap_file_is_skipped(tmp_path: Path) -> None:
     written(tmp_path, "bootstrap.checkpoint")
     written(tmp_path, SNAPSHOT, b"of the snapshot")
 

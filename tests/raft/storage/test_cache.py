@@ -1,4 +1,4 @@
-"""The cache holds the end of the log, and never more than it may."""
+"""The cache holds the end of the log, within its memory limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = st.lists(
 
 
 @given(STEPS, st.integers(0, 60), st.integers(1, 600))
-def test_what_it_gives_is_what_was_appended(steps: list[tuple[str, int, int]], offset: int, bytes_max: int) -> None:
+def test_the_cache_returns_the_appended_chunks(steps: list[tuple[str, int, int]], offset: int, bytes_max: int) -> None:
     cache = TailCache(5, bytes_max=1500)
     log: list[Chunk] = []  # a naive one, of all there is
     end = 5
@@ -50,7 +50,7 @@ def test_what_it_gives_is_what_was_appended(steps: list[tuple[str, int, int]], o
         assert len(found) == 1 or sum(len(chunk.data) for chunk in found[:-1]) < bytes_max
 
 
-def test_many_small_appends_stay_within_the_bound() -> None:
+def test_many_small_appends_stay_within_the_memory_limit() -> None:
     cache = TailCache(0, bytes_max=10_000)
 
     for offset in range(20_000):
@@ -61,7 +61,7 @@ def test_many_small_appends_stay_within_the_bound() -> None:
     assert len(cache._bases) < 2000
 
 
-def test_a_chunk_larger_than_the_bound_is_not_held() -> None:
+def test_a_chunk_larger_than_the_limit_is_not_kept() -> None:
     cache = TailCache(0, bytes_max=1000)
     cache.append(0, 1, b"x" * 100)
 

@@ -1,4 +1,4 @@
-"""The committed prefix file goes round, and a damaged one is never taken for a true one."""
+"""The committed prefix file is read as written, and a damaged one is never accepted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PREFIXES = st.builds(
 
 
 @given(PREFIXES)
-def test_it_goes_round(prefix: CommittedPrefix) -> None:
+def test_the_prefix_file_is_read_as_written(prefix: CommittedPrefix) -> None:
     assert parse_prefix(prefix_text(prefix)) == prefix
 
 
 @given(PREFIXES, st.data())
-def test_damage_is_seen(prefix: CommittedPrefix, data: st.DataObject) -> None:
+def test_damage_of_the_prefix_file_is_detected(prefix: CommittedPrefix, data: st.DataObject) -> None:
     text = bytearray(prefix_text(prefix))
     at = data.draw(st.integers(0, len(text) - 1))
     text[at] ^= data.draw(st.integers(1, 255))
@@ -34,7 +34,7 @@ def test_damage_is_seen(prefix: CommittedPrefix, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"0\n", b"x" * 9])
-def test_a_text_that_is_none_is_refused(text: bytes) -> None:
+def test_a_text_that_is_not_a_prefix_file_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="CRC"):
         parse_prefix(text)
 

@@ -1,4 +1,6 @@
-"""Whatever the moment of a crash, a start finds all that was told to be on disk, and nothing that was never written."""
+"""After a crash at any moment, a start finds all data that was reported as durable, and no data
+that was never written.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,7 @@ class State:
 
 
 class Life:
-    """A random life of a replica's storage, and what it was told to be on disk."""
+    """A random sequence of operations on a replica's storage, and the data reported as durable."""
 
     def __init__(self, disk: Disk, seed: int) -> None:
         self.rng = Random(seed)
@@ -234,7 +236,7 @@ class Life:
         self.storage.tick(self.rng.randint(0, 200_000))
 
     def check(self, disk: Disk) -> None:
-        """What a start on `disk` finds is what may be there."""
+        """Check that the state that a start finds on `disk` is possible."""
         storage = open_storage(disk)
         found = storage.recovered
         assert found.election in self.elections[self.saved :]
@@ -275,7 +277,7 @@ def new_life(seed: int) -> Life:
 
 
 def _may_be(data: bytes, start: int, end: int, states: list[State], flushed: int, at: int) -> bool:
-    """Whether a log of these bytes may be found, had the crash come with the operations up to `at` begun."""
+    """Whether a log of these bytes is possible after a crash with the operations up to `at` begun."""
     state = states[at]
     if start > state.start and start not in {base for base, _ in state.batches} | {state.end}:
         return False
@@ -294,7 +296,7 @@ def _small_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_start_after_any_crash_finds_what_was_promised(seed: int) -> None:
+def test_a_start_after_any_crash_finds_all_data_reported_as_saved(seed: int) -> None:
     first = new_life(seed)
     first.run(60)
     rng = Random(seed)
@@ -311,7 +313,7 @@ def test_a_start_after_any_crash_finds_what_was_promised(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_a_start_finds_is_on_disk(seed: int) -> None:
+def test_the_state_that_a_start_finds_is_durable(seed: int) -> None:
     """A process was killed with writes in the page cache; then, after a start, the machine went down."""
     first = new_life(seed)
     first.run(60)

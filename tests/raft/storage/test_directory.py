@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TEXT = b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 
 
-def test_the_files_of_a_directory_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def test_the_files_of_a_directory_are_classified_by_their_names(tmp_path: Path) -> None:
     names = [
         "00000000000000000900.log", "00000000000000000000.log", "00000000000000000000.index",
         "00000000000000000000.timeindex", "00000000000000000100.index", "00000000000000000100.timeindex",

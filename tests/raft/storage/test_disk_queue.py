@@ -1,4 +1,6 @@
-"""Group commit: each flush covers what piled up, and tells the newest; after a failure nothing is told."""
+"""Group commit: each flush covers all pending operations, and reports the newest; after a failure
+nothing is reported.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def disk_with(*paths: str) -> tuple[Disk, list[int]]:
     return disk, handles
 
 
-def test_one_flush_covers_all_that_was_added_before_it() -> None:
+def test_one_flush_covers_all_operations_added_before_it() -> None:
     disk, (a, b) = disk_with("a", "b")
     executor = Held()
     told: list[LogPoint] = []
@@ -51,7 +53,7 @@ def test_one_flush_covers_all_that_was_added_before_it() -> None:
     assert told == [LogPoint(4, b, False, 4, 0)]
 
 
-def test_what_is_added_during_a_flush_is_covered_by_the_next() -> None:
+def test_operations_added_during_a_flush_are_covered_by_the_next() -> None:
     disk, (a,) = disk_with("a")
     executor = Held()
     told: list[LogPoint] = []
@@ -128,7 +130,7 @@ def test_the_flush_thread_runs_jobs_in_order_on_its_own() -> None:
     assert ran == [(number, True) for number in range(200)]
 
 
-def test_no_point_is_lost_between_the_threads() -> None:
+def test_no_operation_is_lost_between_the_threads() -> None:
     """Points are added while the flush thread runs: the last one told is the last one added."""
     disk, (a,) = disk_with("a")
     told: list[int] = []

@@ -9,7 +9,7 @@ from tests.raft.storage.golden import DIRECTORIES, partition
 
 
 @pytest.mark.parametrize(("quorum", "node"), DIRECTORIES)
-def test_what_stock_nodes_wrote_goes_round(quorum: str, node: str) -> None:
+def test_files_of_stock_nodes_are_read_and_written_again(quorum: str, node: str) -> None:
     text = (partition(quorum, node) / "leader-epoch-checkpoint").read_bytes()
 
     assert epochs_text(parse_epochs(text)) == text

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FILES = OsFiles()
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_bytes_are_read_back(tmp_path: Path) -> None:
     path = str(tmp_path / "a")
     handle = FILES.open(path, create=True)
 
@@ -38,7 +38,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == b"012"
 
 
-def test_a_write_that_the_kernel_takes_in_parts_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.pwrite
     monkeypatch.setattr(os, "pwrite", lambda handle, data, at: real(handle, bytes(data)[:7], at))
     handle = FILES.open(str(tmp_path / "a"), create=True)
@@ -70,7 +70,7 @@ def test_names_are_listed_without_directories(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_directory_is_not_made_over_a_file(tmp_path: Path) -> None:
+def test_a_directory_does_not_replace_a_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
 
     with pytest.raises(FileExistsError):
@@ -203,12 +203,12 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(
     lock.release()
 
 
-def test_a_directory_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
+def test_a_missing_directory_cannot_be_locked(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"Failed to acquire lock on file \.lock in .*/gone: .*No such file"):
         DirectoryLock(FILES, str(tmp_path / "gone"))
 
 
-def test_letting_go_of_a_lock_leaves_what_is_not_its_file(tmp_path: Path) -> None:
+def test_releasing_a_lock_keeps_a_file_of_another_holder(tmp_path: Path) -> None:
     """An operator may have removed it; what has its name by then is another's."""
     first = DirectoryLock(FILES, str(tmp_path))
     (tmp_path / ".lock").unlink()

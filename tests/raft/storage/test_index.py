@@ -98,7 +98,7 @@ def test_the_entries_before_a_position_are_those_of_the_batches_before_it(
 
 
 @given(BATCHES)
-def test_an_index_that_was_built_is_sound(batches: list[tuple[int, int, int]]) -> None:
+def test_a_built_index_is_valid(batches: list[tuple[int, int, int]]) -> None:
     index, told = built(batches)
     end = told[-1][0] + 1 if told else 7
     size = sum(entry[3] for entry in told)
@@ -119,7 +119,7 @@ def test_an_index_that_was_built_is_sound(batches: list[tuple[int, int, int]]) -
         (b"", bytes.fromhex("0000000000000002 00000001 0000000000000001 00000002")),
     ],
 )
-def test_entries_that_cannot_be_those_of_the_segment_are_not_sound(offsets: bytes, times: bytes) -> None:
+def test_entries_that_do_not_fit_the_segment_are_invalid(offsets: bytes, times: bytes) -> None:
     assert not is_sound(7, 17, 0x2000, offsets, times)
 
 
@@ -132,5 +132,5 @@ def test_an_index_is_full_where_kafka_would_roll() -> None:
     assert (almost, index.is_full) == (False, True)
 
 
-def test_golden_files_are_there() -> None:
+def test_golden_files_exist() -> None:
     assert Path(partition("4.3-static", "node-3") / LOG).stat().st_size > 0

@@ -1,4 +1,4 @@
-"""The log against a list: appends, rolls, cuts, resets and reads on real files."""
+"""The log compared with a list: appends, rolls, truncations, resets and reads on real files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(0, 3000), st.integers(1, 4000))
 @settings(max_examples=120)
-def test_it_holds_what_a_list_would(steps: list[tuple[str, object]], cache_bytes: int, bytes_max: int) -> None:
+def test_the_log_behaves_like_a_list(steps: list[tuple[str, object]], cache_bytes: int, bytes_max: int) -> None:
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=3000, cache_bytes_max=cache_bytes)
     kept: list[tuple[int, int, bytes]] = []  # base offset, end offset, bytes
@@ -83,7 +83,7 @@ def test_it_holds_what_a_list_would(steps: list[tuple[str, object]], cache_bytes
         assert log.read(base, log.end_offset, 1) == data
 
 
-def test_an_append_lands_in_the_file_as_it_is(tmp_path: Path) -> None:
+def test_an_append_is_written_unchanged(tmp_path: Path) -> None:
     log = new_log(OsFiles(), str(tmp_path))
 
     point = log.append(1, 0, 3, run(0, 3))
@@ -93,7 +93,7 @@ def test_an_append_lands_in_the_file_as_it_is(tmp_path: Path) -> None:
     log.close()
 
 
-def test_it_rolls_where_an_append_does_not_fit() -> None:
+def test_the_log_rolls_if_an_append_does_not_fit() -> None:
     disk = Disk()
     size = len(batch(0))
     log = new_log(disk, "", segment_bytes_max=3 * size)
@@ -108,7 +108,7 @@ def test_it_rolls_where_an_append_does_not_fit() -> None:
     assert disk.tree()["/00000000000000000003.snapshot"] == bytes.fromhex("000148674bc700000000")
 
 
-def test_a_batch_larger_than_a_segment_has_one_of_its_own() -> None:
+def test_a_batch_larger_than_a_segment_has_its_own_segment() -> None:
     log = new_log(Disk(), "", segment_bytes_max=100)
 
     log.append(1, 0, 1, batch(0, size=5000))
@@ -117,7 +117,7 @@ def test_a_batch_larger_than_a_segment_has_one_of_its_own() -> None:
     assert [segment.base_offset for segment in log.segments] == [0, 1]
 
 
-def test_it_rolls_when_the_first_record_of_a_segment_is_old() -> None:
+def test_the_log_rolls_when_the_first_record_of_a_segment_is_old() -> None:
     log = new_log(Disk(), "", segment_ms_max=1000)
 
     for offset, time_ms in enumerate((5000, 5500, 6000, 6001, 7001, 7002)):
@@ -126,7 +126,7 @@ def test_it_rolls_when_the_first_record_of_a_segment_is_old() -> None:
     assert [segment.base_offset for segment in log.segments] == [0, 3, 5]
 
 
-def test_it_rolls_before_a_relative_offset_exceeds_an_int() -> None:
+def test_the_log_rolls_before_a_relative_offset_exceeds_an_int32() -> None:
     disk = Disk()
     log = MetadataLog(disk, "", [create_segment(disk, "", 0)], [], [], LogLimits())
     log.append(1, 0, 1, batch(0, time_ms=5))
@@ -139,7 +139,7 @@ def test_it_rolls_before_a_relative_offset_exceeds_an_int() -> None:
     assert [segment.base_offset for segment in log.segments] == [0, 2**31]
 
 
-def test_no_segment_is_made_while_the_name_of_the_one_before_is_not_on_disk() -> None:
+def test_a_new_segment_waits_until_the_name_of_the_one_before_is_on_disk() -> None:
     """Else a crash could leave the newer one alone, and a start refuses a log with a hole."""
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=100)
@@ -162,7 +162,7 @@ def test_no_segment_is_made_while_the_name_of_the_one_before_is_not_on_disk() ->
     ]
 
 
-def test_a_segment_is_on_disk_before_the_next_one_is_made() -> None:
+def test_a_segment_is_on_disk_before_the_next_one_is_created() -> None:
     """Else a crash could tear a segment that is not the last, which would look like damage."""
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=100)
@@ -179,7 +179,7 @@ def test_a_segment_is_on_disk_before_the_next_one_is_made() -> None:
     ]
 
 
-def test_a_cut_is_on_disk_before_it_returns() -> None:
+def test_a_truncation_is_on_disk_before_it_returns() -> None:
     """Else what is appended next could lie on the disk over a part of what was cut: bytes that nobody wrote."""
     disk = Disk()
     log = new_log(disk, "", segment_bytes_max=250)
@@ -193,7 +193,7 @@ def test_a_cut_is_on_disk_before_it_returns() -> None:
     assert disk.pending == []
 
 
-def test_a_cut_within_a_batch_takes_the_whole_of_it() -> None:
+def test_a_truncation_within_a_batch_removes_the_whole_batch() -> None:
     log = new_log(Disk(), "")
     log.append(1, 0, 5, batch(0, count=2) + batch(2, count=3))
 
@@ -202,7 +202,7 @@ def test_a_cut_within_a_batch_takes_the_whole_of_it() -> None:
     assert (point.end_offset, log.end_offset) == (2, 2)
 
 
-def test_a_damaged_header_takes_nothing_with_it_that_is_committed() -> None:
+def test_a_truncation_by_a_damaged_header_removes_no_committed_record() -> None:
     """The first batch says that it reaches to offset 127 and beyond: a cut at 4 would take all there is."""
     disk = Disk()
     log = new_log(disk, "")
@@ -234,7 +234,7 @@ def test_a_reset_removes_the_newest_segment_first() -> None:
     assert (log.first_offset, log.end_offset, log.epochs) == (50, 50, [])
 
 
-def test_the_last_segment_is_never_removed_by_a_moved_start() -> None:
+def test_moving_the_start_never_removes_the_last_segment() -> None:
     log = new_log(Disk(), "", segment_bytes_max=100)
     for offset in range(3):
         log.append(offset, offset, offset + 1, batch(offset, epoch=offset + 1))
@@ -245,7 +245,7 @@ def test_the_last_segment_is_never_removed_by_a_moved_start() -> None:
     assert log.epochs == [(3, 2)]
 
 
-def test_the_epoch_that_goes_on_over_a_moved_start_begins_there() -> None:
+def test_an_epoch_around_a_moved_start_begins_at_the_start() -> None:
     log = new_log(Disk(), "", segment_bytes_max=250)
     for offset in range(6):
         log.append(offset, offset, offset + 1, batch(offset, epoch=1 if offset < 1 else 2))
@@ -267,7 +267,7 @@ def test_a_read_before_the_start_is_refused() -> None:
 @pytest.mark.parametrize(
     "data", [batch(4), batch(3) + batch(5), batch(3), batch(3, epoch=0), batch(3, count=3)], ids=str
 )
-def test_what_is_not_the_next_in_line_is_not_appended(data: bytes) -> None:
+def test_only_the_next_batch_is_appended(data: bytes) -> None:
     disk = Disk()
     log = new_log(disk, "")
     log.append(1, 0, 3, run(0, 3))
@@ -278,7 +278,7 @@ def test_what_is_not_the_next_in_line_is_not_appended(data: bytes) -> None:
     assert disk.tree()["/00000000000000000000.log"] == run(0, 3)
 
 
-def test_one_chunk_from_the_cache_is_handed_on_as_it_came() -> None:
+def test_one_chunk_from_the_cache_is_returned_without_a_copy() -> None:
     log = new_log(Disk(), "")
     data = run(0, 3)
     log.append(1, 0, 3, data)

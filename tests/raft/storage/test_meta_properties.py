@@ -88,7 +88,7 @@ def test_a_directory_that_is_not_formatted_has_none(tmp_path: Path) -> None:
     assert read_meta_properties(OsFiles(), str(tmp_path / "file")) is None
 
 
-def test_any_cluster_id_goes_round(tmp_path: Path) -> None:
+def test_any_cluster_id_is_read_as_written(tmp_path: Path) -> None:
     for cluster_id in ("plain", "a=b: c#!", " leading", "tab\t\n\\"):
         values = MetaProperties(1, cluster_id, 5, ID_1)
 
@@ -104,7 +104,7 @@ def check(directories: dict[str, MetaProperties | None], metadata: str = "a", no
     return check_directories(disk, directories, metadata, node_id)
 
 
-def test_the_node_starts_as_what_its_metadata_directory_says() -> None:
+def test_the_node_has_the_identity_of_its_metadata_directory() -> None:
     a, c = MetaProperties(1, "x", 1, ID_1), MetaProperties(1, "x", 1, ID_2)
 
     assert check({"a": a, "c": c}) == a

@@ -7,7 +7,7 @@ import pytest
 from raft.storage.names import LOG, is_leftover, segment_name, segment_offset, snapshot_id, snapshot_name
 
 
-def test_names_go_round() -> None:
+def test_file_names_are_parsed_as_written() -> None:
     for number in (0, 7, 10**19, 2**63 - 1):
         assert segment_offset(segment_name(number, LOG), LOG) == number
         assert snapshot_id(snapshot_name(number, number % 2**31)) == (number, number % 2**31)
@@ -22,11 +22,11 @@ def test_names_go_round() -> None:
         "00000000000000000000_0000000000.checkpoint", "leader-epoch-checkpoint", "²0000000000000000000.log",
     ],
 )  # fmt: skip
-def test_other_names_are_passed_over(name: str) -> None:
+def test_other_file_names_are_ignored(name: str) -> None:
     assert (segment_offset(name, LOG), snapshot_id(name)) == (None, None)
 
 
-def test_only_what_an_interrupted_write_left_is_a_leftover() -> None:
+def test_only_files_of_interrupted_writes_are_leftovers() -> None:
     assert is_leftover("quorum-state.tmp")
     assert is_leftover("00000000000000000000-0000000000-123.checkpoint.part")
     assert is_leftover("00000000000000000000.log.deleted")

@@ -36,7 +36,7 @@ def test_the_text_is_that_of_kafka(name: str, election: Election, kraft_version:
 
 
 @pytest.mark.parametrize(("quorum", "node"), DIRECTORIES)
-def test_what_stock_nodes_wrote_is_read_and_written_again(quorum: str, node: str) -> None:
+def test_quorum_state_of_stock_nodes_is_read_and_written_again(quorum: str, node: str) -> None:
     directory = partition(quorum, node)
     text = (directory / "quorum-state").read_bytes()
 
@@ -54,7 +54,7 @@ def test_version_0_drops_the_directory_id_of_the_vote() -> None:
     assert parse_quorum_state(text) == Election(3, None, ReplicaKey(2))
 
 
-def test_no_file_is_no_election() -> None:
+def test_without_a_file_there_is_no_election_state() -> None:
     assert read_quorum_state(OsFiles(), "/nonexistent") is None
 
 

@@ -1,4 +1,6 @@
-"""At a start a torn end is cut, and damage is refused with file, position and offset named; nothing is cut silently."""
+"""At a start a torn tail is truncated, and damage is refused with file, position and offset; nothing is truncated
+silently.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def log_bytes(disk: Disk, base: int = 0) -> bytes:
 
 
 def refused(disk: Disk) -> CorruptLog:
-    """The error of a start that is refused, which must leave every file as it was."""
+    """The error of a refused start, which must leave every file unchanged."""
     before = disk.tree()
     with pytest.raises(CorruptLog) as error:
         open_storage(disk)
@@ -74,7 +76,7 @@ WHOLE = run(0, 20, size=200)
 SIZE = len(batch(0, size=200))
 
 
-def test_a_whole_log_is_taken_as_it_is() -> None:
+def test_an_intact_log_is_unchanged_by_a_start() -> None:
     disk = directory((0, WHOLE))
 
     storage = open_storage(disk)
@@ -86,7 +88,7 @@ def test_a_whole_log_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 60, 100, SIZE - 61, SIZE - 17, SIZE - 1])
-def test_a_batch_that_the_file_ends_in_is_cut(missing: int) -> None:
+def test_an_incomplete_last_batch_is_truncated(missing: int) -> None:
     disk = directory((0, WHOLE[:-missing]))
 
     storage = open_storage(disk)
@@ -102,7 +104,7 @@ def test_a_batch_that_the_file_ends_in_is_cut(missing: int) -> None:
 
 
 @pytest.mark.parametrize("zeros", [1, 61, 500, 5000])
-def test_zeros_behind_the_last_batch_are_cut(zeros: int) -> None:
+def test_zeros_after_the_last_batch_are_truncated(zeros: int) -> None:
     disk = directory((0, WHOLE + bytes(zeros)))
 
     storage = open_storage(disk)
@@ -111,7 +113,7 @@ def test_zeros_behind_the_last_batch_are_cut(zeros: int) -> None:
     assert log_bytes(disk) == WHOLE
 
 
-def test_sectors_that_never_reached_the_disk_are_cut_even_before_a_whole_batch() -> None:
+def test_unwritten_sectors_are_truncated_even_before_a_whole_batch() -> None:
     """Pages go to the disk in any order: of three batches that were not synced, the second alone may be lost."""
     unsynced = [batch(offset, size=2000) for offset in (20, 21, 22)]
     data = bytearray(WHOLE + b"".join(unsynced))
@@ -125,7 +127,7 @@ def test_sectors_that_never_reached_the_disk_are_cut_even_before_a_whole_batch()
 
 @pytest.mark.parametrize("size", [100, 300, 70_000])
 @pytest.mark.parametrize("share", [7, 8, 9, 11, 12, 13, 15, 16])
-def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int, size: int) -> None:
+def test_a_batch_with_only_its_first_sector_missing_is_truncated(share: int, size: int) -> None:
     """It begins so many bytes before the end of that sector, which hold its offset, and more or less of its length."""
     first = b"".join(batch(offset) for offset in range(299))
     first += batch(299, size=200 + (512 - share - len(first + batch(299, size=200))) % 512)
@@ -139,7 +141,7 @@ def test_a_batch_whose_first_sector_alone_is_missing_is_cut(share: int, size: in
 
 
 @pytest.mark.parametrize("share", [7, 12, 300])
-def test_a_batch_without_an_offset_is_no_torn_end_where_more_or_less_of_it_is_in_that_sector(share: int) -> None:
+def test_a_batch_with_a_zero_offset_is_damage_if_its_first_sector_shows_it(share: int) -> None:
     first = batch(0, size=200)
     first = batch(0, size=200 + (512 - share - len(first)) % 512)
     data = bytearray(first + batch(1, size=300))
@@ -153,7 +155,7 @@ def test_a_batch_without_an_offset_is_no_torn_end_where_more_or_less_of_it_is_in
 
 
 @pytest.mark.parametrize("share", [1, 2, 3])
-def test_a_flipped_bit_is_no_torn_end_where_the_last_sector_has_but_the_zeros_a_batch_ends_with(share: int) -> None:
+def test_a_flipped_bit_is_damage_though_the_batch_ends_with_zeros_in_the_last_sector(share: int) -> None:
     """A record ends with its count of headers, a record of metadata before it with that of tagged fields."""
     data, at = ends_behind_a_sector(share, value=b"a record" + bytes(2))
 
@@ -163,7 +165,7 @@ def test_a_flipped_bit_is_no_torn_end_where_the_last_sector_has_but_the_zeros_a_
 
 
 @pytest.mark.parametrize("share", [2, 3])
-def test_a_batch_whose_last_bytes_alone_are_missing_is_cut(share: int) -> None:
+def test_a_batch_with_only_its_last_bytes_missing_is_truncated(share: int) -> None:
     data, at = ends_behind_a_sector(share, value=b"a record")
 
     disk = directory((0, data[:-share] + bytes(share)))
@@ -193,7 +195,7 @@ def test_a_flipped_bit_in_the_middle_is_refused(at: int) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 9, 16, 17, 21, 61, 150])
-def test_a_flipped_bit_in_the_last_batch_is_no_torn_end(at: int) -> None:
+def test_a_flipped_bit_in_the_last_batch_is_refused(at: int) -> None:
     error = refused(directory((0, flipped(WHOLE, 19 * SIZE + at))))
 
     assert (error.position, error.offset) == (19 * SIZE, 19)
@@ -218,7 +220,7 @@ def test_no_flipped_bit_loses_a_batch_silently(bit: int) -> None:
     assert set(unseen) <= {*range(12, 16), *range(4 * size + 12, 4 * size + 16)}
 
 
-def test_a_length_that_reaches_over_whole_batches_is_refused() -> None:
+def test_a_damaged_length_that_covers_whole_batches_is_refused() -> None:
     data = bytearray(WHOLE)
     data[5 * SIZE + 10] ^= 0x40  # 16 KiB longer: behind the end of the file
 
@@ -253,7 +255,7 @@ def test_an_epoch_that_falls_at_a_new_segment_is_refused() -> None:
     assert (error.path[-10:], error.position, error.offset) == ("000005.log", 0, 5)
 
 
-def test_garbage_behind_the_last_batch_is_refused() -> None:
+def test_garbage_after_the_last_batch_is_refused() -> None:
     assert refused(directory((0, WHOLE + b"garbage!" * 40))).offset == 20
 
 
@@ -288,7 +290,7 @@ def test_a_log_without_a_snapshot_starts_at_0() -> None:
         open_storage(directory((5, run(5, 9))))
 
 
-def test_a_log_that_starts_behind_its_newest_snapshot_is_refused() -> None:
+def test_a_log_that_starts_after_its_newest_snapshot_is_refused() -> None:
     with pytest.raises(StorageError, match=r"the log starts at offset 5 .* the newest ends at 4"):
         open_storage(directory((5, run(5, 9)), snapshots=((4, 1),)))
 
@@ -302,7 +304,7 @@ def test_snapshots_before_the_start_of_the_log_are_removed() -> None:
     assert f"{DIRECTORY}/{snapshot_name(3, 1)}" not in disk.tree()
 
 
-def test_segments_before_a_hole_that_a_snapshot_covers_are_dropped() -> None:
+def test_segments_before_a_gap_that_a_snapshot_covers_are_dropped() -> None:
     """The start of the log was moved up, or the log was emptied, and a crash came between the renames."""
     disk = directory((0, run(0, 5)), (7, run(7, 9)), snapshots=((8, 1),))
 
@@ -317,7 +319,7 @@ def test_segments_before_a_hole_that_a_snapshot_covers_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("identity", [(30, 1), (12, 2), (30, 2)])
-def test_a_log_that_a_snapshot_is_beyond_starts_over_from_it(identity: tuple[int, int]) -> None:
+def test_a_log_that_ends_before_a_snapshot_restarts_from_it(identity: tuple[int, int]) -> None:
     disk = directory((0, WHOLE), snapshots=(identity,))
 
     storage = open_storage(disk)
@@ -331,7 +333,7 @@ def test_a_log_that_a_snapshot_is_beyond_starts_over_from_it(identity: tuple[int
     assert open_storage(disk).recovered.log_end == identity[0] + 1
 
 
-def test_a_log_is_not_dropped_for_a_snapshot_that_is_not_whole() -> None:
+def test_a_log_is_not_dropped_for_an_incomplete_snapshot() -> None:
     name, data = snapshot(30, 1)
     disk = directory((0, WHOLE))
     put(disk, name, data[:-20])
@@ -364,7 +366,7 @@ def test_a_snapshot_of_an_old_epoch_beyond_the_log_is_refused() -> None:
         open_storage(directory((0, run(0, 5, epoch=3)), snapshots=((9, 2),)))
 
 
-def test_control_values_are_those_of_the_newest_snapshot_and_of_the_log_behind_it() -> None:
+def test_control_values_are_those_of_the_newest_snapshot_and_of_the_log_after_it() -> None:
     data = kraft_version(0, 1, 1) + run(1, 4) + kraft_version(4, 1, 0) + run(5, 9) + kraft_version(9, 1, 1)
 
     without = open_storage(directory((0, data)))
@@ -374,7 +376,7 @@ def test_control_values_are_those_of_the_newest_snapshot_and_of_the_log_behind_i
     assert behind.recovered.kraft_versions == ((9, 1),)
 
 
-def test_a_control_record_that_cannot_be_read_is_refused_before_anything_is_cut() -> None:
+def test_an_invalid_control_record_is_refused_before_anything_is_changed() -> None:
     version_9 = build_control_batch(
         [(b"\0\0\0\5", b"\0\x09\0\1\0")], base_offset=5, leader_epoch=1, timestamp_ms=1
     )  # fmt: skip
@@ -416,7 +418,7 @@ def test_a_directory_of_another_topic_is_refused() -> None:
 
 
 def lived(*, close: bool = True, committed: int = 3000, **limits: int) -> Disk:
-    """A directory whose log, of 3000 batches, is committed up to an offset, and says so."""
+    """A directory with a log of 3000 batches, committed up to an offset that its prefix file has."""
     disk = Disk()
     disk.directories.add("node")
     storage = open_storage(disk, **limits)
@@ -433,7 +435,7 @@ def prefix_of(disk: Disk) -> Any:
     return parse_prefix(disk.tree()[f"{DIRECTORY}/{COMMITTED_PREFIX}"])
 
 
-def test_a_clean_close_tells_what_is_committed_and_a_start_does_not_walk_it(
+def test_after_a_clean_close_a_start_does_not_read_committed_batches_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     disk = lived()
@@ -452,7 +454,7 @@ def test_a_clean_close_tells_what_is_committed_and_a_start_does_not_walk_it(
 
 @pytest.mark.parametrize("committed", [0, 1, 999, 1000, 1700, 2990, 3000])
 @pytest.mark.parametrize("segment_bytes", [1 << 30, 300_000])
-def test_a_log_that_is_adopted_is_the_one_that_is_walked(committed: int, segment_bytes: int) -> None:
+def test_accepting_a_log_by_its_crc_equals_reading_it_batch_by_batch(committed: int, segment_bytes: int) -> None:
     disk = lived(committed=committed, segment_bytes_max=segment_bytes)
     adopted = open_storage(disk, segment_bytes_max=segment_bytes)
     state = [segment_state(segment) for segment in adopted.log.segments]
@@ -472,7 +474,7 @@ def segment_state(segment: Segment) -> tuple[Any, ...]:
     return (*place, bytes(index.offsets), bytes(index.times), index._since, index.max_timestamp)
 
 
-def test_what_is_committed_may_not_look_torn() -> None:
+def test_a_torn_batch_below_the_committed_offset_is_refused() -> None:
     disk = lived()
     path = f"{DIRECTORY}/{segment_name(0, LOG)}"
     del disk.files[path].data[-100:]
@@ -483,7 +485,7 @@ def test_what_is_committed_may_not_look_torn() -> None:
     assert "all offsets below 3000 are committed" in str(error)
 
 
-def test_a_log_that_is_shorter_than_what_was_committed_is_refused() -> None:
+def test_a_log_shorter_than_the_committed_offset_is_refused() -> None:
     disk = lived()
     path = f"{DIRECTORY}/{segment_name(0, LOG)}"
     del disk.files[path].data[-10 * SIZE :]
@@ -495,7 +497,7 @@ def test_a_log_that_is_shorter_than_what_was_committed_is_refused() -> None:
     assert f"remove {DIRECTORY}/{COMMITTED_PREFIX}" in str(error)
 
 
-def test_a_log_that_is_gone_is_refused() -> None:
+def test_a_missing_log_is_refused() -> None:
     disk = lived()
     disk.remove(f"{DIRECTORY}/{segment_name(0, LOG)}")
 
@@ -516,7 +518,7 @@ def test_a_changed_byte_that_no_batch_covers_is_refused() -> None:
     assert "whole batches, but not those that were committed" in str(error)
 
 
-def test_a_flipped_bit_in_what_is_committed_is_named() -> None:
+def test_a_flipped_bit_in_committed_batches_is_reported_with_its_position() -> None:
     disk = lived()
     disk.files[f"{DIRECTORY}/{segment_name(0, LOG)}"].data[1234 * SIZE + 100] ^= 1
 
@@ -525,7 +527,7 @@ def test_a_flipped_bit_in_what_is_committed_is_named() -> None:
     assert (error.position, error.offset) == (1234 * SIZE, 1234)
 
 
-def test_lost_indexes_are_built_anew() -> None:
+def test_missing_indexes_are_rebuilt() -> None:
     disk = lived()
     expected = {name: data for name, data in disk.tree().items() if name.endswith("index")}
     for name in expected:
@@ -536,7 +538,7 @@ def test_lost_indexes_are_built_anew() -> None:
     assert {name: data for name, data in disk.tree().items() if name.endswith("index")} == expected
 
 
-def test_damaged_indexes_are_built_anew() -> None:
+def test_damaged_indexes_are_rebuilt() -> None:
     disk = lived()
     expected = {name: data for name, data in disk.tree().items() if name.endswith("index")}
     for name in expected:
@@ -547,7 +549,7 @@ def test_damaged_indexes_are_built_anew() -> None:
     assert {name: data for name, data in disk.tree().items() if name.endswith("index")} == expected
 
 
-def test_a_damaged_prefix_file_is_passed_over_with_a_note() -> None:
+def test_a_damaged_prefix_file_is_ignored_with_a_note() -> None:
     disk = lived()
     disk.files[f"{DIRECTORY}/{COMMITTED_PREFIX}"].data[3] ^= 1
 
@@ -557,7 +559,7 @@ def test_a_damaged_prefix_file_is_passed_over_with_a_note() -> None:
     assert [name for name, _ in storage.notes] == ["committed_prefix_ignored"]
 
 
-def test_what_is_known_to_be_committed_never_becomes_less() -> None:
+def test_the_known_committed_offset_never_decreases() -> None:
     disk = lived()
     for _ in range(2):
         open_storage(disk).close()  # without having heard of a high watermark
@@ -565,7 +567,7 @@ def test_what_is_known_to_be_committed_never_becomes_less() -> None:
     assert prefix_of(disk).end_offset == 3000
 
 
-def test_a_torn_end_behind_what_is_committed_is_cut() -> None:
+def test_a_torn_tail_after_the_committed_offset_is_truncated() -> None:
     disk = lived(committed=2000)
     del disk.files[f"{DIRECTORY}/{segment_name(0, LOG)}"].data[-100:]
 
@@ -575,7 +577,7 @@ def test_a_torn_end_behind_what_is_committed_is_cut() -> None:
     assert bounds(storage.read(2998, 2999, 1)) == [(2998, 2998)]
 
 
-def test_the_epoch_checkpoint_is_healed_from_the_log() -> None:
+def test_the_epoch_checkpoint_is_repaired_from_the_log() -> None:
     disk = directory((0, run(0, 5) + run(5, 9, epoch=4)))
     put(disk, "leader-epoch-checkpoint", b"0\n2\n1 0\n7 3\n")
 

@@ -1,4 +1,4 @@
-"""Batches are found by their headers, and a read is cut at batch boundaries."""
+"""Batches are found by their headers, and a read ends at batch boundaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.raft.storage.golden import LOG, partition
 DATA = batch(10, count=3) + batch(13) + batch(14, count=2)  # 10-12, 13, 14-15
 
 
-def test_headers_say_what_the_batches_say() -> None:
+def test_headers_have_the_fields_of_the_batches() -> None:
     log = (partition("4.3-static", "node-1") / LOG).read_bytes()
 
     assert [
@@ -60,7 +60,7 @@ def test_a_part_of_a_batch_at_the_end_is_left_out() -> None:
         (12, b"\xff", "negative offset"),
     ],
 )
-def test_a_header_that_can_be_no_batchs_is_refused(at: int, bytes_: bytes, reason: str) -> None:
+def test_an_invalid_header_is_refused(at: int, bytes_: bytes, reason: str) -> None:
     data = bytearray(batch(0))
     data[at : at + len(bytes_)] = bytes_
 

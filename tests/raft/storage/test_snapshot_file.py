@@ -1,4 +1,4 @@
-"""Snapshots are, byte for byte, what Kafka's own writer makes, and one that is not whole is refused."""
+"""Snapshots equal, byte for byte, those of Kafka's own writer, and an incomplete one is refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_bytes_are_those_of_kafkas_writer(name: str, epoch: int) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: "/".join(path.parts[-3:]))
-def test_what_stock_nodes_wrote_is_whole_and_is_made_again(path: Path) -> None:
+def test_snapshots_of_stock_nodes_are_valid_and_rebuilt_to_the_same_bytes(path: Path) -> None:
     files = OsFiles()
 
     check_snapshot(files, str(path))
@@ -94,7 +94,7 @@ def test_what_stock_nodes_wrote_is_whole_and_is_made_again(path: Path) -> None:
         decode_record(value)
 
 
-def test_golden_snapshots_are_there() -> None:
+def test_golden_snapshots_exist() -> None:
     assert len(PATHS) > 20
 
 
@@ -120,7 +120,7 @@ def test_a_snapshot_whose_end_is_missing_is_refused(missing: int) -> None:
         check_snapshot(disk_with(small()[:-missing]), "a.checkpoint")
 
 
-def test_every_flipped_bit_is_seen() -> None:
+def test_every_flipped_bit_is_detected() -> None:
     data = small()
 
     for at in range(len(data)):
@@ -138,12 +138,12 @@ def test_every_flipped_bit_is_seen() -> None:
         (SnapshotBytes(1, 2).header(3) + SnapshotBytes(1, 2).data([b"v"]), "the batch there has offset 0, not 1"),
     ],
 )
-def test_a_file_that_is_none_is_refused_with_the_place(data: bytes, reason: str) -> None:
+def test_a_file_that_is_not_a_snapshot_is_refused_with_the_position(data: bytes, reason: str) -> None:
     with pytest.raises(CorruptSnapshot, match=rf"^a.checkpoint, byte \d+: .*{reason}"):
         check_snapshot(disk_with(data), "a.checkpoint")
 
 
-def test_a_length_that_the_file_does_not_have_takes_no_memory() -> None:
+def test_a_length_beyond_the_file_allocates_no_memory() -> None:
     data = bytearray(small())
     data[8:12] = (0x7FFFFFFF).to_bytes(4, "big")
 

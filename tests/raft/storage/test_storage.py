@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """A storage, and what it told."""
+    """A storage, and its reports."""
 
     def __init__(self, directory: str | Path, files: Any = None, executor: Any = None, **limits: int) -> None:
         self.told: list[Any] = []
@@ -60,7 +60,7 @@ class Node:
         )
 
     def perform(self, *effects: Any) -> list[Any]:
-        """The inputs that these effects led to."""
+        """The inputs that these effects caused."""
         before = len(self.told)
         for effect in effects:
             self.storage.perform(effect)
@@ -101,7 +101,7 @@ def test_every_log_operation_is_reported_with_its_number_and_the_log_end(node: N
     assert told == [Flushed(2, 2, size), Flushed(3, 2, size), Flushed(4, 9, 0)]
 
 
-def test_a_saved_election_is_what_the_next_start_finds(node: Node, tmp_path: Path) -> None:
+def test_the_next_start_finds_the_saved_election(node: Node, tmp_path: Path) -> None:
     key = ReplicaKey(3, bytes(15) + b"\5")
 
     told = node.perform(SaveElection(7, 4, 2, key, 1, ()))
@@ -111,7 +111,7 @@ def test_a_saved_election_is_what_the_next_start_finds(node: Node, tmp_path: Pat
     assert Node(tmp_path / "log").storage.recovered.election == Election(4, 2, key)
 
 
-def test_epochs_are_saved_and_only_the_newest_of_those_that_wait(tmp_path: Path) -> None:
+def test_of_pending_epoch_checkpoints_only_the_newest_is_written(tmp_path: Path) -> None:
     executor = Held()
     node = Node(tmp_path / "log", executor=executor)
 
@@ -140,7 +140,7 @@ def test_a_download_becomes_a_snapshot(node: Node, tmp_path: Path) -> None:
     assert node.storage.read_snapshot(snapshot, len(data) - 5, 20) == data[-5:]
 
 
-def test_a_download_begins_anew_at_position_0(node: Node, tmp_path: Path) -> None:
+def test_a_download_restarts_at_position_0(node: Node, tmp_path: Path) -> None:
     data = downloaded(30, 4)
     snapshot = SnapshotId(30, 4)
     node.perform(WriteSnapshotPart(1, snapshot, 0, b"x" * 5000))
@@ -173,7 +173,7 @@ def test_a_download_that_is_no_snapshot_is_refused_and_removed(
     assert list((tmp_path / "log").glob("*checkpoint*")) == []
 
 
-def test_a_dropped_download_leaves_nothing(node: Node, tmp_path: Path) -> None:
+def test_a_dropped_download_leaves_no_file(node: Node, tmp_path: Path) -> None:
     snapshot = SnapshotId(30, 4)
 
     node.perform(WriteSnapshotPart(1, snapshot, 0, b"x"), DropSnapshotPart(snapshot), DropSnapshotPart(snapshot))
@@ -200,7 +200,7 @@ def test_a_snapshot_of_the_state_machine_is_reported_when_it_is_stored(node: Nod
     assert Node(tmp_path / "log").storage.recovered.snapshots == (StoredSnapshot(snapshot, size, 1234),)
 
 
-def test_a_snapshot_has_voters_only_under_a_kraft_version_that_knows_them(node: Node) -> None:
+def test_a_snapshot_has_voters_only_from_kraft_version_1_on(node: Node) -> None:
     for end_offset, kraft_version, expected in ((1, 0, ((), ())), (2, 1, ((1,), (1,)))):
         snapshot = SnapshotId(end_offset, 1)
         writer = node.storage.new_snapshot(snapshot, 0, 0, kraft_version=kraft_version, voters=VoterSet())
@@ -255,7 +255,7 @@ def test_reads_come_from_memory_and_from_the_disk_alike(tmp_path: Path) -> None:
     assert node.storage.read(100, 100, 100) == b""
 
 
-def test_it_knows_which_effects_are_its_own(node: Node) -> None:
+def test_the_storage_knows_its_effects(node: Node) -> None:
     assert node.storage.performs(HighWatermark(0))
     assert not node.storage.performs(Noted("x", {}))
 
@@ -300,7 +300,7 @@ def test_a_full_disk_is_reported_once_and_ends_all_work() -> None:
     assert disk.handles == {}
 
 
-def test_a_close_flushes_what_waits(tmp_path: Path) -> None:
+def test_a_close_flushes_pending_writes(tmp_path: Path) -> None:
     node = Node(tmp_path / "log", executor=FlushThread())
     for offset in range(100):
         node.perform(Append(offset, offset, offset + 1, 1, batch(offset)))
@@ -315,7 +315,7 @@ def test_a_close_flushes_what_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("quorum", "name"), DIRECTORIES)
-def test_a_stock_directory_is_opened_and_closed_as_it_was(quorum: str, name: str, tmp_path: Path) -> None:
+def test_opening_and_closing_a_stock_directory_changes_nothing(quorum: str, name: str, tmp_path: Path) -> None:
     directory = copied(quorum, name, tmp_path)
 
     node = Node(directory)
