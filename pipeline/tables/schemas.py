@@ -72,11 +72,11 @@ PARTITION_FIELDS = (
 
 RECORDS = Table(
     "records",
-    "a record of a metadata log, or something in a log that is no sound record",
+    "a record of a metadata log, or a part of a log that is not a valid record",
     ("cluster", "origin", "offset", "place", "kind", "position"),
     (
         CLUSTER,
-        Column("node", "int", "whose copy of the log was read; null for a live quorum"),
+        Column("node", "int", "the node whose copy of the log was read; null for a live quorum"),
         Column("origin", "string", "log, or checkpoint"),
         Column("file", "string", "the file it was read from; null for a live quorum"),
         Column("position", "bigint", "the byte of the file at which its batch starts"),
@@ -100,19 +100,19 @@ RECORDS = Table(
         *PARTITION_FIELDS,
         Column("json", "string", "of all other records: the fields, as Kafka's converters print them; without secrets"),
         Column("value", "binary", "of all other records: the bytes, with secrets taken out"),
-        Column("problem", "string", "what is wrong, in one line; null where nothing is"),
+        Column("problem", "string", "the problem, in one line; null if there is none"),
     ),
 )
 
 LEADERSHIP = Table(
     "leadership",
-    "the time under one leader epoch of a partition: who led, from when to when",
+    "the time under one leader epoch of a partition: the leader, from when to when",
     ("cluster", "topic_id", "partition", "start_offset"),
     (
         *PARTITION_KEY,
-        Column("leader", "int", "who led; -1: nobody"),
+        Column("leader", "int", "the leader; -1: none"),
         Column("leader_epoch", "int", "the epoch"),
-        Column("previous_leader", "int", "who led before; null for the first"),
+        Column("previous_leader", "int", "the leader before; null for the first"),
         Column("preferred", "boolean", "whether the leader was the first of the replicas when it was elected"),
         Column("unclean", "boolean", "whether the leader was elected from outside the ISR"),
         *INTERVAL,
@@ -134,8 +134,8 @@ ISR_CHANGES = Table(
         Column("replica_count", "int", "how many replicas there are after the change"),
         Column("isr_before", "array<int>", "the ISR before"),
         Column("isr", "array<int>", "the ISR after"),
-        Column("shrunk", "array<int>", "who left it, ascending"),
-        Column("grown", "array<int>", "who joined it, ascending"),
+        Column("shrunk", "array<int>", "the brokers that left it, ascending"),
+        Column("grown", "array<int>", "the brokers that joined it, ascending"),
     ),
 )
 
@@ -146,8 +146,8 @@ UNAVAILABILITY = Table(
     (
         *PARTITION_KEY,
         *INTERVAL,
-        Column("last_leader", "int", "who led before; null where nobody ever did"),
-        Column("next_leader", "int", "who led after; null where nobody did"),
+        Column("last_leader", "int", "the leader before; null if there never was one"),
+        Column("next_leader", "int", "the leader after; null if there was none"),
         Column("unclean", "boolean", "whether it ended by an unclean election; null while it lasts"),
         Column(END_REASON, "string", "elected, deleted, or null while it lasts"),
     ),
@@ -174,8 +174,8 @@ REASSIGNMENTS = Table(
         *PARTITION_KEY,
         *INTERVAL,
         Column("replicas_before", "array<int>", "the replicas before it began"),
-        Column("target", "array<int>", "the replicas it was last asked for"),
-        Column("replicas_after", "array<int>", "the replicas when it had ended; null while it lasts"),
+        Column("target", "array<int>", "the replicas that were requested last"),
+        Column("replicas_after", "array<int>", "the replicas at its end; null while it is open"),
         Column("outcome", "string", "completed, cancelled, deleted, or null while it lasts"),
     ),
 )
@@ -215,7 +215,7 @@ CONFIG_CHANGES = Table(
         Column("config", "string", "the key"),
         Column("value_before", "string", "the value before; null where it was not set"),
         Column("value_after", "string", "the value after; null where it was removed"),
-        Column("sensitive", "boolean", "whether the value is a secret, in whose place stands [hidden]"),
+        Column("sensitive", "boolean", "whether the value is secret and replaced by [hidden]"),
         Column("cause", "string", "set, removed, or topic_deleted"),
     ),
 )
@@ -233,7 +233,7 @@ ACL_CHANGES = Table(
         Column("resource_type", "string", "TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, or USER"),
         Column("resource", "string", "its name or prefix"),
         Column("pattern_type", "string", "LITERAL, or PREFIXED"),
-        Column("principal", "string", "to whom it applies"),
+        Column("principal", "string", "the principal that it applies to"),
         Column("host", "string", "from where, * for everywhere"),
         Column("operation", "string", "READ, WRITE, ALTER …"),
         Column("permission", "string", "ALLOW, or DENY"),
@@ -250,11 +250,11 @@ ELECTIONS = Table(
         TIME,
         Column("epoch", "int", "the quorum's epoch that it began"),
         Column("leader", "int", "the node that won"),
-        Column("voters", "array<int>", "who could vote, ascending"),
-        Column("granting", "array<int>", "who is said to have voted for it, ascending"),
+        Column("voters", "array<int>", "the voters, ascending"),
+        Column("granting", "array<int>", "the voters that granted their vote, ascending"),
         Column("previous_epoch", "int", "the epoch before that has records; null for the first"),
         Column("previous_leader", "int", "the leader of the election before; null for the first"),
-        Column("silence_ms", "bigint", "since the last record of the epoch before: how long nothing was decided"),
+        Column("silence_ms", "bigint", "the time since the last record of the epoch before"),
     ),
 )
 

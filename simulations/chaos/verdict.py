@@ -59,7 +59,7 @@ def check_purpose(history: History) -> list[str]:
     """Clients had successes: a history in which everything is refused is linearizable, and proves nothing."""
     if any(each.asked[0] == "create" and isinstance(each.answer, tuple) for each in history.operations):
         return []
-    return ["C05: of all that was asked, no topic was ever created"]
+    return ["C05: no topic was ever created by the clients"]
 
 
 def check_observations(observations: Iterable[Observation]) -> list[str]:

@@ -56,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
     guard()
     found = _first(level, args, text)
     if found is None:
-        sys.stdout.write("nothing breaks\n")
+        sys.stdout.write("no property is violated\n")
         return 1
     plan, outcome, where = found
     begin = time.process_time()

@@ -271,66 +271,69 @@ def _leaps(step: Step) -> bool:
     return step.before.role is not None and step.process.replica.epoch > step.before.role.epoch + 1
 
 
-LEADER_FULL, OTHER_FULL = "no space is left on a leader's disk", "no space is left on the disk of one who does not lead"
-LEADER_FAILED, TORN = "a leader's disk fails in another way", "a torn tail is cut at a start"
+LEADER_FULL, OTHER_FULL = "no space is left on a leader's disk", "no space is left on the disk of another node"
+LEADER_FAILED, TORN = "a leader's disk fails in another way", "a torn tail is truncated at a start"
 
 BY_NOTE = {
-    "quorum_lost": "a leader resigns that no majority fetches from",
-    "leader_gone": "a follower stands because its leader refuses connections",
-    "leader_silent": "a follower stands because its leader is silent",
-    "pre_vote_unsupported": "who cannot ask for a pre-vote stands without one",
-    "truncation_refused": "a cut below what is committed is refused",
-    "fetched_records_refused": "records that came damaged are refused",
+    "quorum_lost": "a leader resigns because no majority fetches",
+    "leader_gone": "a follower becomes prospective because its leader refuses connections",
+    "leader_silent": "a follower becomes prospective because its leader is silent",
+    "pre_vote_unsupported": "a voter becomes candidate because a peer has no pre-votes",
+    "truncation_refused": "a truncation of committed records is refused",
+    "fetched_records_refused": "damaged records are refused",
     "snapshot_part_refused": "a part of a snapshot does not fit",
-    "snapshot_offer_refused": "a snapshot that is offered cannot be",
+    "snapshot_offer_refused": "an offered snapshot is refused",
     "peer_inconsistent": "a peer contradicts what is known of a leader",
-    "peer_has_other_key": "a peer is not the voter that was meant",
+    "peer_has_other_key": "a peer has another voter key",
 }  # fmt: skip
 
 BY_INPUT: dict[type, tuple[tuple[str, Callable[[Step], bool]], ...]] = {
     Requested: (
         ("a vote is refused for a shorter log", _is_refused_for_log),
-        ("a vote is refused that another has", _is_refused_for_other),
-        ("a vote is given again to who has it", _is_given_again),
-        ("a pre-vote is refused by who follows a leader that lives", _is_protected),
+        ("a vote is refused that another candidate has", _is_refused_for_other),
+        ("a vote is granted again to the same candidate", _is_given_again),
+        ("a pre-vote is refused by a follower of a live leader", _is_protected),
         ("a pre-vote is refused by the leader", _is_refused_by_leader),
-        ("a pre-vote is granted by who has a leader, and nothing of it yet", _is_fresh_follower),
-        ("a vote is asked for while an election is being saved", _comes_while_saving),
+        ("a pre-vote is granted by a follower that has fetched nothing yet", _is_fresh_follower),
+        ("a vote is requested while an election is being saved", _comes_while_saving),
         ("a fetch is beyond the end of the leader's log", _fetches_beyond),
-        ("a voter asks for a snapshot that is gone", _lacks_snapshot),
+        ("a voter fetches a deleted snapshot", _lacks_snapshot),
     ),
     Flushed: (("a leader's own disk is the last of a majority", _commits),),
-    SnapshotStored: (("a downloaded snapshot is not whole", lambda step: step.event.refused),),
+    SnapshotStored: (("a downloaded snapshot is invalid", lambda step: step.event.refused),),
 }  # fmt: skip
 
 BY_ORDER: dict[type, tuple[tuple[str, Callable[[Step, Any], bool]], ...]] = {
     do.Truncate: (
-        ("a log is cut back to its snapshot's end", _cuts_to_snapshot),
-        ("a log is cut twice before it grows", _cuts_twice),
+        ("a log is truncated to its snapshot's end", _cuts_to_snapshot),
+        ("a log is truncated twice before it grows", _cuts_twice),
     ),
-    do.ResetLog: (("a snapshot takes the place of a log with records", _resets_full),),
+    do.ResetLog: (("a snapshot replaces a log with records", _resets_full),),
     do.WriteSnapshotPart: (
         ("a snapshot comes in several parts", lambda _step, effect: effect.position > 0),
-        ("a download goes on after a part did not come", _goes_on),
+        ("a download continues after a part was lost", _goes_on),
     ),
     do.DropSnapshotPart: (("a download is given up", lambda _step, _effect: True),),
-    do.ProposalRefused: (("a write is refused by who leads no more", lambda _step, _effect: True),),
+    do.ProposalRefused: (("a write is refused by a former leader", lambda _step, _effect: True),),
     do.LeadershipConfirmed: (("a leader is confirmed by a round of fetches", lambda _step, _effect: True),),
     do.ShutdownComplete: (
-        ("a leader leaves when all were told", lambda step, _effect: isinstance(step.before.role, Resigned)),
+        (
+            "a leader shuts down when all voters have acknowledged",
+            lambda step, _effect: isinstance(step.before.role, Resigned),
+        ),
     ),
 }  # fmt: skip
 
 BY_ROLE: dict[type, tuple[tuple[str, Callable[[Step], bool]], ...]] = {
     Unattached: (
-        ("a node starts with a vote that it gave", _has_voted),
-        ("a lost pre-vote leads back to nobody", _lost_pre_vote),
-        ("a node leaps over an epoch", _leaps),
+        ("a node starts with a saved vote", _has_voted),
+        ("a lost pre-vote leads back to Unattached", _lost_pre_vote),
+        ("a node skips an epoch", _leaps),
         ("a leader loses records that are not on its disk", _leaves_unflushed),
     ),
     Candidate: (
         ("a candidate starts as one", _began),
-        ("two stand in one epoch", _is_split),
+        ("two candidates in one epoch", _is_split),
     ),
     Resigned: (("a leader starts as one that resigned", _began),),
     Follower: (
@@ -339,8 +342,8 @@ BY_ROLE: dict[type, tuple[tuple[str, Callable[[Step], bool]], ...]] = {
         ("a leader loses records that are not on its disk", _leaves_unflushed),
     ),
     Leader: (
-        ("a second leader is there, and the first knows nothing of it", _is_second_leader),
-        ("a leader takes over records that nobody knows to be committed", _inherits),
+        ("a second leader exists, and the first does not know it", _is_second_leader),
+        ("a leader inherits records that are not known to be committed", _inherits),
     ),
 }  # fmt: skip
 

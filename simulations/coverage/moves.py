@@ -38,13 +38,13 @@ class Moves:
 
 UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
     (
-        "who resigned stands only where it starts as the only voter, and wins at once",
+        "a resigned leader becomes prospective only as the sole voter at its start, and wins at once",
         lambda first, then, last: (
             (then, last) == (RESIGNED, PROSPECTIVE) or ((first, then) == (RESIGNED, PROSPECTIVE) and last != CANDIDATE)
         ),
     ),
     (
-        "who stands gives its one vote of an epoch only where it had none, and knows no leader",
+        "a prospective grants a vote only if it had none in the epoch and knows no leader",
         lambda first, then, last: then == last == PROSPECTIVE and first != UNATTACHED,
     ),
 )

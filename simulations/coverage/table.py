@@ -52,8 +52,8 @@ HEARD: dict[str, tuple[str, ...]] = {
     "Fetch": ("records", "nothing", "damaged", "diverging", "unused", "snapshot"),
     "FetchSnapshot": ("written", "unused"),
 }
-"""What comes of an answer without an error; `damaged` where no record of it is good, `unused` where it asks for what
-cannot be done.
+"""The outcomes of an answer without an error; `damaged` if none of its records is valid, `unused` if its instruction
+cannot be followed.
 """
 
 ASKS: dict[str, frozenset[str]] = {
@@ -85,23 +85,23 @@ def _is_answer(kind: str) -> bool:
 
 UNREACHABLE: tuple[tuple[str, Callable[[str, str, str], bool]], ...] = (
     (
-        "only a leader serves the log, and looks at what is wanted of it",
+        "only a leader serves the log, and checks the requested offset",
         lambda role, kind, outcome: kind in _OF_LEADER and role != LEADER and outcome not in NAMED_BY_ALL,
     ),
     (
-        "who leads serves snapshots at once, and its leadership cannot end meanwhile",
+        "a leader serves a FetchSnapshot within the step, so its leadership cannot end before the answer",
         lambda role, kind, outcome: (role, kind, outcome) == (LEADER, "FetchSnapshot", NOT_LEADER),
     ),
     (
-        "an answer to who asked in another role is late",
+        "an answer to a request of another role is late",
         lambda role, kind, outcome: _is_answer(kind) and outcome != LATE and role not in ASKS[_asked_by(kind)],
     ),
     (
-        "who knows no leader of its epoch lacks the record with which that began, at least",
+        "a replica without a leader lacks at least the first record of the epoch",
         lambda role, kind, outcome: (role, kind, outcome) == (UNATTACHED, "FetchAnswer", "nothing"),
     ),
     (
-        "nobody says of the log that there is none",
+        "every node has the metadata log",
         lambda _role, kind, outcome: _is_answer(kind) and outcome == NO_PARTITION,
     ),
 )

@@ -28,7 +28,7 @@ def add_crew(parser: argparse.ArgumentParser) -> None:
 def add_spark(parser: argparse.ArgumentParser) -> None:
     """--spark, --out"""
     parser.add_argument("--spark", default="", metavar="MASTER", help="by a fleet, such as local[2], not by --jobs")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep what came of each as Parquet, in a new directory")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="store the outcomes as Parquet, in a new directory")
 
 
 def crew_of(args: argparse.Namespace) -> Crew:

@@ -69,7 +69,7 @@ def rows_of(directory: Path, tasks: Sequence[Task]) -> Iterator[Row]:
             found[record["task"]].append(record)
         left -= found.keys()
         yield from (_row(tasks[number], records) for number, records in found.items())
-    yield from (Row(tasks[number], [], 0.0, "the fleet told nothing of it") for number in sorted(left))
+    yield from (Row(tasks[number], [], 0.0, "the fleet returned no result") for number in sorted(left))
 
 
 def _row(task: Task, records: list[dict[str, Any]]) -> Row:

@@ -102,7 +102,7 @@ def _key() -> str:
         _shape('<rect class="sync" width="18" height="8" y="1"/>', "sync"),
         _shape('<line class="change" x1="9" x2="9" y1="0" y2="10"/>', "other change of the disk"),
         _shape('<rect class="cut" width="18" height="10" style="opacity:.4"/>', "cut"),
-        _shape('<rect class="asked" width="18" height="7" y="1"/>', "asked and told"),
+        _shape('<rect class="asked" width="18" height="7" y="1"/>', "request to answer"),
         _shape('<rect class="open" width="17" height="7" y="1"/>', "never answered"),
         _shape('<circle class="point" cx="9" cy="5" r="3"/>', "took effect"),
         *(

@@ -81,7 +81,7 @@ class Drawing:
             f' role="img" aria-labelledby="scene-title" data-begin="{scene.begin}" data-scale="{self._scale}"',
             f' data-left="{LEFT}">',
             f'<title id="scene-title">Lanes of {len(self._nodes)} nodes and {len(self._clients)} clients from',
-            f" {shown}; what they were at each moment is told below</title>",
+            f" {shown}; the state at each moment is described below</title>",
             *self._times(), *self._cuts(),
         ]  # fmt: skip
         for node in self._nodes:

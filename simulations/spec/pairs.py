@@ -79,56 +79,60 @@ NOT_AFTER: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
         lambda was, now: was == "BecomeLeader" and now != "HandleClientRequest",
     ),
     (
-        "who resigned waited as long as for an election, so it stands in the step in which it ends",
+        "a resigned leader has waited for its timeout, so it starts an election in the same step",
         lambda was, now: was == "ResignedElectionTimeout" and now != "VoterElectionTimeout",
     ),
     (
-        "a majority comes with an answer, or is one voter",
+        "a majority is reached by an answer, or is one voter",
         lambda was, now: now == "BecomeLeader" and was not in {"HandleVoteResponse", "ConcludePreVote"},
     ),
     (
-        "what a majority has changes with a flush or a fetch",
+        "the offset that a majority has changes only by a flush or a fetch",
         lambda was, now: now == "AdvanceHighWatermark" and was not in {"PersistLog", "AcceptFetchRequest"},
     ),
     (
-        "who starts has asked nobody, knows of nothing committed, and has nothing under way but a save",
+        "a starting replica has sent no request, knows no committed record, and waits only for a save",
         lambda was, now: was == "RestartWithState" and now in AFTER_WORK,
     ),
     (
-        "who stands saves its own vote before it asks for others",
+        "a candidate saves its own vote before it requests others",
         lambda was, now: (was, now) == ("ConcludePreVote", "HandleVoteResponse"),
     ),
     (
-        "a leader of another epoch is saved before it is fetched from",
+        "a leader of another epoch is saved before the first Fetch",
         lambda was, now: was in _LEARNS_EPOCH and now in _TAKES_OF_LEADER,
     ),
     (
-        "who follows begins with a Fetch, not with a snapshot",
+        "a new follower sends a Fetch first, not a FetchSnapshot",
         lambda was, now: was in {"ConcludePreVote", "HandlePreVoteResponse"} and now == "HandleFetchSnapshotResponse",
     ),
     (
-        "nothing is fetched while a snapshot is made durable, nor before the log that begins at it is",
+        "nothing is fetched until the snapshot, and the log that starts at its end, are durable",
         lambda was, now: (
             (was, now) == ("HandleFetchResponse", "LoadSnapshot")
             or (was == "LoadSnapshot" and now in {*_TAKES_OF_LEADER, "LoadSnapshot", "CleanLog"})
         ),
     ),
     (
-        "that it leads is saved before voters fetch from it, and before its state machine has anything to propose",
+        "leadership is saved before voters fetch, and before the state machine proposes",
         lambda was, now: (
             (was, now) in {("AdvanceHighWatermark", "PersistElection"), ("PersistElection", "HandleClientRequest")}
         ),
     ),
 )
-"""Reasons for which an action does not follow another, though the roles would let it."""
+"""Reasons why an action does not follow another, although the roles would allow it."""
 
 
 def why_not(was: str, now: str) -> str:
     """Why an action cannot follow another; "" where it can."""
     if was == "Crash" or now == "RestartWithState":
-        return "" if (was, now) == ("Crash", "RestartWithState") else "who is gone starts, and who starts was gone"
+        return (
+            ""
+            if (was, now) == ("Crash", "RestartWithState")
+            else "only a start follows a crash, and only a crash precedes a start"
+        )
     if now != "Crash" and not ACTIONS[was].after & ACTIONS[now].before:
-        return "no role is left by the one and taken by the other"
+        return "the roles after the one and before the other do not overlap"
     return next((reason for reason, holds in NOT_AFTER if holds(was, now)), "")
 
 

@@ -19,7 +19,7 @@ def test_each_cell_occurs_once_and_is_reachable_or_has_a_reason() -> None:
 def test_an_unreachable_cell_says_why() -> None:
     assert table.why_not(("Leader", "Fetch", "records")) == ""
     assert table.why_not(("Follower", "Fetch", "records")).startswith("only a leader serves")
-    assert table.why_not(("Leader", "VoteAnswer", "granted")) == "an answer to who asked in another role is late"
+    assert table.why_not(("Leader", "VoteAnswer", "granted")) == "an answer to a request of another role is late"
     assert table.why_not(("Leader", "VoteAnswer", "late")) == ""
 
 

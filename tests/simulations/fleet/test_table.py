@@ -48,7 +48,7 @@ def test_a_task_without_rows_counts_as_not_done(tmp_path: Path) -> None:
     found = list(rows_of(tmp_path / "rows", [WELL, plans]))
 
     assert found == [
-        Row(plans, [], 0.0, "the worker ended with -9"), Row(WELL, [], 0.0, "the fleet told nothing of it"),
+        Row(plans, [], 0.0, "the worker ended with -9"), Row(WELL, [], 0.0, "the fleet returned no result"),
     ]  # fmt: skip
 
 
