@@ -95,7 +95,7 @@ def test_every_file_function_and_test_that_is_named_exists() -> None:
     assert wrong == []
 
 
-def test_every_row_names_what_shows_it_and_where_it_is_or_why_not() -> None:
+def test_every_row_names_a_test_and_the_code_or_a_reason() -> None:
     untested = [row for row in rows() if not re.search(r"`tests/", row[3])]
     nowhere = [row for row in rows() if not REFERENCE.search(row[2]) and "Not wanted any more: " not in row[2]]
 

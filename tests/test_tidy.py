@@ -288,7 +288,7 @@ def test_every_public_class_has_a_docstring() -> None:
     assert wrong == []
 
 
-def test_a_handler_of_every_exception_says_why() -> None:
+def test_each_except_exception_has_a_reason() -> None:
     """A comment on the line or the one above; one that raises the same exception again needs none."""
     wrong = []
     for path in [*modules().values(), *sorted((ROOT / "tests").rglob("*.py"))]:

@@ -85,7 +85,7 @@ def ours(case: dict[str, Any]) -> Iterator[str]:
             yield "E"
 
 
-def test_stock_s_class_decides_alike_on_100_000_random_sets_of_acls(stock: Stock) -> None:
+def test_stocks_class_makes_the_same_decisions_on_100_000_random_sets_of_acls(stock: Stock) -> None:
     rng = Random(14)
     command = stock.java(str(SOURCE), heap="-Xmx512m -XX:+UseSerialGC", level="OFF", target="SYSTEM_ERR")
     differences: list[Any] = []

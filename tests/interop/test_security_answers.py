@@ -312,7 +312,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory, stock: Stock) -> Iterator[P
             made.end()
 
 
-def test_nobody_is_refused_by_every_api_alike(strict: Pair) -> None:
+def test_a_sender_without_permissions_is_refused_by_every_api_as_by_stock(strict: Pair) -> None:
     differences = []
     valid = {29: chosen(DescribeAclsRequest), 30: acls(acl(), acl("u")), 31: deletion({}, {})}
     for key, api in APIS.items():

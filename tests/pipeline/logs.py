@@ -57,7 +57,7 @@ def election(offset: int, epoch: int, leader: int, time_ms: int) -> bytes:
 def node_directory(
     directory: Path, segments: dict[int, bytes], *, cluster_id: str | None = CLUSTER, node_id: int = 1
 ) -> Path:
-    """A directory as a node leaves it. segments: bytes by base offset."""
+    """A directory in the layout of a node. segments: bytes by base offset."""
     partition = directory / "__cluster_metadata-0"
     partition.mkdir(parents=True)
     if cluster_id is not None:
@@ -87,7 +87,7 @@ def read(
 
 
 def fetched(options: dict[str, str], progress: dict[str, dict[str, int]], wanted: Wanted) -> tuple[Any, int]:
-    """The rows behind a progress, and where they end."""
+    """The rows after a progress, and where they end."""
     plans, _ = logs_of(options).plans(progress, is_live=True)
     schema = schema_of(NAMES)
     batches = [batch for part in plans[0].ranges for batch in read_part(part, schema, wanted)]

@@ -1,4 +1,4 @@
-"""A replica goes on from a directory that stock Kafka wrote (4.0.2, 4.1.1, 4.3.1), with the voters that it names."""
+"""A replica starts from a directory that stock Kafka wrote (4.0.2, 4.1.1, 4.3.1), with its voters."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ NASTY = (
 
 
 def message_reader(cls: type, version: int) -> Reader:
-    """Decode; what is accepted must encode, to bytes that are the same message."""
+    """Decode; an accepted message must encode, to bytes that decode to the same message."""
 
     def read(data: bytes) -> None:
         message: object
@@ -68,7 +68,7 @@ def frame_reader(data: bytes) -> None:
 
 
 def batch_reader(data: bytes) -> None:
-    """The scan in columns accepts what reading one by one accepts."""
+    """The scan in columns accepts the same batches as reading one by one."""
     for batch in batches(data, check=False):
         one_by_one: list[tuple[int, object]] | None = None
         try:
@@ -121,7 +121,7 @@ def compressed_reader(kind: int) -> Reader:
 
 
 def corpus() -> list[Subject]:
-    """Well formed bytes of every kind: stock's where there are any, the interpreter's elsewhere."""
+    """Well-formed bytes of every kind: stock's if there are any, otherwise the interpreter's."""
     found: list[Subject] = []
     for table in ("wire.tsv", "wire-unknown-tags.tsv"):
         for name, version, text, data in wire_rows(table):
@@ -201,9 +201,9 @@ def resident_kib() -> int:
 
 
 def fuzz(count: int, seed: int) -> tuple[Counter[str], int]:
-    """Read `count` mutated inputs; what came of them, and by how many KiB the process grew.
+    """Read `count` mutated inputs; returns the outcomes, and by how many KiB the process grew.
 
-    Raises whatever a reader raised beside its own error.
+    Raises any exception of a reader other than its documented error.
     """
     subjects = corpus()
     rng = Random(seed)

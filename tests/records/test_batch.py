@@ -1,4 +1,4 @@
-"""Record batches: building, finding, reading, and refusing what is none."""
+"""Record batches: building, finding, reading, and refusing invalid ones."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_an_empty_batch_of_stock_keeps_its_offsets() -> None:
     assert records_of(data, batch) == []
 
 
-def test_where_the_broker_set_the_time_it_is_the_batchs() -> None:
+def test_with_log_append_time_records_have_the_batchs_timestamp() -> None:
     data = bytearray(stock_batches()["none"])
     data[22] |= 0x08
     stamped = resealed(bytes(data))
@@ -101,19 +101,19 @@ def test_a_batch_holds_the_values_in_order() -> None:
 
 
 @given(st.lists(st.binary(max_size=200), min_size=1, max_size=200))
-def test_every_batch_goes_round(values: list[bytes]) -> None:
+def test_every_batch_is_read_as_built(values: list[bytes]) -> None:
     data = built(values)
 
     assert [record.value for record in records_of(data, only(data))] == values
 
 
-def test_a_large_batch_goes_round() -> None:
+def test_a_large_batch_is_read_as_built() -> None:
     values = [bytes(i % 90) for i in range(20_000)]
 
     assert [record.value for record in records_of(built(values), only(built(values)))] == values
 
 
-def test_batches_stand_one_behind_the_other_and_a_torn_one_is_left_out() -> None:
+def test_successive_batches_are_read_and_a_torn_one_is_left_out() -> None:
     one, two = built(), built([b"x"])
 
     assert [(batch.position, batch.size) for batch in batches(one + two + one[:40])] == [
@@ -125,13 +125,13 @@ def test_batches_stand_one_behind_the_other_and_a_torn_one_is_left_out() -> None
     assert list(batches(b"")) == []
 
 
-def test_a_memoryview_is_read_as_bytes_are() -> None:
+def test_a_memoryview_is_read_like_bytes() -> None:
     data = built()
 
     assert list(batches(memoryview(data))) == list(batches(data))
 
 
-def test_attributes_say_what_a_batch_is() -> None:
+def test_attributes_give_the_kind_of_a_batch() -> None:
     data = seal(b"", 1, 0, 0, 0, attributes=CONTROL_ATTRIBUTE | 3)
 
     assert read_header(data) is not None
@@ -140,7 +140,7 @@ def test_attributes_say_what_a_batch_is() -> None:
     assert not only(built()).is_control
 
 
-def test_a_changed_byte_is_found_by_the_crc() -> None:
+def test_the_crc_detects_a_changed_byte() -> None:
     for place in (*range(21, 30), HEADER_BYTES + 4, len(built()) - 1):
         data = bytearray(built())
         data[place] ^= 1
@@ -163,7 +163,7 @@ def test_a_changed_byte_is_found_by_the_crc() -> None:
         (12, b"\xff\xff\xff\xfe", "epoch -2"),
     ],
 )
-def test_a_header_that_cannot_be_is_refused_with_its_place(place: int, change: bytes, told: str) -> None:
+def test_an_invalid_header_is_refused_with_its_position(place: int, change: bytes, told: str) -> None:
     data = built()
     data = data[:place] + change + data[place + len(change) :]
 
@@ -205,12 +205,12 @@ def record(
         (seal(b"any", 1, 7, 3, 0, attributes=5), "compression type is 5; there are 0 to 4"),
     ],
 )
-def test_records_that_cannot_be_are_refused(data: bytes, told: str) -> None:
+def test_invalid_records_are_refused(data: bytes, told: str) -> None:
     with pytest.raises(CorruptBatch, match=told):
         records_of(data, only(data))
 
 
-def test_the_varint_table_holds_what_is_asked_of_it() -> None:
+def test_the_varint_table_has_the_requested_size() -> None:
     table = zigzags(3000)
 
     assert [table[value] for value in (0, 63, 64, 2999)] == [zigzag(value) for value in (0, 63, 64, 2999)]

@@ -1,4 +1,4 @@
-"""Columns and record batches: byte for byte what the scalar codec gives, and in an order that gives the same state."""
+"""Columns and record batches: the bytes of the scalar codec, and an order with the same result."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_rows_have_the_bytes_of_the_scalar_codec(drawn: tuple[list[Any], int]) -
 
 
 @given(st.composite(changes)() | st.composite(whole)(), st.integers(1, 20))
-def test_what_is_written_as_columns_is_read_as_columns(drawn: tuple[list[Any], int], rows_min: int) -> None:
+def test_records_written_as_columns_are_read_as_columns(drawn: tuple[list[Any], int], rows_min: int) -> None:
     records, version = drawn
     body, count = batch_body([rows_of(records, version)])
     data = seal(body, count, 1000, 1, 5)
@@ -145,7 +145,7 @@ def test_what_is_written_as_columns_is_read_as_columns(drawn: tuple[list[Any], i
     ]
 
 
-def test_a_batch_of_rows_and_values_is_the_one_that_build_batch_makes() -> None:
+def test_a_batch_of_rows_and_values_equals_that_of_build_batch() -> None:
     """With more than 8192 records, so that offset deltas take one, two and three bytes."""
     change = [PartitionChangeRecord(partition_id=i, topic_id=IDS[0], leader=i % 5) for i in range(9000)]
     other = encode_record(ConfigRecord(resource_type=2, resource_name="a", name="b", value="c" * 100), 0)
@@ -171,7 +171,7 @@ def test_the_size_of_a_body_is_known_before_it_is_built(sizes: list[int], first_
     assert (body_size(mixed, first_delta), count) == (len(body), 1 + sum(sizes))
 
 
-def test_no_rows_are_no_bytes() -> None:
+def test_zero_rows_give_zero_bytes() -> None:
     rows = partition_changes(2, np.empty((0, 16), np.uint8), np.empty(0, np.int32), leader=np.empty(0, np.int32))
 
     assert batch_body([rows]) == (b"", 0)
@@ -194,7 +194,7 @@ def test_no_rows_are_no_bytes() -> None:
         (2, {"directories": np.zeros((2, 1, 15), np.uint8)}, r"v2 directories: uint8 of shape \(2, k, 16\) is wanted"),
     ],
 )
-def test_columns_that_cannot_be_are_refused(version: int, columns: dict[str, Any], told: str) -> None:
+def test_invalid_columns_are_refused(version: int, columns: dict[str, Any], told: str) -> None:
     with pytest.raises(EncodeError, match=told):
         partition_changes(version, np.zeros((2, 16), np.uint8), np.arange(2), **columns)
 
@@ -246,7 +246,7 @@ def key_of(record: Any) -> object:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_order_of_a_scan_gives_what_the_order_of_the_log_gives(seed: int) -> None:
+def test_the_order_of_a_scan_has_the_same_result_as_the_order_of_the_log(seed: int) -> None:
     """Topics before what comes behind them, one partition's records in order, all others where they stand."""
     rng = Random(seed)
     records: list[tuple[Any, int]] = []
@@ -346,7 +346,7 @@ def test_topics_come_before_their_partitions() -> None:
     assert (found.record, len(found)) == (PartitionRecord, 80)
 
 
-def test_a_change_that_says_it_changes_nothing_is_left_to_the_scalar_decoder() -> None:
+def test_an_explicit_no_change_value_is_left_to_the_scalar_decoder() -> None:
     """Its leader is written although it is -2; in a column it would be taken for a leader."""
     plain = partition_changes(0, np.zeros((40, 16), np.uint8), np.arange(40), leader=np.full(40, 7)).to_list()
     values = [
@@ -361,7 +361,7 @@ def test_a_change_that_says_it_changes_nothing_is_left_to_the_scalar_decoder() -
 
 
 @pytest.mark.parametrize("path", [*files("*.log"), *files("*.checkpoint")], ids=lambda path: "/".join(path.parts[-4:]))
-def test_a_scan_finds_in_files_of_stock_what_is_there(path: Any) -> None:
+def test_a_scan_reads_all_records_of_stock_files(path: Any) -> None:
     data = path.read_bytes()
     for batch in batches(data):
         if not batch.is_control:
@@ -453,14 +453,14 @@ def test_columns_show_what_they_are() -> None:
     ],
     ids=lambda value: value.hex()[:50],
 )
-def test_what_a_shape_cannot_tell_is_yielded_as_it_is(value: bytes) -> None:
+def test_a_record_without_a_shape_is_yielded_unchanged(value: bytes) -> None:
     """Also what is malformed: the scalar decoder is who refuses it."""
     data = build_batch([value] * 30, base_offset=0, leader_epoch=1, timestamp_ms=5)
 
     assert list(scan(data, next(batches(data)))) == [Single(offset, value) for offset in range(30)]
 
 
-def test_records_with_keys_headers_or_times_of_their_own_are_yielded_as_they_are() -> None:
+def test_records_with_keys_headers_or_own_times_are_yielded_unchanged() -> None:
     value = encode_record(PartitionChangeRecord(topic_id=IDS[0], leader=1), 0)
     tail = zigzag(len(value)) + value
     for middle in (b"\0\2%b\2k" + tail + b"\0", b"\0\0%b\1" + tail + b"\2\2h\1", b"\0\0%b\2k" + tail + b"\0"):

@@ -1,4 +1,4 @@
-"""Encoding and decoding: what is refused, where the fault is, and what is not copied."""
+"""Encoding and decoding: which bytes and values are refused, the position of errors, and what is not copied."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_bytes_left_over_are_refused_and_counted() -> None:
     assert fault(TopicRecord, 0, encode(TOPIC, 0) + b"xy") == ("", 24, "2 bytes are left after the message")
 
 
-def test_a_message_may_stand_among_other_bytes() -> None:
+def test_a_message_may_be_within_other_bytes() -> None:
     data = encode(TOPIC, 0)
 
     assert decode_prefix(TopicRecord, 0, b"ab" + data + b"cd", 2) == (TOPIC, 2 + len(data))
@@ -113,7 +113,7 @@ def test_an_old_length_may_not_be_below_minus_one() -> None:
     assert fault(RequestHeader, 1, bytes.fromhex("0003 0000 00000000 fffe")) == ("clientId", 8, "negative length: -2")
 
 
-def test_a_version_that_there_is_not_is_refused_both_ways() -> None:
+def test_an_unknown_version_is_refused_in_both_directions() -> None:
     assert fault(TopicRecord, 1, b"") == ("", -1, "there are versions 0 to 0")
     with pytest.raises(EncodeError, match="TopicRecord has versions 0 to 0, not 1"):
         encode(TOPIC, 1)
@@ -139,7 +139,7 @@ def test_fast_and_careful_decoding_accept_the_same_bytes() -> None:
             assert outcomes[0] == outcomes[1], (name, version, changed.hex())
 
 
-def test_a_long_row_of_unknown_tags_is_read_in_one_pass() -> None:
+def test_many_unknown_tags_are_read_in_linear_time() -> None:
     """A list takes them: a tuple that grew by one each time would copy them all for each."""
     tags = tuple((100 + tag, b"") for tag in range(50_000))
 
@@ -148,7 +148,7 @@ def test_a_long_row_of_unknown_tags_is_read_in_one_pass() -> None:
     assert decode(TopicRecord, 0, data).unknown_tags == tags  # type: ignore[attr-defined]
 
 
-def test_long_arrays_go_round() -> None:
+def test_long_arrays_are_decoded_as_encoded() -> None:
     long = tuple(range(1000))
     record = PartitionRecord(
         partition_id=1,
@@ -214,12 +214,12 @@ def test_a_lone_surrogate_is_refused() -> None:
         encode(replace(TOPIC, name="\ud800"), 0)
 
 
-def test_unknown_tags_are_refused_where_there_is_no_place_for_them() -> None:
+def test_unknown_tags_are_refused_in_inflexible_versions() -> None:
     with pytest.raises(EncodeError, match="unknownTags"):
         encode(RequestHeader(request_api_key=3, request_api_version=0, correlation_id=1, unknown_tags=((1, b""),)), 1)  # type: ignore[call-arg]
 
 
-def test_known_and_unknown_tags_stand_in_the_order_of_their_tags() -> None:
+def test_known_and_unknown_tags_are_sorted() -> None:
     change = PartitionChangeRecord(
         partition_id=1, topic_id=TOPIC_ID, leader=2, leader_recovery_state=0, unknown_tags=((3, b"x"), (200, b"yz"))
     )  # type: ignore[call-arg]
@@ -275,7 +275,7 @@ def test_the_source_of_a_decoder_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("write", [lambda message: encode_into(message, 2, bytearray()), lambda m: encode_parts(m, 2)])
-def test_every_way_to_encode_tells_the_field_alike(write: Callable[[object], object]) -> None:
+def test_every_way_to_encode_names_the_field_in_errors(write: Callable[[object], object]) -> None:
     with pytest.raises(EncodeError, match="PartitionRecord v2 leader: "):
         write(replace(default_of(PartitionRecord), leader="1"))
     with pytest.raises(EncodeError, match="PartitionRecord v2: topicId has no 16 bytes of uuid"):

@@ -1,4 +1,4 @@
-"""What others compressed is read, never beyond the bound."""
+"""Compressed batches of other writers are read, never beyond the limit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KINDS = pytest.mark.parametrize("kind", range(5), ids=NAMES)
 
 
 @KINDS
-def test_what_was_compressed_comes_back(kind: int) -> None:
+def test_compressed_data_are_decompressed(kind: int) -> None:
     for data in (TEXT, b"x", BOMB):
         assert decompress(kind, compressed(kind, data)) == data
 
@@ -58,7 +58,7 @@ def test_the_bound_is_exact(kind: int) -> None:
 
 
 @KINDS
-def test_a_bomb_is_refused(kind: int) -> None:
+def test_a_decompression_bomb_is_refused(kind: int) -> None:
     with pytest.raises(ValueError, match="more than the 100000 bytes"):
         decompress(kind, compressed(kind, BOMB), 100_000)
 
@@ -105,12 +105,12 @@ def test_snappy_is_read_raw_and_as_java_frames_it() -> None:
         (b"", "malformed"),
     ],
 )
-def test_snappy_that_cannot_be_is_refused(data: bytes, told: str) -> None:
+def test_invalid_snappy_data_are_refused(data: bytes, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         decompress(SNAPPY, data)
 
 
-def test_blocks_of_snappy_share_one_bound() -> None:
+def test_blocks_of_snappy_share_one_limit() -> None:
     data = xerial(raw(bytes(600)), raw(bytes(600)))
 
     assert decompress(SNAPPY, data, 1200) == bytes(1200)
@@ -119,7 +119,7 @@ def test_blocks_of_snappy_share_one_bound() -> None:
 
 
 @pytest.mark.parametrize("kind", [-1, 5, 7])
-def test_a_kind_that_there_is_not_is_refused(kind: int) -> None:
+def test_an_unknown_compression_is_refused(kind: int) -> None:
     with pytest.raises(ValueError, match=f"compression type is {kind}; there are 0 to 4"):
         decompress(kind, b"")
 

@@ -53,7 +53,7 @@ def test_the_types_are_those_of_kafka() -> None:
 
 
 @pytest.mark.parametrize("number", list(RECORDS))
-def test_a_control_record_goes_round(number: int) -> None:
+def test_a_control_record_is_decoded_as_encoded(number: int) -> None:
     key, value = encode_control(RECORDS[number])
 
     assert key == control_key(number) == bytes((0, 0, 0, number))
@@ -82,14 +82,14 @@ def test_the_marker_that_ends_a_transaction_of_stock_is_read() -> None:
     assert control_records_of(data, next(batches(data))) == [(77, COMMIT, EndTxnMarker(coordinator_epoch=11))]
 
 
-def test_a_data_batch_is_no_control_batch() -> None:
+def test_a_data_batch_is_refused_as_control_batch() -> None:
     data = build_batch([b"x"], base_offset=3, leader_epoch=1, timestamp_ms=0)
 
     with pytest.raises(CorruptBatch, match="batch of offset 3 at byte 0: not a control batch"):
         control_records_of(data, next(batches(data)))
 
 
-def test_an_unknown_type_is_refused_by_number_and_tells_those_there_are() -> None:
+def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
     data = build_control_batch([(control_key(7), b"\0\0")], base_offset=3, leader_epoch=1, timestamp_ms=0)
 
     with pytest.raises(CorruptBatch, match=r"control record 3: .* control record type 7 is none of 0 ABORT, 1 COMMIT"):
@@ -115,6 +115,6 @@ def test_a_key_of_a_later_version_is_read_as_kafka_reads_it() -> None:
         (control_key(ABORT), b"\0\0\0", "EndTxnMarker v0 coordinatorEpoch at byte 0"),
     ],
 )
-def test_what_is_malformed_is_refused(key: bytes | None, value: bytes | None, told: str) -> None:
+def test_malformed_control_records_are_refused(key: bytes | None, value: bytes | None, told: str) -> None:
     with pytest.raises(DecodeError, match=told):
         decode_control(key, value)

@@ -1,4 +1,4 @@
-"""CRC-32C, and that asking for it costs no more than the extension."""
+"""CRC-32C, and the modules that it imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_check_value_of_crc32c() -> None:
 
 
 @given(st.binary(), st.binary())
-def test_it_is_the_packages_and_can_be_carried_on(first: bytes, second: bytes) -> None:
+def test_the_checksum_equals_the_packages_and_can_be_continued(first: bytes, second: bytes) -> None:
     assert crc32c(second, crc32c(memoryview(first))) == package.crc32c(first + second)
 
 

@@ -45,6 +45,6 @@ def test_an_unknown_code_survives_as_a_number() -> None:
     assert is_retriable(41)
 
 
-def test_a_refusal_says_what_was_asked_or_what_stock_says() -> None:
+def test_an_error_has_its_own_text_or_stocks() -> None:
     assert str(ApiError(Error.INVALID_PARTITIONS, "partitions is 0")) == "INVALID_PARTITIONS: partitions is 0"
     assert ApiError(Error.INVALID_PARTITIONS).text == "Number of partitions is below 1."

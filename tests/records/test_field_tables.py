@@ -81,7 +81,7 @@ def test_the_interpreter_agrees_with_stock_kafka() -> None:
         assert field_tables.encode(NOW[name], version, fields) == data, (name, version)
 
 
-def test_what_stock_did_not_write_is_this_and_all_of_it_is_interpreted() -> None:
+def test_messages_without_stock_bytes_are_listed_and_interpreted() -> None:
     written = {(name, version) for name, version, _, _ in wire_rows("wire.tsv")}
 
     lacking: dict[str, list[int]] = {}

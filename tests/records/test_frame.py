@@ -24,7 +24,7 @@ def test_a_frame_is_its_version_the_type_and_the_record_version() -> None:
 
 
 @given(metadata_records(unknown_tags=True))
-def test_every_record_goes_round(drawn: tuple[object, int]) -> None:
+def test_every_record_is_decoded_as_encoded(drawn: tuple[object, int]) -> None:
     assert decode_record(encode_record(*drawn)) == drawn
 
 
@@ -55,12 +55,12 @@ def test_a_malformed_value_is_refused(value: str, told: str) -> None:
     assert str(error.value) == told
 
 
-def test_a_version_that_there_is_not_is_refused_each_time() -> None:
+def test_an_unknown_version_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(EncodeError, match="TopicRecord has versions 0 to 0, not 3"):
             encode_record(TOPIC, 3)
 
 
-def test_what_is_no_metadata_record_is_not_framed() -> None:
+def test_only_metadata_records_are_framed() -> None:
     with pytest.raises(AssertionError, match="SnapshotFooterRecord is no metadata record"):
         encode_record(SnapshotFooterRecord(version=0), 0)

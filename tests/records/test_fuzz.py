@@ -1,4 +1,4 @@
-"""A share of the fuzzing that `python -m tests.records.fuzz` does at length."""
+"""A part of the fuzzing that `python -m tests.records.fuzz` does at length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARE = 100_000
 GROWTH_MAX_KIB = 32 << 10
 
 
-def test_mutated_bytes_end_in_the_one_error_and_take_no_memory() -> None:
+def test_mutated_bytes_raise_only_the_documented_error_and_take_no_memory() -> None:
     """In a process of its own, so that its memory is its own; a crash of the interpreter would be seen as well."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.records.fuzz", "--count", str(SHARE), "--seed", "7"],
@@ -36,7 +36,7 @@ def test_mutated_bytes_end_in_the_one_error_and_take_no_memory() -> None:
     assert int(done.stdout.split("grew by")[1].split()[0]) < GROWTH_MAX_KIB
 
 
-def test_the_fuzzer_changes_what_it_is_given() -> None:
+def test_the_fuzzer_changes_its_input() -> None:
     rng, others = Random(3), fuzz.compressed()
     data = bytes(range(50))
 

@@ -53,14 +53,14 @@ def test_a_file_of_stock_encodes_to_the_same_bytes(path: Path) -> None:
     assert again == data
 
 
-def test_there_are_logs_and_checkpoints_of_each_cluster() -> None:
+def test_each_cluster_has_logs_and_checkpoints() -> None:
     assert {path.parts[-4] for path in FILES if "__cluster_metadata-0" in path.parts} == {
         "4.0-static", "4.1-static", "4.3-dynamic", "4.3-static",
     }  # fmt: skip
     assert len(FILES) > 30
 
 
-def test_the_control_records_of_a_snapshot_stand_first_and_last() -> None:
+def test_the_control_records_of_a_snapshot_are_first_and_last() -> None:
     for path in files("*-*.checkpoint"):
         data = path.read_bytes()
 

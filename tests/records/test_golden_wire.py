@@ -1,4 +1,4 @@
-"""Every message that stock Kafka wrote goes round: its bytes and its JSON, both ways."""
+"""Every message that stock Kafka wrote is decoded and encoded again: bytes and JSON, in both directions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def without_unknown_tags(message: object) -> object:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_bytes_of_stock_go_round(table: str) -> None:
+def test_stocks_bytes_are_decoded_and_encoded_again(table: str) -> None:
     for name, version, _, data in wire_rows(table):
         message = decode(class_named(name), version, data)
 
@@ -39,7 +39,7 @@ def test_the_bytes_of_stock_go_round(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_json_of_stock_is_ours_to_the_character(table: str) -> None:
+def test_our_json_equals_stocks_to_the_character(table: str) -> None:
     for name, version, text, data in wire_rows(table):
         message = decode(class_named(name), version, data)
 
@@ -57,7 +57,7 @@ def test_the_json_of_stock_is_read_as_the_message(table: str) -> None:
             assert encode(message, version) == data, (name, version)
 
 
-def test_unknown_tags_are_kept_where_they_were() -> None:
+def test_unknown_tags_are_kept() -> None:
     kept = [
         name
         for name, version, _, data in wire_rows("wire-unknown-tags.tsv")
@@ -68,7 +68,7 @@ def test_unknown_tags_are_kept_where_they_were() -> None:
     assert len(kept) > 200
 
 
-def test_the_tables_hold_every_message_that_stock_serves() -> None:
+def test_the_golden_tables_have_every_message_that_stock_serves() -> None:
     assert len(wire_rows("wire.tsv")) == 1315
     assert len(wire_rows("wire-unknown-tags.tsv")) == 656
     assert len(names("wire.tsv")) > 190

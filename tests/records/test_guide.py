@@ -1,4 +1,4 @@
-"""The printed guide has every message, and a word for every field."""
+"""The printed guide has every message, and a description of every field."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_all_versions_that_4x_serves_are_printed() -> None:
     assert [f"Fetch Request (Version: {version})" in printed for version in range(19)] == [False] * 4 + [True] * 15
 
 
-def test_an_api_that_no_node_serves_any_more_is_marked() -> None:
+def test_an_api_that_is_no_longer_served_is_marked() -> None:
     assert "No node of Kafka 4.x serves this API." in guide_of("LeaderAndIsr")
     assert "LeaderAndIsr Request (Version: 0)" in guide_of("LeaderAndIsr")
 
@@ -115,7 +115,7 @@ def test_a_record_is_printed_with_its_type() -> None:
         ("TopicRecord", 1, "TopicRecord has versions 0 to 0, not 1"),
     ],
 )
-def test_what_there_is_not_is_refused(name: str, version: int | None, told: str) -> None:
+def test_an_unknown_name_is_refused(name: str, version: int | None, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         guide_of(name, version)
 
@@ -127,7 +127,7 @@ def test_the_tables_have_a_row_for_each_key_and_code() -> None:
     assert "| NOT_CONTROLLER | 41 | True | This is not the correct controller for this cluster. |" in error_table()
 
 
-def test_the_whole_guide_has_everything() -> None:
+def test_the_whole_guide_is_complete() -> None:
     printed = "\n".join(whole_guide())
 
     for name in every_name():

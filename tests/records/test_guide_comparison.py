@@ -75,7 +75,7 @@ def test_the_guides_agree_that_every_api_of_theirs_has_requests_and_responses() 
         assert titles == {f"{api} {side}" for api in told.api_keys for side in ("Request", "Response")}
 
 
-def test_no_reason_is_kept_that_no_text_needs() -> None:
+def test_every_stored_reason_is_needed() -> None:
     for name in GUIDES:
         found = list(chain.from_iterable(outcome.differences or () for outcome in every_outcome(name)))
 
@@ -139,7 +139,7 @@ def test_the_report_has_the_figures_and_a_line_for_each_difference() -> None:
     assert sum("Request 3: generation_id" in line for line in lines) == 1
 
 
-def test_what_we_print_beyond_both_texts_are_the_apis_between_nodes_and_those_of_later_versions() -> None:
+def test_apis_missing_in_both_guides_are_internal_or_newer() -> None:
     told = {API_NAMES.get(api, api) for name in GUIDES for api in guide(name).api_keys}
 
     assert {name for name, _ in APIS.values()} - told == {

@@ -1,4 +1,4 @@
-"""Headers of requests and responses, and which version of them stands before a message."""
+"""Headers of requests and responses, and their versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_flexible_messages_have_flexible_headers() -> None:
     assert [response_header_version(response_class(CREATE_TOPICS), version) for version in (4, 5)] == [0, 1]
 
 
-def test_the_answer_to_api_versions_has_header_version_0_always() -> None:
+def test_the_response_to_api_versions_always_has_header_version_0() -> None:
     assert request_header_version(request_class(API_VERSIONS), 3) == 2
     assert [response_header_version(response_class(API_VERSIONS), version) for version in range(6)] == [0] * 6
 

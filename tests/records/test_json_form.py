@@ -1,4 +1,4 @@
-"""JSON of messages: what Kafka's converters take, and what they refuse, is taken and refused."""
+"""JSON of messages: what Kafka's converters accept and refuse is accepted and refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_tagged_field_is_left_out_where_it_has_its_default() -> None:
     assert from_json(PartitionChangeRecord, 2, {**CHANGE, "isr": []}) == change
 
 
-def test_keys_stand_in_the_order_of_the_schema() -> None:
+def test_keys_are_in_the_order_of_the_schema() -> None:
     assert json_text(to_json(replace(default_of(FetchRequest), cluster_id="c"), 17)) == (
         '{"clusterId":"c","maxWaitMs":0,"minBytes":0,"maxBytes":2147483647,"isolationLevel":0,"sessionId":0,'
         '"sessionEpoch":-1,"topics":[],"forgottenTopicsData":[],"rackId":""}'
@@ -88,13 +88,13 @@ def test_one_key_that_was_two_fields_goes_to_the_one_of_its_version() -> None:
     assert from_json(StreamsGroupHeartbeatResponse, 1, to_json(later, 1)) == later
 
 
-def test_keys_that_are_not_known_are_passed_over_and_the_last_of_two_counts() -> None:
+def test_unknown_keys_are_ignored_and_of_repeated_ones_the_last_counts() -> None:
     text = '{"id":1,"epoch":2,"junk":{"a":[]},"id":3}'
 
     assert from_json(FenceBrokerRecord, 0, read_json(text)) == FenceBrokerRecord(id=3, epoch=2)
 
 
-def test_a_field_that_the_version_lacks_is_read_where_it_is_given() -> None:
+def test_a_field_that_the_version_lacks_is_accepted() -> None:
     change = from_json(PartitionChangeRecord, 0, {**CHANGE, "eligibleLeaderReplicas": [2], "directories": None})
 
     assert change.eligible_leader_replicas == (2,)
@@ -176,19 +176,19 @@ def test_doubles_that_kafka_refuses_are_refused(value: str, reason: str) -> None
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 1e300, float("inf"), float("-inf")])
-def test_doubles_go_round(value: float) -> None:
+def test_doubles_are_read_as_written(value: float) -> None:
     quota = ClientQuotaRecord(entity=(), key="k", value=value, remove=False)
 
     assert from_json(ClientQuotaRecord, 0, read_json(json_text(to_json(quota, 0)))) == quota
 
 
-def test_a_boolean_is_nothing_else() -> None:
+def test_only_true_and_false_are_booleans() -> None:
     text = '{"entity":[],"key":"k","remove":1,"value":1.0}'
 
     assert told(ClientQuotaRecord, 0, text) == "ClientQuotaRecord v0 remove: true or false is wanted, not the number 1"
 
 
-def test_a_version_that_there_is_not_is_refused_both_ways() -> None:
+def test_an_unknown_version_is_refused_in_both_directions() -> None:
     assert told(TopicRecord, 4, "{}") == "TopicRecord v4: there are versions 0 to 0"
     with pytest.raises(EncodeError, match="TopicRecord has versions 0 to 0, not 4"):
         to_json(default_of(TopicRecord), 4)
@@ -203,6 +203,6 @@ def test_a_version_that_there_is_not_is_refused_both_ways() -> None:
         ({"name": "\ud800"}, "is no string"),
     ],
 )
-def test_a_message_that_is_not_of_its_types_is_refused(changes: dict[str, Any], reason: str) -> None:
+def test_a_message_with_wrong_types_is_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(EncodeError, match=reason):
         to_json(replace(default_of(TopicRecord), **changes), 0)

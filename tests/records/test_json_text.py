@@ -51,11 +51,11 @@ def test_an_error_code_is_its_number() -> None:
 
 
 @given(TREES)
-def test_every_tree_goes_round(tree: object) -> None:
+def test_every_tree_is_read_as_written(tree: object) -> None:
     assert read_json(json_text(tree)) == tree
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "NaN", "[Infinity]", '{"a":1} x', "[" * 100_000, '{"a":-Infinity}'])
-def test_what_is_no_json_is_a_value_error(text: str) -> None:
+def test_invalid_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         read_json(text)

@@ -1,4 +1,4 @@
-"""`python -m records`: lines in, lines out, and never stopped by one of them."""
+"""`python -m records`: lines in, lines out; a bad line does not end it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ BAD_HEX = [
 ]
 
 
-def test_a_bad_line_is_reported_in_its_place_and_the_others_go_on() -> None:
+def test_a_bad_line_is_reported_and_the_others_are_converted() -> None:
     done = run("decode", given=b"".join(line + b"\n" for line, _ in BAD_HEX))
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -79,7 +79,7 @@ BAD_JSON = [
 ]
 
 
-def test_bad_json_is_reported_in_its_place_and_the_others_go_on() -> None:
+def test_bad_json_is_reported_and_the_others_are_converted() -> None:
     done = run("encode", given=b"".join(b"FenceBrokerRecord\tmetadata\t0\t" + text + b"\n" for text, _ in BAD_JSON))
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -112,7 +112,7 @@ def test_each_line_is_answered_before_the_next_is_given() -> None:
         assert process.wait() == 0
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "records", "guide"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -151,7 +151,7 @@ def test_wrong_usage_is_reported_and_exits_with_2(arguments: list[str], told: st
     assert done.stderr.decode().startswith("usage: python -m records")
 
 
-def test_decoding_starts_without_what_it_does_not_need() -> None:
+def test_decoding_imports_only_the_modules_that_it_needs() -> None:
     code = "import sys; sys.argv = ['records', 'decode']; import records.__main__ as m; m.main(); print(*sys.modules)"
 
     done = subprocess.run(

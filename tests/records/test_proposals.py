@@ -80,12 +80,12 @@ def on_one_line(printed: str) -> str:
     return f"{title.removesuffix(' (Version: 0)')} => {filled(names, 2)}"
 
 
-def test_the_forms_are_those_of_the_texts() -> None:
+def test_the_grammars_equal_those_of_the_proposals() -> None:
     assert [on_one_line(grammar(class_named(name), 0)) for name in PROPOSALS] == FORMS.splitlines()
 
 
 @pytest.mark.parametrize("name", PROPOSALS)
-def test_every_proposed_message_goes_round(name: str) -> None:
+def test_every_proposed_message_is_decoded_as_encoded(name: str) -> None:
     goes_round(class_named(name), 0)
 
 
@@ -99,7 +99,7 @@ def test_every_field_of_a_proposed_message_is_described(name: str) -> None:
     assert all(any(path == told or path.endswith(f".{told}") for path in paths) for told in own)
 
 
-def test_no_proposed_message_has_an_api_key_or_is_spoken() -> None:
+def test_no_proposed_message_has_an_api_key_or_is_served() -> None:
     for name in PROPOSALS:
         schema = schema_of(class_named(name))
 
@@ -184,7 +184,7 @@ def told_in(page: str, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", PROPOSALS)
-def test_the_pages_tell_how_each_field_was_read(name: str) -> None:
+def test_the_pages_explain_the_reading_of_each_field(name: str) -> None:
     page = "group-proposal.md" if name.startswith("Proposed") else "kip-4-proposal.md"
 
     fields = {path.split(".")[-1] for path, _ in fields_of(class_named(name), 0)}

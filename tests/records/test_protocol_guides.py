@@ -122,12 +122,12 @@ def renamed(name: str, version: int, fields: list[Field]) -> list[Field]:
     grammars(),
     ids=[f"{name} {versions[0]}-{versions[-1]}" for name, versions, _ in grammars()],
 )
-def test_what_stock_prints_is_ours(name: str, versions: list[int], text: str) -> None:
+def test_our_grammars_equal_stocks(name: str, versions: list[int], text: str) -> None:
     for version in versions:
         assert flat(renamed(name, version, ours(class_named(name), version))) == flat(parsed(text)), version
 
 
-def test_what_stock_prints_is_there_in_full() -> None:
+def test_stocks_grammars_are_complete() -> None:
     assert sum(len(versions) for _, versions, _ in grammars()) == 556
 
 

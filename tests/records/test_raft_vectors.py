@@ -75,7 +75,7 @@ MESSAGES = [name for name, value in rows().items() if MESSAGE.match(name) and re
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_a_message_body_goes_round(name: str) -> None:
+def test_a_message_body_is_decoded_and_encoded_again(name: str) -> None:
     match = MESSAGE.match(name)
     assert match
     cls, version = class_named(match[1]), int(match[2])
@@ -238,7 +238,7 @@ def test_every_version_that_a_stock_controller_offers_is_known() -> None:
         assert served[0] <= int(first) <= int(last) <= served[1]
 
 
-def test_every_row_is_shown() -> None:
+def test_every_row_is_tested() -> None:
     shown = {
         *MESSAGES,
         "uuid d1",

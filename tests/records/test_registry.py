@@ -16,7 +16,7 @@ from records.registry import (
 from records.schema import schema_of
 
 
-def test_every_class_is_found_by_its_key_and_says_the_same_key() -> None:
+def test_every_class_is_found_by_its_key() -> None:
     for api_key, (name, _) in APIS.items():
         for cls, kind in ((request_class(api_key), "request"), (response_class(api_key), "response")):
             schema = schema_of(cls)
@@ -39,7 +39,7 @@ def test_request_and_response_have_the_same_versions() -> None:
         assert (request.versions, request.served) == (response.versions, response.served)
 
 
-def test_what_there_is_not_is_a_key_error() -> None:
+def test_an_unknown_key_is_a_key_error() -> None:
     for ask, what in ((request_class, 95), (response_class, -1), (metadata_class, 6), (class_named, "Fetch")):
         with pytest.raises(KeyError):
             ask(what)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ EXAMPLES = 6
 
 
 @pytest.mark.parametrize("name", every_name())
-def test_every_version_goes_round(name: str) -> None:
+def test_every_version_is_decoded_as_encoded(name: str) -> None:
     cls = class_named(name)
     first, last = schema_of(cls).versions
     for version in range(first, last + 1):

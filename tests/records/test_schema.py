@@ -15,7 +15,7 @@ from records.wire import array, int32, nullable, string
 TOPIC_ID = bytes(range(16))
 
 
-def test_values_are_given_by_name_or_in_the_order_of_the_schema() -> None:
+def test_fields_are_passed_by_name_or_in_the_order_of_the_schema() -> None:
     assert TopicRecord(name="a", topic_id=TOPIC_ID) == TopicRecord("a", TOPIC_ID)  # type: ignore[call-arg]
 
 
@@ -24,7 +24,7 @@ def test_a_missing_field_is_reported_with_its_class() -> None:
         TopicRecord(name="a")  # type: ignore[call-arg]
 
 
-def test_a_required_field_behind_one_with_a_default_is_still_required() -> None:
+def test_a_required_field_after_one_with_a_default_is_still_required() -> None:
     with pytest.raises(TypeError, match="lacks the required field topic_id"):
         PartitionChangeRecord(partition_id=3)  # type: ignore[call-arg]
 
@@ -46,7 +46,7 @@ def test_equality_and_hash_are_by_value() -> None:
     assert one != replace(one, unknown_tags=((7, b"x"),))
 
 
-def test_a_value_shows_what_is_not_its_default() -> None:
+def test_the_repr_of_a_message_has_only_fields_that_differ_from_defaults() -> None:
     change = PartitionChangeRecord(partition_id=3, topic_id=TOPIC_ID, leader=2)
 
     assert repr(change) == f"PartitionChangeRecord(partition_id=3, topic_id={TOPIC_ID!r}, leader=2)"
@@ -75,7 +75,7 @@ def test_names_in_json_are_those_of_kafka() -> None:
     assert json_name("isr") == "isr"
 
 
-def test_a_class_that_is_no_message_is_refused() -> None:
+def test_a_class_that_is_not_a_message_is_refused() -> None:
     with pytest.raises(TypeError, match="is not a message class"):
         schema_of(int)
 
@@ -90,7 +90,7 @@ def test_a_field_knows_its_versions() -> None:
     assert fields["rack_id"].null_since > LATEST
 
 
-def test_the_specifiers_say_what_a_class_of_ours_says() -> None:
+def test_a_class_with_field_specifiers_equals_one_of_ours() -> None:
     wire: Any = {"old": string, "new": array, "extra": nullable}
     namespace: dict[str, object] = {
         "__annotations__": {"old": wire["old"], "new": wire["new"][int32], "extra": wire["extra"][string]},

@@ -32,7 +32,7 @@ def test_a_uuid_is_22_characters_of_url_safe_base64() -> None:
 
 
 @given(st.binary(min_size=16, max_size=16))
-def test_every_uuid_goes_round(value: bytes) -> None:
+def test_every_uuid_is_read_as_written(value: bytes) -> None:
     assert parse_uuid(uuid_text(value)) == value
 
 
@@ -55,7 +55,7 @@ def test_bits_beyond_the_last_byte_are_dropped_as_java_drops_them() -> None:
         ("AAAAAAAAAAAAAAAAAAAA=AQ=", "Input byte array has wrong 4-byte ending unit"),
     ],
 )
-def test_other_texts_are_refused_in_the_words_of_stock(text: str, told: str) -> None:
+def test_other_texts_are_refused_with_stocks_texts(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
         parse_uuid(text)
 
@@ -65,7 +65,7 @@ def test_the_first_hundred_uuids_are_reserved() -> None:
     assert not is_reserved(bytes(15) + bytes([100]))
 
 
-def test_a_random_uuid_is_of_version_4_and_can_stand_as_an_argument() -> None:
+def test_a_random_uuid_is_of_version_4_and_can_be_used_as_an_argument() -> None:
     rng = Random(1)
 
     drawn = [random_uuid(rng.getrandbits) for _ in range(500)]

@@ -1,4 +1,4 @@
-"""Varints as Kafka writes them, and what a fault says."""
+"""Varints as Kafka writes them, and the texts of errors."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_a_signed_varint_is_in_zigzag(value: int, data: str) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_every_unsigned_varint_goes_round(value: int) -> None:
+def test_every_unsigned_varint_is_read_as_written(value: int) -> None:
     assert read_uvarint(uvarint(value), 0) == (value, len(uvarint(value)))
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
-def test_every_signed_varlong_goes_round(value: int) -> None:
+def test_every_signed_varlong_is_read_as_written(value: int) -> None:
     assert read_zigzag(zigzag(value), 0, 10) == (value, len(zigzag(value)))
 
 
@@ -75,7 +75,7 @@ def test_a_varint_that_ends_too_soon_raises_an_index_error() -> None:
             read(b"\x80\x80", 0)
 
 
-def test_a_fault_says_message_version_field_and_offset() -> None:
+def test_an_error_has_message_version_field_and_offset() -> None:
     assert str(DecodeError("VoteRequest", 2, "topics[1].topicName", 17, "not UTF-8")) == (
         "VoteRequest v2 topics[1].topicName at byte 17: not UTF-8"
     )
@@ -99,6 +99,6 @@ def test_integer_types_know_their_range() -> None:
         (blob, [b"", bytearray(1), memoryview(b"x")], ["x", [1], None]),
     ],
 )
-def test_a_type_admits_what_it_can_write(type_: Any, good: list[object], bad: list[object]) -> None:
+def test_a_type_accepts_the_values_that_it_can_encode(type_: Any, good: list[object], bad: list[object]) -> None:
     assert all(type_.admits(value) for value in good)
     assert not any(type_.admits(value) for value in bad)

@@ -40,7 +40,7 @@ def test_falls_that_follow_each_other_are_one_episode_and_later_ones_another() -
         [fall._replace(cluster=name) for name, fall in zip("abc", falls(1, 2, 3), strict=True)],
     ],
 )
-def test_a_clean_history_has_none(clean: list[Fall]) -> None:
+def test_a_history_without_problems_has_no_anomaly(clean: list[Fall]) -> None:
     assert flapping(clean) == []
 
 
@@ -57,5 +57,5 @@ def test_a_clean_history_has_none(clean: list[Fall]) -> None:
         ("fenced", "unfenced", False),
     ],
 )
-def test_only_an_active_broker_that_did_not_say_goodbye_falls(state: str, reason: str | None, falls: bool) -> None:
+def test_only_the_unclean_end_of_an_active_session_is_a_fall(state: str, reason: str | None, falls: bool) -> None:
     assert is_fall(state, reason) is falls

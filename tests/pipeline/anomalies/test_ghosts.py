@@ -19,7 +19,7 @@ def test_a_voter_that_never_registered_is_a_ghost() -> None:
     assert found == [Anomaly("c", KIND, "voter 3", 0, 10 * MINUTE, "No controller of this id ever registered.")]
 
 
-def test_a_voter_that_is_in_no_majority_of_twenty_elections_is_a_ghost() -> None:
+def test_a_voter_without_a_vote_in_twenty_elections_is_a_ghost() -> None:
     history = [election(0, 3, 1), *(election(offset, 1, 2) for offset in range(1, 21))]
 
     found = ghosts(reversed(history), {"c": {1, 2, 3}}, {"c": 20 * MINUTE})
@@ -34,7 +34,7 @@ def test_a_voter_that_was_removed_is_no_ghost() -> None:
     assert ghosts([election(0, 1, 2), removed], {"c": {1, 2}}, {"c": 99 * MINUTE}) == []
 
 
-def test_a_voter_counts_from_when_it_was_last_added() -> None:
+def test_a_voter_counts_from_its_last_addition() -> None:
     two = frozenset((1, 2))
     history = [election(0, 1, 2), election(1, 1, 2, voters=two), VoterSet("c", 30, 30 * MINUTE, ALL)]
 
@@ -42,7 +42,7 @@ def test_a_voter_counts_from_when_it_was_last_added() -> None:
     assert [one.start_ms for one in ghosts(history, {"c": {1, 2}}, {"c": 40 * MINUTE})] == [30 * MINUTE]
 
 
-def test_a_clean_history_has_none() -> None:
+def test_a_history_without_problems_has_no_anomaly() -> None:
     registered = {"c": {1, 2, 3}}
     slow = [election(offset, 1, 2) for offset in range(19)]
     in_turn = [election(offset, offset % 3 + 1, (offset + 1) % 3 + 1) for offset in range(60)]

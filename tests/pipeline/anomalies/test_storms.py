@@ -20,7 +20,7 @@ def test_ten_drops_within_a_minute_are_a_storm_of_the_broker_that_has_most() -> 
     assert found == [Anomaly("c", KIND, "broker 7", 100_000, 160_000, seen)]
 
 
-def test_a_larger_cluster_takes_more() -> None:
+def test_a_storm_in_a_larger_cluster_needs_more_drops() -> None:
     planted = drops((100, 60), (101, 40))
 
     assert storms(planted, {"c": 10_001}) == []
@@ -36,7 +36,7 @@ def test_minutes_that_overlap_or_touch_are_one_storm_and_later_ones_another() ->
     ]
 
 
-def test_each_cluster_is_by_itself() -> None:
+def test_clusters_are_evaluated_separately() -> None:
     planted = [*drops((1, 6)), *(one._replace(cluster="d") for one in drops((1, 6)))]
 
     assert storms(planted, {}) == []
@@ -45,5 +45,5 @@ def test_each_cluster_is_by_itself() -> None:
 @pytest.mark.parametrize(
     "clean", [[], drops((1, 9)), drops((1, 5), (61, 5)), drops(*((10 * at, 1) for at in range(99)))]
 )
-def test_a_clean_history_has_none(clean: list[Drops]) -> None:
+def test_a_history_without_problems_has_no_anomaly(clean: list[Drops]) -> None:
     assert storms(clean, {"c": 30}) == []

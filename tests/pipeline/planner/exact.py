@@ -1,4 +1,4 @@
-"""An exact solver to judge the planner by: the problem written out as an integer program, solved by HiGHS."""
+"""An exact solver to check the planner: the problem as an integer program, solved by HiGHS."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def some_cluster(rng: random.Random) -> tuple[Cluster, list[int]]:
 
 
 def even_spread(factor: int, sizes: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """The least and most of one partition's replicas in each rack when they lie as widely as the racks allow."""
+    """The least and most of one partition's replicas in each rack when they are spread as widely as the racks allow."""
     filled = dict.fromkeys(sizes, 0)
     left = factor
     while True:
@@ -72,7 +72,9 @@ class Program:
         self.solver.addRow(least, most, len(terms), columns, np.array([factor for _, factor in terms]))
 
     def least_moves(self, bounds: dict[int, tuple[int, int]]) -> int | None:
-        """The fewest replicas that must be copied when each broker ends within its bounds; None where none can."""
+        """The fewest replicas that must be copied so that each broker is within its bounds; None if
+        it is impossible.
+        """
         for broker in self.targets:
             least, most = bounds[broker.id]
             self._bound([(self.columns[row, broker.id], 1.0) for row in range(len(self.held))], least, most)

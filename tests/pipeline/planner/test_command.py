@@ -1,4 +1,4 @@
-"""`kraft-pipeline plan`: files, words and exit codes."""
+"""`kraft-pipeline plan`: files, output and exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(*arguments: str) -> int:
     return run(parser.parse_args(arguments))
 
 
-def test_a_plan_goes_to_the_output_and_its_story_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_is_printed_on_stdout_and_its_summary_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     code = command(NODE)
 
     out, told = capsys.readouterr()
@@ -32,7 +32,7 @@ def test_a_plan_goes_to_the_output_and_its_story_beside_it(capsys: pytest.Captur
     assert "342 partitions, 3 brokers." in told
 
 
-def test_files_are_written_with_the_way_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_written_with_the_rollback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, back = tmp_path / "plan.json", tmp_path / "back.json"
 
     code = command(NODE, "--topics", "bulk-1,bulk-2", "--out", str(out), "--rollback", str(back))

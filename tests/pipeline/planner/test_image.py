@@ -1,4 +1,4 @@
-"""The cluster of a copy of the log: what the controller's image has, and refusals that name the file."""
+"""The cluster in a copy of the log equals the controller's image; errors name the file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def replayed(found: Replayed) -> tuple[list[Broker], dict[tuple[str, int], list[
 
 
 @pytest.mark.parametrize("directory", ["4.3-static/node-1", "4.0-static/node-2"])
-def test_a_directory_of_stock_kafka_has_the_image_of_its_log_replayed_one_by_one(directory: str) -> None:
+def test_the_image_of_a_stock_directory_equals_a_replay_record_by_record(directory: str) -> None:
     found = image_of(str(GOLDEN / directory))
 
     log = load_image(str(GOLDEN / directory / LOG))
@@ -53,7 +53,7 @@ def test_a_directory_of_stock_kafka_has_the_image_of_its_log_replayed_one_by_one
     assert found.end_offset == log.last_offset + 1
 
 
-def test_of_a_folder_of_nodes_the_one_that_is_furthest_is_taken() -> None:
+def test_of_a_folder_of_nodes_the_most_advanced_is_read() -> None:
     ends = [image_of(str(GOLDEN / f"4.3-static/node-{node}")).end_offset for node in (1, 2, 3)]
 
     assert image_of(str(GOLDEN / "4.3-static")).end_offset == max(ends)
@@ -83,7 +83,7 @@ def partition(topic: bytes, number: int, replicas: list[int]) -> PartitionRecord
     )  # fmt: skip
 
 
-def test_partitions_on_the_move_are_where_they_are_going(tmp_path: Path) -> None:
+def test_partitions_in_reassignment_have_their_target_replicas(tmp_path: Path) -> None:
     many = list(range(10))
     log = log_of(tmp_path / "copy", [
         *map(broker, many),
@@ -102,7 +102,7 @@ def test_partitions_on_the_move_are_where_they_are_going(tmp_path: Path) -> None
     assert found.reassigning == 1
 
 
-def test_what_is_no_sound_log_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_an_invalid_log_is_refused_with_its_name(tmp_path: Path) -> None:
     copy = tmp_path / "node"
     shutil.copytree(GOLDEN / "4.3-dynamic" / "node-1", copy)
     log = copy / LOG
@@ -119,7 +119,7 @@ def test_what_is_no_sound_log_is_refused_with_its_name(tmp_path: Path) -> None:
         image_of(str(tmp_path / "nowhere"))
 
 
-def test_a_torn_end_is_left_out(tmp_path: Path) -> None:
+def test_a_torn_tail_is_ignored(tmp_path: Path) -> None:
     copy = tmp_path / "node"
     shutil.copytree(GOLDEN / "4.0-static" / "node-1", copy)
     whole = image_of(str(copy))
@@ -129,7 +129,7 @@ def test_a_torn_end_is_left_out(tmp_path: Path) -> None:
     assert plain(image_of(str(copy))) == plain(whole)
 
 
-def test_a_log_that_lacks_its_beginning_is_refused(tmp_path: Path) -> None:
+def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:
     log = log_of(tmp_path / "copy", [broker(1)], base_offset=70)
 
     with pytest.raises(BadCluster, match="offsets 0 to 69 are in no file before it"):

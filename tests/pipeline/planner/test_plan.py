@@ -1,4 +1,4 @@
-"""Plans: least by an exact solver's judgement, even over racks and brokers, and refusals that name what is wrong."""
+"""Plans: minimal by an exact solver, balanced over racks and brokers; errors name the problem."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bounds_of(cluster: Cluster, drained: list[int], tolerance: float) -> dict[in
 
 
 def check_is_sound(found: Plan, drained: list[int], bounds: dict[int, tuple[int, int]]) -> None:
-    """Every partition keeps its factor, every rack and broker its bounds; the moves are what the lists say."""
+    """Every partition keeps its factor, every rack and broker its bounds; the moves match the lists."""
     cluster = found.cluster
     changed = dict(zip(found.rows.tolist(), found.replicas.tolist(), strict=True))
     rack_of = {broker.id: str(broker.rack) for broker in cluster.brokers if broker.id not in drained}
@@ -48,7 +48,7 @@ def check_is_sound(found: Plan, drained: list[int], bounds: dict[int, tuple[int,
     assert found.uneven_after == 0
 
 
-def test_the_moves_are_an_exact_solvers_least_on_a_thousand_clusters() -> None:
+def test_the_moves_equal_the_minimum_of_an_exact_solver_on_a_thousand_clusters() -> None:
     wrong = []
     for seed in range(1000):
         cluster, drained = some_cluster(random.Random(seed))
@@ -64,7 +64,7 @@ def test_the_moves_are_an_exact_solvers_least_on_a_thousand_clusters() -> None:
     assert wrong == []
 
 
-def test_no_outcome_under_the_rule_of_the_racks_is_more_even() -> None:
+def test_no_assignment_with_the_same_rack_rule_is_more_even() -> None:
     wrong = []
     for seed in range(100):
         cluster, drained = some_cluster(random.Random(seed))
@@ -80,7 +80,7 @@ def test_no_outcome_under_the_rule_of_the_racks_is_more_even() -> None:
 
 
 def crooked(partitions: int, brokers: int, racks: int, new: int, rng: np.random.Generator) -> Cluster:
-    """Replicas laid without a thought for racks, on all but the new brokers."""
+    """Replicas placed without regard to racks, on all but the new brokers."""
     replicas = rng.integers(0, brokers - 2, (partitions, 3), dtype=np.int32)
     replicas.sort(axis=1)
     replicas += np.arange(3, dtype=np.int32)  # three numbers that differ
@@ -114,7 +114,7 @@ def test_a_million_partitions_move_within_a_hundredth_of_the_lower_bound() -> No
     assert found.moves_min <= found.moves <= found.moves_min * 1.01
 
 
-def test_an_even_cluster_is_left_alone() -> None:
+def test_a_balanced_cluster_is_not_changed() -> None:
     brokers = [Broker(1, "a"), Broker(2, "b"), Broker(3, "c")]
     cluster = cluster_of(brokers, [("t", 0, [1, 2]), ("t", 1, [2, 3]), ("t", 2, [3, 1])])
 
@@ -139,7 +139,7 @@ def test_a_drained_broker_ends_empty_and_its_replicas_go_where_they_are_needed()
     assert found.moves == 2
 
 
-def test_leaders_spread_over_the_partitions_that_change() -> None:
+def test_leaders_are_spread_over_the_changed_partitions() -> None:
     cluster = cluster_of([Broker(number) for number in range(4)], [("t", number, [0, 1]) for number in range(40)])
 
     found = plan(cluster)
@@ -168,7 +168,7 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
         ([Broker(1), Broker(2)], [("t", 0, [1, 2])], {"drain": [2]}, r"t-0 has 2 replicas, and .* 1 brokers .*: \[1\]"),
     ],
 )  # fmt: skip
-def test_what_forbids_a_plan_is_named(
+def test_the_reason_why_no_plan_is_possible_is_named(
     brokers: list[Broker], partitions: list[tuple[str, int, list[int]]], options: dict[str, list[int]], said: str
 ) -> None:
     with pytest.raises(BadCluster, match=said):

@@ -28,7 +28,7 @@ def test_a_plan_is_compact_and_in_the_order_of_topic_and_partition() -> None:
     ]
 
 
-def test_the_way_back_names_the_same_partitions_as_they_are() -> None:
+def test_the_rollback_has_the_same_partitions_with_their_present_replicas() -> None:
     assert json.loads(current(drained())) == {
         "version": 1,
         "partitions": [
@@ -39,7 +39,7 @@ def test_the_way_back_names_the_same_partitions_as_they_are() -> None:
     }
 
 
-def test_a_plan_is_cut_into_files() -> None:
+def test_a_plan_is_divided_into_files() -> None:
     whole = json.loads(next(proposed(drained())))["partitions"]
 
     parts = [json.loads(text)["partitions"] for text in proposed(drained(), 2)]

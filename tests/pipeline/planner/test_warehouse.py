@@ -51,7 +51,7 @@ def warehouse(root: Path, states: list[dict[str, Any]], sessions: list[dict[str,
     return str(root)
 
 
-def test_partitions_and_brokers_are_those_of_the_one_cluster(tmp_path: Path) -> None:
+def test_only_partitions_and_brokers_of_the_cluster_are_read(tmp_path: Path) -> None:
     states = [
         state("c", "t", 0, [1, 2]),
         state("c", "t", 1, [3, 4, 1, 2], removing=[1, 2], adding=[3, 4]),
@@ -70,13 +70,13 @@ def test_partitions_and_brokers_are_those_of_the_one_cluster(tmp_path: Path) -> 
     }  # fmt: skip
 
 
-def test_a_cluster_without_partitions_is_one(tmp_path: Path) -> None:
+def test_a_cluster_without_partitions_is_read(tmp_path: Path) -> None:
     found = image_of_tables(warehouse(tmp_path, [], [session("c", 1)]))
 
     assert (len(found.cluster), found.cluster.brokers) == (0, (Broker(1, "r1"),))
 
 
-def test_a_warehouse_that_does_not_have_it_is_named(tmp_path: Path) -> None:
+def test_a_warehouse_without_the_cluster_is_named(tmp_path: Path) -> None:
     several = warehouse(tmp_path / "several", [], [session("c", 1), session("d", 1)])
 
     with pytest.raises(BadCluster, match=r"several holds several clusters: choose one with --cluster-id: c, d"):

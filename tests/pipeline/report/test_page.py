@@ -1,4 +1,4 @@
-"""The page: sound HTML that stands alone, a table beside each plot, and nothing that a name could inject."""
+"""The page: valid self-contained HTML, a table for each plot, and no injection through names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VOID = {"meta", "rect", "circle", "path"}
 
 
 class Reader(HTMLParser):
-    """Elements, text by element, and whether all that opens is closed in its turn."""
+    """Elements, text by element, and whether all elements are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def cells(text: str, caption: str) -> list[list[str]]:
     ]
 
 
-def test_the_page_stands_alone() -> None:
+def test_the_page_is_self_contained() -> None:
     text = page(fleet())
 
     reader = Reader(text)
@@ -65,7 +65,7 @@ def test_the_page_stands_alone() -> None:
     assert "prefers-color-scheme: dark" in text
 
 
-def test_every_plot_has_a_name_and_every_table_heads() -> None:
+def test_every_plot_has_a_name_and_every_table_a_heading() -> None:
     reader = Reader(page(fleet()))
 
     plots, tables = reader.of("svg"), reader.of("table")
@@ -78,7 +78,7 @@ def test_every_plot_has_a_name_and_every_table_heads() -> None:
     assert links == [f"#{attributes['id']}" for attributes in reader.of("section")]
 
 
-def test_what_the_figures_say_stands_in_the_tables() -> None:
+def test_the_tables_contain_the_figures() -> None:
     text = page(fleet())
 
     assert cells(text, "Topics by the time that their partitions had no leader") == [
@@ -110,7 +110,7 @@ def test_what_the_figures_say_stands_in_the_tables() -> None:
     ]
 
 
-def test_marks_of_plots_say_their_values() -> None:
+def test_marks_of_plots_have_their_values() -> None:
     titles = Reader(page(fleet())).texts["title"]
 
     assert "orders · north: 1 h 30 min" in titles
@@ -127,7 +127,7 @@ def test_an_empty_fleet_has_a_page_that_says_so() -> None:
     assert "<table>" not in text
 
 
-def test_names_are_text_whatever_they_hold() -> None:
+def test_names_are_escaped() -> None:
     evil = '"><script>alert(1)</script>&<b>'
     figures = fleet()
     text = page(

@@ -36,7 +36,7 @@ def test_numbers_are_grouped_and_fractions_have_one_digit() -> None:
     assert [short_number(one) for one in (0, 0.5, 900, 1200, 3.4e6, 2e9)] == ["0", "0.5", "900", "1.2k", "3.4M", "2G"]
 
 
-def test_times_are_utc_and_as_fine_as_the_span_asks() -> None:
+def test_times_are_utc_with_a_precision_for_the_span() -> None:
     moment = 1_795_914_305_000
 
     assert time(moment) == "2026-11-29 01:05:05"

@@ -1,4 +1,4 @@
-"""A live quorum as a source gives what its nodes have in their directories, as far as it is committed."""
+"""A live quorum as a source gives the committed records that its nodes have in their directories."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NO_CHANGES = (NO_OP, 23, 24, 25)  # the last three begin and end metadata transactions
 
 
-def test_a_live_quorum_gives_what_is_in_the_directories(tmp_path: Path) -> None:
+def test_a_live_quorum_gives_the_rows_of_its_directories(tmp_path: Path) -> None:
     port = free_ports_in_a_row(3)
     with up(tmp_path / "data", port) as process:
         output_until_a_leader(process)

@@ -1,4 +1,4 @@
-"""What a log has otherwise than it should is found and told in a row; nothing is passed over in silence."""
+"""Defects of a log are found and reported in a row; nothing is skipped silently."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def batches(count: int, first: int = 0) -> list[bytes]:
 
 
 def told(table: object) -> list[tuple[str, int | None]]:
-    """Kind and offset of all rows that are no sound records."""
+    """Kind and offset of all rows that are not valid records."""
     rows = table.to_pylist()  # type: ignore[attr-defined]
     return [(row["kind"], row["offset"]) for row in rows if row["kind"] not in ("record", "control")]
 
@@ -55,7 +55,7 @@ def test_ranges_of_any_size_give_each_record_once(tmp_path: Path) -> None:
         assert told(table) == []
 
 
-def test_a_torn_end_is_a_row_and_all_before_it_is_read(tmp_path: Path) -> None:
+def test_a_torn_tail_is_a_row_and_everything_before_it_is_read(tmp_path: Path) -> None:
     data = b"".join(batches(20))
     for cut in (1, 30, 70):
         directory = node_directory(tmp_path / str(cut), {0: data[:-cut]})
@@ -68,7 +68,7 @@ def test_a_torn_end_is_a_row_and_all_before_it_is_read(tmp_path: Path) -> None:
         assert kinds == [("torn", 19)]
 
 
-def test_a_batch_whose_crc_does_not_fit_is_a_row_in_its_place(tmp_path: Path) -> None:
+def test_a_batch_with_a_wrong_crc_is_a_row_in_its_place(tmp_path: Path) -> None:
     pieces = batches(20)
     pieces[7] = pieces[7][:-1] + bytes((pieces[7][-1] ^ 1,))
     node_directory(tmp_path / "node", {0: b"".join(pieces)})
@@ -80,7 +80,7 @@ def test_a_batch_whose_crc_does_not_fit_is_a_row_in_its_place(tmp_path: Path) ->
     assert table["offset"].to_pylist() == list(range(20))
 
 
-def test_bytes_that_are_no_batch_end_a_segment_and_the_next_one_goes_on(tmp_path: Path) -> None:
+def test_after_bytes_that_are_not_a_batch_the_next_segment_is_read(tmp_path: Path) -> None:
     pieces = batches(20)
     node_directory(tmp_path / "node", {0: b"".join(pieces[:12]) + b"\xab" * 300, 20: b"".join(batches(5, 20))})
 
@@ -90,7 +90,7 @@ def test_bytes_that_are_no_batch_end_a_segment_and_the_next_one_goes_on(tmp_path
     assert offsets(table) == [*range(12), *range(20, 30)]
 
 
-def test_a_missing_segment_is_a_gap_and_the_checkpoint_behind_it_stands_in(tmp_path: Path) -> None:
+def test_a_missing_segment_is_a_gap_that_the_next_checkpoint_fills(tmp_path: Path) -> None:
     directory = node_directory(tmp_path / "node", {0: b"".join(batches(10)), 30: b"".join(batches(10, 30))})
     built = SnapshotBytes(0, BEGIN_MS)
     data = built.header(0) + built.data([value_of(record) for record in configs(3)]) + built.footer()
@@ -107,7 +107,7 @@ def test_a_missing_segment_is_a_gap_and_the_checkpoint_behind_it_stands_in(tmp_p
     ]  # fmt: skip
 
 
-def test_where_one_copy_begins_late_an_earlier_one_tells_what_was_before(tmp_path: Path) -> None:
+def test_records_before_the_start_of_one_copy_are_read_from_another(tmp_path: Path) -> None:
     node_directory(tmp_path / "old", {0: b"".join(batches(30))}, node_id=1)
     node_directory(tmp_path / "new", {20: b"".join(batches(30, 20))}, node_id=2)
 
@@ -118,7 +118,7 @@ def test_where_one_copy_begins_late_an_earlier_one_tells_what_was_before(tmp_pat
     assert told(table) == []
 
 
-def test_of_several_copies_the_one_with_the_later_epoch_is_read(tmp_path: Path) -> None:
+def test_of_several_copies_the_one_with_the_highest_epoch_is_read(tmp_path: Path) -> None:
     """Node 1 has more, but of epoch 1, in which it was not committed."""
     node_directory(tmp_path / "one", {0: b"".join(batches(30))}, node_id=1)
     shorter = b"".join(batches(20)) + election(20, 2, 2, BEGIN_MS + 90_000)
@@ -181,7 +181,7 @@ def test_directories_that_are_not_logs_are_reported_and_the_rest_is_read(tmp_pat
 
 
 @pytest.mark.parametrize("directory", ["4.3-static", "4.0-static/node-2", "4.3-static/node-1/__cluster_metadata-0"])
-def test_logs_that_stock_kafka_wrote_have_nothing_wrong(directory: str) -> None:
+def test_logs_of_stock_kafka_have_no_findings(directory: str) -> None:
     table = read(GOLDEN / directory)
 
     assert told(table) == []

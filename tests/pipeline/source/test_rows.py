@@ -1,4 +1,4 @@
-"""Rows equal what the scalar decoder reads, whatever the records, the batches and their compression."""
+"""Rows equal the output of the scalar decoder, for any records, batches and compression."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def table_of(data: bytes) -> list[dict[str, Any]]:
 
 
 def expected(record: Any, version: int, offset: int) -> dict[str, Any]:
-    """What the columns must say of a record, by the scalar decoder's own values."""
+    """The expected columns of a record, from the scalar decoder's values."""
     kind = record.__schema__.api_key
     row: dict[str, Any] = {
         "offset": offset, "kind": "record", "type": kind, "name": type(record).__name__, "version": version,
@@ -104,7 +104,7 @@ def any_record() -> st.SearchStrategy[tuple[Any, int]]:
 # A failure is told as it is found: to shrink it takes minutes.
 @settings(phases=(Phase.explicit, Phase.generate))
 @given(st.lists(any_record(), min_size=1, max_size=12))
-def test_any_records_give_the_rows_that_the_scalar_decoder_gives(values: list[tuple[Any, int]]) -> None:
+def test_any_records_have_the_rows_of_the_scalar_decoder(values: list[tuple[Any, int]]) -> None:
     encoded = [encode_record(record, version) for record, version in values]
 
     data = build_batch(encoded, base_offset=100, leader_epoch=3, timestamp_ms=5_000)
@@ -113,7 +113,7 @@ def test_any_records_give_the_rows_that_the_scalar_decoder_gives(values: list[tu
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
-def test_compressed_batches_between_others_are_read_alike(codec: int) -> None:
+def test_compressed_batches_are_read_like_others(codec: int) -> None:
     lived = bursts(Random(codec), 12, State())[:300]
     values = [(record, message_schema_of(type(record)).versions[1]) for record in lived]
     encoded = [encode_record(record, version) for record, version in values]
@@ -145,7 +145,7 @@ def test_a_secret_is_in_no_column() -> None:
     assert [json.loads(row["json"])["name"] for row in rows] == ["alice", "ssl.key.password"]
 
 
-def test_what_is_no_record_is_a_row_that_says_so() -> None:
+def test_an_invalid_record_is_a_row_with_a_problem() -> None:
     values = [
         b"",
         b"\1",
@@ -166,7 +166,7 @@ def test_what_is_no_record_is_a_row_that_says_so() -> None:
 @given(
     st.binary(min_size=0, max_size=80), st.integers(min_value=0, max_value=60), st.integers(min_value=0, max_value=255)
 )
-def test_no_bytes_in_a_batch_end_in_more_than_a_row(body: bytes, at: int, byte: int) -> None:
+def test_any_bytes_in_a_batch_give_only_a_row(body: bytes, at: int, byte: int) -> None:
     """With a CRC that fits: so they come to the decoder."""
     value = bytearray(encode_record(PartitionRecord(
         topic_id=b"\3" * 16, replicas=(1, 2), isr=(1,), removing_replicas=(), adding_replicas=()

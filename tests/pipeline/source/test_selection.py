@@ -1,4 +1,4 @@
-"""Filters: what is pushed down loses no row that fits, and prunes what cannot."""
+"""Filters: those that are pushed down lose no matching row, and prune ranges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_offsets_and_times_prune_ranges(tmp_path: Path) -> None:
     assert findings == []
 
 
-def test_types_and_clusters_are_decided_whole(tmp_path: Path) -> None:
+def test_filters_on_types_and_clusters_are_applied_completely(tmp_path: Path) -> None:
     node_directory(tmp_path / "node", {0: b"".join(batches(20))})
     found = plan(find([str(tmp_path / "node")])[0])
     other, mine = Selection(), Selection()

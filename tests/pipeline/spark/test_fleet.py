@@ -1,4 +1,4 @@
-"""A fleet does what processes of this machine do: the same rows, trace by trace, and mutants are caught alike."""
+"""A fleet gives the results of local processes: the same rows, trace by trace, and mutants are caught the same way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TASKS = [Task((11, 12)), Task((13,)), Task((3,), "controller"), HUNT, Task((1,),
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_fleet_has_the_rows_that_this_machine_has(tmp_path: Path) -> None:
+def test_a_fleet_gives_the_rows_of_local_processes(tmp_path: Path) -> None:
     def told(row: Any) -> Any:
         return row.task, row.outcomes, row.error.rpartition("\n  File")[2]
 
@@ -38,7 +38,7 @@ def test_a_fleet_has_the_rows_that_this_machine_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_search_in_parts_comes_to_as_many_states_as_one(tmp_path: Path) -> None:
+def test_a_search_in_parts_finds_as_many_states_as_one_search(tmp_path: Path) -> None:
     scope = Scope(epochs=1, records=1, ticks=0, losses=1, crashes=1, in_flight=2, led=True)
 
     found = search_parts(scope, 1 << 20, master=MASTER, out=tmp_path / "states")

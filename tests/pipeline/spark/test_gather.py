@@ -1,4 +1,4 @@
-"""What the report shows is what the tables hold; and planted anomalies are found, and no others."""
+"""The contents of the report equal the tables; planted anomalies are found, and no others."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def gathered(spark: Any, tables: Tables) -> Figures:
     return gather(spark, table)
 
 
-def test_the_figures_are_what_the_tables_hold(spark: Any) -> None:
+def test_the_figures_equal_the_tables(spark: Any) -> None:
     found = gathered(spark, clean())
 
     minute = [BEGIN_MS + number * MINUTE for number in range(61)]
@@ -197,7 +197,7 @@ def ghost_voter(tables: Tables) -> Anomaly:
 
 
 @pytest.mark.parametrize("plant", [flapping_broker, isr_storm, ghost_voter])
-def test_a_planted_anomaly_is_found_and_nothing_else(spark: Any, plant: Any) -> None:
+def test_a_planted_anomaly_is_the_only_one_found(spark: Any, plant: Any) -> None:
     tables = clean()
     planted = plant(tables)
 

@@ -1,4 +1,4 @@
-"""The JVM of a short session has room for what all its stages are compiled to."""
+"""The JVM of a short session has a code cache large enough for all its stages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 MIB = 1 << 20
 
 
-def test_a_short_session_has_as_much_room_for_compiled_code_as_a_long_one(spark: Any) -> None:
+def test_a_short_session_has_the_default_code_cache_of_a_long_one(spark: Any) -> None:
     pools = spark.sparkContext._jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
     room = {each.getName(): each.getUsage().getMax() for each in pools if each.getName().startswith("Code")}
 

@@ -1,4 +1,4 @@
-"""`kraft-pipeline report`: from directories of stock Kafka to the page, and one line for what is no log."""
+"""`kraft-pipeline report`: from directories of stock Kafka to the page, and one line for a path that is not a log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_a_page_is_made_of_what_stock_kafka_left(
+def test_a_page_is_made_from_directories_of_stock_kafka(
     spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:  # fmt: skip
     warehouse, out = str(tmp_path / "warehouse"), tmp_path / "report.html"
@@ -29,7 +29,7 @@ def test_a_page_is_made_of_what_stock_kafka_left(
     assert "None was found." in text
 
 
-def test_no_warehouse_and_no_log_are_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_warehouse_or_log_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nothing = str(tmp_path / "nothing")
 
     assert main(["report", "--warehouse", nothing]) == 1

@@ -1,4 +1,4 @@
-"""Workers whose readers have what they want end without a word."""
+"""Workers whose output is no longer read end without a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def test_a_worker_whose_output_is_not_read_ends_and_another_error_is_spark_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_unread_output_ends_silently_and_other_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from pipeline import worker_daemon
 
     def fails(error: Exception) -> None:
@@ -27,7 +27,7 @@ def test_a_worker_whose_output_is_not_read_ends_and_another_error_is_spark_s(mon
         worker_daemon.worker(None, True)
 
 
-def test_the_session_s_workers_are_forked_by_it(spark: Any) -> None:
+def test_the_sessions_workers_are_forked_by_this_daemon(spark: Any) -> None:
     def whose(batches: Iterator[Any]) -> Iterator[Any]:
         import sys
 

@@ -1,4 +1,4 @@
-"""Runs on Spark: a made-up history through every table, image by image, and a job that is killed."""
+"""Runs on Spark: a generated history through every table, image by image, and a job that is killed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def test_a_history_of_three_clusters_runs_through_every_table(spark: Any, tmp_pa
         )
 
 
-def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_incremental_runs_give_the_tables_of_one_run(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Their files are put together on the way."""
     monkeypatch.setattr("pipeline.tables.compaction.PARTS_MAX", 1)
     cluster = write_history(tmp_path / "node", Size(3_000, 200, brokers=5, partitions_per_topic=20), 7)
@@ -104,9 +106,7 @@ def test_runs_that_go_on_tell_what_one_run_tells(spark: Any, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
-def test_the_image_of_a_stock_log_is_what_the_stock_metadata_shell_shows(
-    spark: Any, tmp_path: Path, quorum: str
-) -> None:
+def test_the_image_of_a_stock_log_equals_the_output_of_the_stock_shell(spark: Any, tmp_path: Path, quorum: str) -> None:
     """What it printed of a partition, as of a checkpoint, is in the file."""
     command, *shown = (GOLDEN / quorum / "outputs" / "shell-cat.txt").read_text().splitlines()
     found = re.search(r"(\d{20})-\d{10}\.checkpoint cat /image/topics/byName/(.*)/(\d+)$", command)
@@ -129,7 +129,7 @@ def test_the_image_of_a_stock_log_is_what_the_stock_metadata_shell_shows(
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
-def test_the_image_of_a_stock_log_is_that_of_its_checkpoint(spark: Any, tmp_path: Path, quorum: str) -> None:
+def test_the_image_of_a_stock_log_equals_that_of_its_checkpoint(spark: Any, tmp_path: Path, quorum: str) -> None:
     """The checkpoint's is the image that the metadata shell shows: tests/controller/tools hold the two together."""
     directory = GOLDEN / quorum / "node-1"
     checkpoint = max((directory / "__cluster_metadata-0").glob("*.checkpoint"))
@@ -169,7 +169,7 @@ def test_the_image_of_a_stock_log_is_that_of_its_checkpoint(spark: Any, tmp_path
     }
 
 
-def test_a_streaming_job_whose_driver_is_killed_loses_no_row_and_doubles_none(spark: Any, tmp_path: Path) -> None:
+def test_a_killed_streaming_job_loses_and_repeats_no_row(spark: Any, tmp_path: Path) -> None:
     cluster = write_history(tmp_path / "node", Size(6_000, 200, brokers=6, partitions_per_topic=20), 11)
     where = tmp_path / "warehouse"
     command = [

@@ -1,4 +1,4 @@
-"""The format `kraft_metadata` in Spark: found by itself, filtered, and streamed."""
+"""The format `kraft_metadata` in Spark: found automatically, filtered, and streamed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def test_the_format_is_found_without_being_registered_and_gives_what_a_plain_read_gives(spark: Any) -> None:
+def test_the_format_is_found_without_registration_and_reads_the_same_rows(spark: Any) -> None:
     path = GOLDEN / "4.3-static" / "node-1"
 
     found = spark.read.format(FORMAT).load(str(path)).orderBy("origin", "offset").toArrow()
@@ -36,7 +36,7 @@ def test_the_schemas_in_spark_are_those_in_arrow(spark: Any) -> None:
         assert to_arrow_schema(empty.schema, timezone="UTC") == arrow_schema(table.columns)
 
 
-def test_filters_lose_no_row_that_fits(spark: Any) -> None:
+def test_filters_lose_no_matching_row(spark: Any) -> None:
     frame = records(spark, {"path": str(GOLDEN / "4.3-static"), "rangeBytes": "2000"})
     rows = frame.select("offset", "type", "time", "kind").collect()
     time = sorted(row.time for row in rows)[300]
@@ -59,7 +59,7 @@ def test_an_unknown_column_or_option_is_named(spark: Any) -> None:
         spark.read.format(FORMAT).option("speed", "1").load("x").count()
 
 
-def test_a_stream_takes_what_comes_and_each_record_once(spark: Any, tmp_path: Path) -> None:
+def test_a_stream_reads_each_new_record_once(spark: Any, tmp_path: Path) -> None:
     """A torn end is left until it is whole; a new segment and a new cluster are found."""
     log = tmp_path / "logs" / "one" / "__cluster_metadata-0" / f"{0:020d}.log"
     pieces = batches(40)

@@ -32,7 +32,7 @@ class Runner:
         self.folded = -2
 
     def run(self, table: Any, until: int = 1 << 62) -> None:
-        """Take the rows of the table `records` in that are new, below an offset."""
+        """Ingest the new rows of the table `records`, below an offset."""
         rows = table.filter(pc.and_(pc.greater_equal(table["offset"], self.folded), pc.less(table["offset"], until)))
         rows = rows.filter(pc.is_in(rows["kind"], pa.array(["record", "control"])))
         self.cluster = memory.load(self.text)
@@ -66,7 +66,7 @@ class Runner:
         return pa.concat_tables([events, held.select(events.column_names)])
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """A table of partitions, those that last among its rows."""
+        """A table of partitions, open intervals included."""
         return ordered([*self.closed[name], *self.lasting.get(name, [])])
 
 
@@ -81,7 +81,7 @@ def rows_of(wide: Any, part: str) -> list[dict[str, Any]]:
 
 
 def ordered(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows in an order of their own, by what names them; without the cluster."""
+    """Rows sorted by their key; without the cluster."""
 
     def place(row: dict[str, Any]) -> tuple[Any, ...]:
         return (row["topic_id"], row["partition"], row.get("start_offset", row.get("offset")))

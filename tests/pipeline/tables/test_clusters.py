@@ -1,4 +1,4 @@
-"""The tables of a cluster's other records, and its memory, against the controller's own state."""
+"""The tables of a cluster's other records, and its memory, compared with the controller's own state."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def row(offset: int, record: Any, *, is_checkpoint: bool = False) -> Row:
 
 
 def taken(*records: Any) -> Cluster:
-    """A cluster that took these, at offsets 0, 1 … and seconds 0, 1 …"""
+    """A cluster that replayed these, at offsets 0, 1 … and seconds 0, 1 …"""
     cluster = Cluster(CLUSTER)
     cluster.take([row(offset, record) for offset, record in enumerate(records)], {})
     return cluster
@@ -66,7 +66,7 @@ def config(name: str, value: str | None, kind: int = 2, resource: str = "orders"
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_a_cluster_remembers_is_the_state_of_the_controller(seed: int, tmp_path: Path) -> None:
+def test_the_stored_memory_of_a_cluster_equals_the_controllers_state(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log = log_of(random, tmp_path / "node", a_life(random, 500))
     table = read(tmp_path / "node")
@@ -99,7 +99,7 @@ def test_what_a_cluster_remembers_is_the_state_of_the_controller(seed: int, tmp_
 
 
 @pytest.mark.parametrize("seed", range(6, 18))
-def test_sessions_configs_and_acls_of_a_random_life_are_those_of_the_replay(seed: int, tmp_path: Path) -> None:
+def test_sessions_configs_and_acls_of_a_random_history_equal_the_replay(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log = log_of(random, tmp_path / "node", a_life(random, 700))
     table = read(tmp_path / "node")
@@ -124,7 +124,7 @@ def test_sessions_configs_and_acls_of_a_random_life_are_those_of_the_replay(seed
     assert all((told.sessions, told.configs, told.acls))
 
 
-def test_a_broker_session_goes_from_state_to_state_until_the_broker_is_unregistered() -> None:
+def test_a_broker_has_sessions_until_it_is_unregistered() -> None:
     cluster = taken(
         registration(10), change(10, fenced=-1), change(10, shutdown=1), FenceBrokerRecord(id=7, epoch=10),
         registration(14), UnregisterBrokerRecord(broker_id=7, broker_epoch=14),
@@ -191,7 +191,7 @@ def test_a_removed_acl_is_listed_as_it_was() -> None:
     ]
 
 
-def test_a_transaction_that_is_aborted_counts_for_nothing_and_an_open_one_waits() -> None:
+def test_an_aborted_transaction_is_ignored_and_an_open_one_waits() -> None:
     begin, end, abort = BeginTransactionRecord(), EndTransactionRecord(), AbortTransactionRecord()
     records = [begin, config("a", "1"), abort, begin, config("retention.ms", "2"), end, begin, config("b", "3")]
 
@@ -201,7 +201,7 @@ def test_a_transaction_that_is_aborted_counts_for_nothing_and_an_open_one_waits(
     assert [(one["offset"], one["value_after"]) for one in cluster.rows["config_changes"]] == [(4, "2")]
 
 
-def test_an_election_tells_how_long_nothing_was_decided(tmp_path: Path) -> None:
+def test_an_election_has_the_time_without_records_before_it(tmp_path: Path) -> None:
     first = election(0, 1, 1, 5_000)
     records = batches_of(Random(0), [TopicRecord(name="t", topic_id=TOPIC_ID)], first=1)
     second = election(2, 4, 2, int.from_bytes(records[-1][35:43], "big") + 3_300)
@@ -227,7 +227,7 @@ def test_an_election_tells_how_long_nothing_was_decided(tmp_path: Path) -> None:
     assert pa.types.is_timestamp(table.schema.field("time").type)
 
 
-def test_what_a_checkpoint_has_otherwise_than_the_log_before_it_changed_in_between() -> None:
+def test_differences_between_a_checkpoint_and_the_log_before_it_are_changes_in_between() -> None:
     cluster = Cluster(CLUSTER)
     before = [registration(10), change(10, fenced=-1), config("retention.ms", "1"), config("cleanup.policy", "compact")]
     cluster.take([row(offset, record) for offset, record in enumerate(before)], {})

@@ -1,4 +1,4 @@
-"""Columns of lists do what Python's lists do."""
+"""Columns of lists behave like Python's lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lists(values: list[list[int] | None]) -> Lists:
 
 
 @given(PAIRS)
-def test_lists_are_compared_and_taken_from_each_other_row_by_row(pairs: list[tuple[list[int], list[int]]]) -> None:
+def test_lists_are_compared_and_subtracted_row_by_row(pairs: list[tuple[list[int], list[int]]]) -> None:
     ours, theirs = lists([one for one, _ in pairs]), lists([other for _, other in pairs])
 
     assert ours.equals(theirs).tolist() == [one == other for one, other in pairs]
@@ -32,7 +32,7 @@ def test_lists_are_compared_and_taken_from_each_other_row_by_row(pairs: list[tup
 
 
 @given(st.lists(st.none() | BROKERS, min_size=1, max_size=8))
-def test_lists_go_to_arrow_and_back(values: list[list[int] | None]) -> None:
+def test_lists_are_converted_to_arrow_and_back(values: list[list[int] | None]) -> None:
     column = lists(values)
     backwards = np.arange(len(values))[::-1]
 

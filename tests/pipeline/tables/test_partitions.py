@@ -1,4 +1,4 @@
-"""The tables of partitions equal, row by row, what the controller's own replay tells."""
+"""The tables of partitions equal, row by row, the result of the controller's own replay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = ("leadership", "isr_changes", "unavailability", "under_replication", "r
 
 
 def told_of(records: list[tuple[Any, int, int]]) -> Told:
-    """What replay tells of records, each with offset and time in ms."""
+    """The result of a replay of records, each with offset and time in ms."""
     told = Told()
     times = {offset: time_ms for _, offset, time_ms in records}
     for record, offset in counting([(record, offset) for record, offset, _ in records]):
@@ -33,7 +33,7 @@ def told_of(records: list[tuple[Any, int, int]]) -> Told:
 
 
 def a_life(random: Random, count: int) -> list[Any]:
-    """Records of a cluster, transactions and all."""
+    """Records of a cluster, transactions included."""
     state = State()
     records = first_records()
     for offset in range(count):
@@ -84,7 +84,7 @@ def check(runner: Runner, told: Told) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_tables_of_a_random_life_are_those_of_the_replay(seed: int, tmp_path: Path) -> None:
+def test_all_tables_of_a_random_history_equal_the_replay(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log = log_of(random, tmp_path / "node", a_life(random, 700))
 
@@ -95,7 +95,7 @@ def test_all_tables_of_a_random_life_are_those_of_the_replay(seed: int, tmp_path
 
 
 @pytest.mark.parametrize("seed", range(12, 20))
-def test_runs_that_go_on_from_each_other_tell_what_one_run_tells(seed: int, tmp_path: Path) -> None:
+def test_incremental_runs_give_the_rows_of_one_run(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log = log_of(random, tmp_path / "node", a_life(random, 600))
     table = read(tmp_path / "node")
@@ -120,7 +120,7 @@ def test_similar_records_have_the_same_rows_as_by_the_replay(seed: int, tmp_path
 
 
 @pytest.mark.parametrize("quorum", ["4.3-static", "4.0-static"])
-def test_the_tables_of_logs_that_stock_kafka_wrote_are_those_of_the_replay(quorum: str) -> None:
+def test_the_tables_of_stock_logs_equal_the_replay(quorum: str) -> None:
     table = read(GOLDEN / quorum / "node-1")
     data = next((GOLDEN / quorum / "node-1" / "__cluster_metadata-0").glob("*.log")).read_bytes()
     log = [

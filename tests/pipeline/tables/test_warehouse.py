@@ -1,4 +1,4 @@
-"""The warehouse: what counts, what does not, and what is cleared away."""
+"""The warehouse: files that count, files that do not, and deleted files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_run_counts_once_its_manifest_is_there(tmp_path: Path) -> None:
     assert warehouse.paths(after, "leadership") == [str(tmp_path / "runs/000001/tables/part=leadership")]
 
 
-def test_of_two_writers_the_second_is_refused_and_loses_nothing_of_the_first(tmp_path: Path) -> None:
+def test_of_two_writers_the_second_is_refused(tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path))
     seen = warehouse.manifest()
     first = run(warehouse, seen, "tables/part=leadership")
@@ -47,7 +47,7 @@ def test_of_two_writers_the_second_is_refused_and_loses_nothing_of_the_first(tmp
     assert warehouse.manifest() == first
 
 
-def test_files_that_neither_this_manifest_nor_the_one_before_names_are_cleared_away(tmp_path: Path) -> None:
+def test_files_in_neither_of_the_last_two_manifests_are_deleted(tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path))
     manifest = warehouse.manifest()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The tables as the controller's own replay tells them: record by record, partition by partition, in plain Python."""
+"""The tables by the controller's own replay: record by record, partition by partition, in plain Python."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Told:
-    """Replays records, and writes down what changes.
+    """Replays records, and records the changes.
 
-    rows: by table; those of intervals that last have an end of None. partitions: as of now.
+    rows: by table; open intervals have an end of None. partitions: the present ones.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Told:
         self.some_leader: dict[Key, int] = {}
 
     def replay(self, record: Any, offset: int, time_us: int) -> None:
-        """Take a record in that counts."""
+        """Replay a record that counts."""
         state = self.state
         touched: list[Key] = []
         if isinstance(record, PartitionRecord | PartitionChangeRecord):

@@ -1,4 +1,4 @@
-"""Broker sessions, configs and ACLs as the controller's own state tells them, by what differs after each record."""
+"""Broker sessions, configs and ACLs by the controller's own state, from the differences after each record."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ KINDS = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: 
 
 
 class ToldOfClusters:
-    """Replays records that count, and compares what was with what is.
+    """Replays records that count, and compares the states before and after.
 
-    sessions: rows of broker_sessions without what names cluster and process. configs: rows of config_changes as
-    (offset, kind, resource, key, before, after, cause), secrets hidden. acls: (offset, action, id, resource,
-    principal, host) of acl_changes.
+    sessions: rows of broker_sessions without cluster and process. configs: rows of config_changes as (offset, kind,
+    resource, key, before, after, cause), secrets hidden. acls: (offset, action, id, resource, principal, host) of
+    acl_changes.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class ToldOfClusters:
         self._lasting: dict[int, tuple[int, str, int, int]] = {}
 
     def replay(self, record: Any, offset: int, time_us: int) -> None:
-        """Take a record in."""
+        """Replay a record."""
         state = self.state
         brokers, configs, acls = dict(state.brokers), dict(state.configs), dict(state.acls)
         quotas, features = dict(state.quotas), dict(state.features)
@@ -100,7 +100,7 @@ class ToldOfClusters:
         return {"fenced": "fenced", "active": "unfenced", "shutting_down": "shutdown"}[now[1]]
 
     def rows_of_sessions(self) -> list[tuple[Any, ...]]:
-        """All, those that last among them."""
+        """All sessions, open ones included."""
         lasting = [(broker, *was, None, None, None) for broker, was in self._lasting.items()]
         return sorted([*self.sessions, *lasting], key=lambda row: (row[0], row[3]))
 

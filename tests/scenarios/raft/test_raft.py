@@ -13,5 +13,5 @@ FILES = sorted(Path(__file__).parent.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_scenario_prints_what_it_says(path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_scenario_prints_the_expected_output(path: Path, request: pytest.FixtureRequest) -> None:
     run(path, Stage().execute, rewrite=request.config.getoption("--rewrite"))
