@@ -35,7 +35,7 @@ def test_sequences_of_roles_consist_of_allowed_transitions() -> None:
     assert {path[:2] for path in paths} | {path[1:] for path in paths} <= set(TRANSITIONS)
     assert ("Prospective", "Candidate", "Leader") in paths
     assert moves.why_not(("Leader", "Candidate", "Leader")) == "one does not follow the other"
-    assert moves.why_not(("Leader", "Resigned", "Prospective")).startswith("who resigned stands only where")
+    assert moves.why_not(("Leader", "Resigned", "Prospective")).startswith("a resigned leader becomes prospective only")
 
 
 def test_each_moment_has_a_name_of_its_own() -> None:
