@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Linters and validators of deploy/ have an environment of their own, which our code does not use.
 CHECKERS := .cache/checkers
 
-.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom deploy-check pythons format clean
+.PHONY: setup up test lint types interop pipeline-setup pipeline pipeline-demo sweep chaos bench dist sbom release deploy-check pythons format clean
 
 setup: $(READY)
 
@@ -100,6 +100,10 @@ sbom: $(CHECKERS)/.ready
 	$(CHECKERS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
 		--of JSON --output-file dist/kraft-quorum.cdx.json requirements/grpc.txt
 	@echo dist/kraft-quorum.cdx.json
+
+# A dry run: wheel, source distribution, bill of materials, checksums, and what is missing for a release.
+release: dist sbom
+	$(BIN)/python -m deploy.release
 
 # Every supported Python version: tests on those installed here, lint and types for the others, wheels for all.
 pythons: setup
