@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.oracle.raft.commands import Append, Request, Respond
+from tests.oracle.raft.commands import Append, Fail, Request, Respond
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,11 @@ def grants_after_resignation(met: Met) -> bool:
 
 def starts_over(met: Met) -> bool:
     """A part of a snapshot is refused with an error as a whole: ours asks with a Fetch what to do."""
-    return met.where == "sent[]: Fetch or FetchSnapshot" and met.difference.ours["type"] == "Fetch"
+    has_failed = any(
+        isinstance(command, Fail) or (isinstance(command, Respond) and command.body.get("errorCode"))
+        for command in (*met.before, met.command)
+    )
+    return has_failed and met.where == "sent[]: Fetch or FetchSnapshot" and bool(met.difference.ours["type"] == "Fetch")
 
 
 def is_within_batch(met: Met) -> bool:
@@ -127,6 +131,8 @@ def names_second_leader(met: Met) -> bool:
 
 DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-stock-stops", True, stops),
+    Deliberate("raft-snapshot-part-refused", True, refuses_part),
+    Deliberate("raft-second-leader", True, names_second_leader),
     Deliberate("raft-commit-before-flush", False, is_not_flushed),
     Deliberate("raft-asks-itself", True, asks_itself),
     Deliberate("raft-records-refused", True, refuses_records),
@@ -134,8 +140,6 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-pre-vote-after-resignation", False, grants_after_resignation),
     Deliberate("raft-snapshot-starts-over", True, starts_over),
     Deliberate("raft-fetch-within-batch", True, is_within_batch),
-    Deliberate("raft-snapshot-part-refused", True, refuses_part),
-    Deliberate("raft-second-leader", True, names_second_leader),
     Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
 )
