@@ -97,8 +97,10 @@ class Api:
     """One row. versions: announced, inclusive, those of Kafka 4.3.
 
     handler: None for the APIs of the quorum. needs: the operation on the cluster that a caller must be allowed; None
-    where the handler checks the resources that the request names, or nothing is needed. forwardable: whether a broker
-    may send it in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no limit.
+    where the handler checks the resources that the request names, or nothing is needed. check_level: raises the error
+    that a caller who is not allowed it gets while metadata.version is too low for the API. forwardable: whether a
+    broker may send it in an Envelope. deadline: how many ms a request may wait before its handler runs; None for no
+    limit.
     allowed: raises ApiError where the configuration does not allow the API; called first, on any controller.
     idle: the response to a request that leaves nothing to do, None for other requests; asked where the request cannot
     be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
@@ -111,6 +113,7 @@ class Api:
     kind: Kind
     handler: Handler | None
     needs: AclOperation | None = None
+    check_level: Callable[[State], None] | None = None
     forwardable: bool = False
     deadline: Callable[[Any, Env], int] | None = None
     allowed: Callable[[RequestContext, Env], None] | None = None
@@ -165,7 +168,7 @@ APIS = table(
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # Versions and controllers.
     Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
-    Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER),
+    Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER, check_level=cluster.check_level),
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),
     Api(BrokerHeartbeatRequest, (0, 2), WRITE, heartbeats.heartbeat, CLUSTER_ACTION,

@@ -28,6 +28,8 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
     try:
         if allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME):
             return None
+        if api.check_level is not None:
+            api.check_level(controller.state)
         error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs))
     except ApiError as failed:
         error = failed
@@ -40,7 +42,7 @@ def denied_text(context: RequestContext, needs: AclOperation) -> str:
         f"Request(processor=0, connectionId={context.client_address}-{context.source.connection}, "
         f"session=Session({context.principal},/{context.client_address}), "
         f"listenerName=ListenerName({context.listener}), securityProtocol={context.security_protocol}, "
-        f"buffer=null, envelope=null)"
+        f"buffer=null, envelope=None)"
     )
     return f"Request {request} needs {needs.name} permission."
 

@@ -85,11 +85,12 @@ def check_registration(state: State, request: BrokerRegistrationRequest, env: En
         )
     if request.is_migrating_zk_broker:
         raise ApiError(Error.BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.")
-    if request.broker_id < 0:
-        raise ApiError(Error.INVALID_REGISTRATION, f"Broker id {request.broker_id} is negative.")
     if state.metadata_version >= DIRECTORY_ASSIGNMENT:
         check_directories(state, request)
     check_features(state, request, env)
+    # What stock does not check comes after all that it does.
+    if request.broker_id < 0:
+        raise ApiError(Error.INVALID_REGISTRATION, f"Broker id {request.broker_id} is negative.")
 
 
 def check_directories(state: State, request: BrokerRegistrationRequest) -> None:

@@ -35,17 +35,22 @@ OPERATIONS = (
 )
 
 
-def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
-    """DescribeCluster: the controllers, with their endpoints on the listener of the request, and the active one.
-
-    Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0, where controllers do not register.
-    """
-    rests_on = max(state.controllers.last_change(), state.features.last_change())
+def check_level(state: State) -> None:
+    """Raises ApiError(UNSUPPORTED_VERSION) below metadata.version 3.7-IV0, where controllers do not register."""
     if state.metadata_version < CONTROLLER_REGISTRATION:
         raise ApiError(
             Error.UNSUPPORTED_VERSION,
             "Direct-to-controller communication is not supported with the current MetadataVersion.",
         )
+
+
+def describe_cluster(state: State, context: RequestContext, request: DescribeClusterRequest, env: Env) -> Result:
+    """DescribeCluster: the controllers, with their endpoints on the listener of the request, and the active one.
+
+    Raises ApiError(UNSUPPORTED_VERSION): see `check_level`.
+    """
+    rests_on = max(state.controllers.last_change(), state.features.last_change())
+    check_level(state)
     refusal = _refusal(context, request)
     if refusal is not None:
         return Result(refusal, rests_on=rests_on)

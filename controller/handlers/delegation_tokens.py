@@ -13,7 +13,7 @@ from controller.interface.inputs import ANONYMOUS, Principal
 from controller.interface.results import Result, at_once
 from controller.rules.permissions import allows
 from controller.state.tables.acl import AclOperation, AclResourceType
-from records.errors import ApiError, Error
+from records.errors import Error
 from records.messages.tokens import (
     CreateDelegationTokenResponse,
     ExpireDelegationTokenResponse,
@@ -44,7 +44,7 @@ _USER = "User"
 
 
 class Secrets:
-    """The HMACs of tokens, each computed once. key: `delegation.token.secret.key`; None where tokens are off."""
+    """The HMACs of tokens, each computed once. key: `delegation.token.secret.key`; tokens are off without one."""
 
     __slots__ = ("_by_hmac", "_hashed", "key")
 
@@ -57,16 +57,12 @@ class Secrets:
         return "Secrets([hidden])"
 
     def hmac(self, token_id: str) -> bytes:
-        """The secret of a token. Raises ApiError(UNKNOWN_SERVER_ERROR) for an empty key, which Java does not take."""
-        assert self.key is not None
-        if not self.key:
-            raise ApiError(Error.UNKNOWN_SERVER_ERROR)
+        """The secret of a token."""
+        assert self.key
         return hmac.digest(self.key.encode(), token_id.encode(), "sha512")
 
     def token(self, state: State, secret: bytes) -> DelegationToken | None:
         """The token with this secret."""
-        if not self.key:
-            return None
         if secret not in self._by_hmac:
             if len(self._hashed) > 2 * len(state.tokens) + SWEPT_MAX:
                 self._by_hmac, self._hashed = {}, set()
@@ -142,8 +138,6 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
     settings, now_ms = env.settings, env.wall_ms
     owner = owner_of(context, request)
     code = wrong_for_tokens(state, env)
-    if code is None and any(renewer.principal_type != _USER for renewer in request.renewers):
-        code = Error.INVALID_PRINCIPAL_TYPE
     if code is not None:
         return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())
     lifetime_ms = settings.delegation_token_max_lifetime_ms
@@ -152,10 +146,10 @@ def create_token(state: State, context: RequestContext, request: CreateDelegatio
     max_timestamp = min(now_ms + lifetime_ms, _TIME_MAX)
     expiration = min(max_timestamp, now_ms + settings.delegation_token_expiry_time_ms)
     token_id = uuid_text(random_topic_id(env.random))
-    try:
-        secret = secrets_of(env).hmac(token_id)
-    except ApiError as error:
-        return Result(created(context, owner, error_code=error.code))
+    if any(renewer.principal_type != _USER for renewer in request.renewers):
+        code = Error.INVALID_PRINCIPAL_TYPE
+        return Result(created(context, owner, error_code=code), rests_on=state.features.last_change())
+    secret = secrets_of(env).hmac(token_id)
     record = DelegationTokenRecord(
         owner=str(owner),
         requester=str(context.principal),
@@ -235,7 +229,7 @@ def expire_token(state: State, context: RequestContext, request: ExpireDelegatio
 
 def wrong_for_tokens(state: State, env: Env) -> Error | None:
     """Why there are no tokens in this cluster; None where there are."""
-    if env.settings.delegation_token_secret_key is None:
+    if not env.settings.delegation_token_secret_key:
         return Error.DELEGATION_TOKEN_AUTH_DISABLED
     return Error.UNSUPPORTED_VERSION if state.metadata_version < TOKEN_LEVEL else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.config.values.java_order import hash_order
 from controller.handlers.assignments import (
     NONE_ACTIVE,
     all_have_an_active_replica,
@@ -25,7 +26,7 @@ from records.metadata.topics import TopicRecord
 from records.uuids import is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
     from controller.config.effective import Effective
@@ -62,27 +63,28 @@ def sifted(
     counts: dict[str, int] = {}
     for topic in request.topics:
         counts[topic.name] = counts.get(topic.name, 0) + 1
-    refused = [
-        failed(name, ApiError(Error.INVALID_REQUEST, "Duplicate topic name."))
-        for name, count in counts.items()
-        if count > 1
-    ]
-    if counts.get(METADATA_TOPIC) == 1:
-        text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
-        refused.append(failed(METADATA_TOPIC, ApiError(Error.INVALID_REQUEST, text)))
-    wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != METADATA_TOPIC]
-    if env.access is None:
-        return wanted, refused
+    may_create = rights(state, context, env)
+    errors: dict[str, ApiError] = {}
+    for name, count in counts.items():
+        if count > 1:
+            errors[name] = ApiError(Error.INVALID_REQUEST, "Duplicate topic name.")
+        elif name == METADATA_TOPIC:
+            text = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
+            errors[name] = ApiError(Error.INVALID_REQUEST, text)
+        elif not may_create(name):
+            errors[name] = ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+    # Results stand in the order of Kafka's sets of names: those that are given twice, and then the others.
+    ordered = sorted(hash_order(counts), key=lambda name: counts[name] == 1)
+    refused = [failed(name, errors[name]) for name in ordered if name in errors]
+    return [topic for topic in request.topics if topic.name not in errors], refused
+
+
+def rights(state: State, context: RequestContext, env: Env) -> Callable[[str], bool]:
+    """Whether the sender of a request may create a topic of a name."""
     cluster, topic_type = AclResourceType.CLUSTER, AclResourceType.TOPIC
     if allows(state, context, env, AclOperation.CREATE, cluster, CLUSTER_NAME, log_denied=False):
-        return wanted, refused
-    allowed = []
-    for topic in wanted:
-        if allows(state, context, env, AclOperation.CREATE, topic_type, topic.name):
-            allowed.append(topic)
-        else:
-            refused.append(failed(topic.name, ApiError(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")))
-    return allowed, refused
+        return lambda _name: True
+    return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)
 
 
 def failed(name: str, error: ApiError) -> TopicResult:

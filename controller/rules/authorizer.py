@@ -61,7 +61,7 @@ class StandardAuthorizer:
             raise ApiError(Error.UNKNOWN_SERVER_ERROR, "The ACLs are not loaded yet.")
         if principal == EVERY_USER:
             # Stock fails here too: nobody gets every user's rights by that name.
-            raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"{EVERY_USER} is no principal of one user.")
+            raise ApiError(Error.UNKNOWN_SERVER_ERROR, f"duplicate element: {EVERY_USER}")
         # Kafka reads the type of an ACL's principal up to the first colon, so no ACL names a type that has one.
         principals = (EVERY_USER,) if ":" in action.principal.type else (principal, EVERY_USER)
         allowing: Acl | None = None

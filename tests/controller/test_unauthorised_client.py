@@ -202,8 +202,9 @@ MUTANTS = {
         "controller.core.authorization", "if needs is None or controller.env.access is None:", "if api is not None:",
     ),
     "topics are created by everyone": (
-        "controller.handlers.topics", "if allows(state, context, env, AclOperation.CREATE, topic_type, topic.name):",
-        "if allows(state, context, env, AclOperation.CREATE, topic_type, topic.name) or True:",
+        "controller.handlers.topics",
+        "return lambda name: allows(state, context, env, AclOperation.CREATE, topic_type, name)",
+        "return lambda name: True",
     ),
     "topics are deleted by everyone": (
         "controller.handlers.topic_deletion",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from records.codec import encode
@@ -52,6 +53,8 @@ def _value(type_: Any, given: Any, version: int, look_up: Lookup) -> Any:
         return _struct(type_, given, version, look_up)
     if type_.name == "uuid" and isinstance(given, str):
         return parse_uuid(given)
+    if type_.name == "bytes" and isinstance(given, str):
+        return b64decode(given)
     return given
 
 

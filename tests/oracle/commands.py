@@ -11,6 +11,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+ANONYMOUS = ("User", "ANONYMOUS")
+PLAINTEXT = "PLAINTEXT"
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -23,12 +26,19 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of the API of this key; principal: its type and name."""
+    """A request of the API of this key; principal: its type and name.
+
+    protocol: the security protocol of its listener. by_token: whether the principal was authenticated by a delegation
+    token. forwarded: whether a broker sent it in an Envelope.
+    """
 
     api_key: int
     version: int
     body: dict[str, Any]
-    principal: tuple[str, str] = ("User", "ANONYMOUS")
+    principal: tuple[str, str] = ANONYMOUS
+    protocol: str = PLAINTEXT
+    by_token: bool = False
+    forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +111,14 @@ def to_line(command: Command) -> str:
             return json.dumps({"start": tree})
         case Request():
             tree = {"request": command.api_key, "version": command.version, "body": command.body}
-            if command.principal != ("User", "ANONYMOUS"):
+            if command.principal != ANONYMOUS:
                 tree["principal"] = list(command.principal)
+            if command.protocol != PLAINTEXT:
+                tree["protocol"] = command.protocol
+            if command.by_token:
+                tree["byToken"] = True
+            if command.forwarded:
+                tree["forwarded"] = True
             return json.dumps(tree)
         case Pass():
             return json.dumps({"pass": command.ms})
@@ -123,8 +139,16 @@ def from_line(line: str) -> Command:
             tuple(start.get("properties", {}).items()), tuple(start["levels"].items()), int(start.get("seed", 1))
         )
     if "request" in tree:
-        kind, name = tree.get("principal", ("User", "ANONYMOUS"))
-        return Request(tree["request"], tree["version"], tree["body"], (kind, name))
+        kind, name = tree.get("principal", ANONYMOUS)
+        return Request(
+            tree["request"],
+            tree["version"],
+            tree["body"],
+            (kind, name),
+            tree.get("protocol", PLAINTEXT),
+            tree.get("byToken", False),
+            tree.get("forwarded", False),
+        )
     ((name, value),) = tree.items()
     cls = NAMES[name]
     command: Command = cls(value) if cls in (Pass, Restart, Hold) else cls()

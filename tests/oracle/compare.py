@@ -10,13 +10,15 @@ Normalisation, where the order in Kafka is that of a Java hash map or hash set a
 3. The arrays of `UNORDERED` are compared in the order of their elements' texts.
 4. The batches that come of one passing of time are compared as a sorted list: when fencing and several periodic tasks
    are due at one moment, the order in Kafka is that of the deadlines, down to the nanosecond.
-5. The answers to one request are compared when both sides have given them: while commits are held, ours waits for what
+5. What Java prints of a session and of a buffer in the text of a refusal by the authorizer is left out.
+6. The answers to one request are compared when both sides have given them: while commits are held, ours waits for what
    an answer rests on, and Kafka for all that is not committed, errors excepted.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,7 @@ from records.codec import decode
 from records.frame import decode_record
 from records.json_form import to_json
 from records.metadata.configs import ConfigRecord, FeatureLevelRecord
+from records.metadata.security import RemoveAccessControlEntryRecord, RemoveDelegationTokenRecord
 from records.metadata.topics import ClearElrRecord, PartitionChangeRecord, RemoveTopicRecord
 from records.registry import response_class
 from records.schema import schema_of
@@ -39,6 +42,9 @@ UNORDERED: set[tuple[int, str]] = {
     (18, "supportedFeatures"),
     (18, "finalizedFeatures"),
     (20, "responses"),  # shuffled, so that nobody learns anything from the order
+    (29, "resources"),
+    (29, "resources[].acls"),
+    (31, "filterResults[].matchingAcls"),
     (32, "results"),
     (32, "results[].configs"),
     (33, "responses"),
@@ -48,9 +54,15 @@ UNORDERED: set[tuple[int, str]] = {
     (44, "responses"),
     (46, "topics"),
     (46, "topics[].partitions"),
+    (49, "entries"),
     (57, "results"),
 }
 
+
+# In place of an answer.
+CLOSED = "the connection is closed"
+# In the text of a refusal by the authorizer: what Java prints of a session and of a buffer are their addresses.
+JAVA_OBJECT = re.compile(r"(session|buffer)=.*?(?=, (?:listenerName|envelope)=)")
 
 # By what consecutive records of a kind are compared.
 ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
@@ -59,6 +71,8 @@ ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
     RemoveTopicRecord: lambda item: item[0].topic_id,
     FeatureLevelRecord: lambda item: item[0].name,
     ClearElrRecord: lambda item: item[0].topic_name,
+    RemoveAccessControlEntryRecord: lambda item: item[0].id,
+    RemoveDelegationTokenRecord: lambda item: item[0].token_id,
 }
 
 
@@ -66,7 +80,8 @@ ORDER: dict[type[Any], Callable[[tuple[Any, int]], Any]] = {
 class Difference:
     """Where two answers to one command differ. where: a path without indexes, by which differences are grouped.
 
-    number: of the request whose answers differ, 0 for what is not an answer.
+    number: of the request whose answers differ, 0 for what is not an answer. within: the trees of ours around what
+    differs, the outermost first.
     """
 
     where: str
@@ -74,6 +89,7 @@ class Difference:
     ours: Any
     stock: Any
     number: int = 0
+    within: tuple[dict[str, Any], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.path}: ours {_short(self.ours)}, stock {_short(self.stock)}"
@@ -103,9 +119,9 @@ def response_differences(api_key: int, version: int, ours: bytes | None, stock: 
     return diff(name, name, _response(api_key, version, ours), _response(api_key, version, stock))
 
 
-def answers_unknown(api_key: int, version: int, body: bytes) -> bool:
-    """Whether a response has the error code -1 anywhere."""
-    return '"errorCode": -1' in _text(_response(api_key, version, body))
+def answer_tree(api_key: int, version: int, body: bytes | None) -> Any:
+    """An answer as it is compared."""
+    return _response(api_key, version, body)
 
 
 def name_of(api_key: int) -> str:
@@ -114,12 +130,21 @@ def name_of(api_key: int) -> str:
 
 def _response(api_key: int, version: int, body: bytes | None) -> Any:
     if body is None:
-        return "the connection is closed"
-    tree = to_json(decode(response_class(api_key), version, body), version)
+        return CLOSED
+    tree = _without_addresses(to_json(decode(response_class(api_key), version, body), version))
     for key, path in sorted(UNORDERED, reverse=True):
         if key == api_key:
             _sort(tree, path)
     return tree
+
+
+def _without_addresses(tree: Any) -> Any:
+    """The tree without the texts that Java gives objects by their addresses."""
+    if isinstance(tree, dict):
+        return {key: _without_addresses(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_without_addresses(value) for value in tree]
+    return JAVA_OBJECT.sub(r"\1", tree) if isinstance(tree, str) and tree.startswith("Request Request(") else tree
 
 
 def _sort(tree: Any, path: str) -> None:
@@ -137,9 +162,13 @@ def _sort(tree: Any, path: str) -> None:
 
 def _identity(item: Any) -> str:
     """What an element of an array is about, whatever is said of it."""
-    if isinstance(item, dict):
-        item = {key: value for key, value in item.items() if key not in ("errorCode", "errorMessage")}
-    return _text(item)
+    return _text(_without_errors(item))
+
+
+def _without_errors(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _without_errors(value) for key, value in tree.items() if key not in ("errorCode", "errorMessage")}
+    return [_without_errors(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def _batch(values: list[bytes]) -> list[Any]:
@@ -169,32 +198,34 @@ def _text(tree: Any) -> str:
     return json.dumps(tree, sort_keys=True)
 
 
-def diff(where: str, path: str, ours: Any, stock: Any) -> list[Difference]:
-    if ours == stock:
+def diff(where: str, path: str, ours: Any, stock: Any, within: tuple[dict[str, Any], ...] = ()) -> list[Difference]:
+    # By their texts, in which NaN is NaN.
+    if ours == stock or (isinstance(ours, float) and _text(ours) == _text(stock)):
         return []
     if isinstance(ours, dict) and isinstance(stock, dict):
         if ours.get("type") != stock.get("type"):
             kind = f"{where}: {ours.get('type')} or {stock.get('type')}"
-            return [Difference(kind, path, ours, stock)]
+            return [Difference(kind, path, ours, stock, within=within)]
         found = []
         named = f"{where}.{ours['type']}" if "type" in ours else where
         for key in [*ours, *(key for key in stock if key not in ours)]:
-            found += diff(f"{named}.{key}", f"{path}.{key}", ours.get(key), stock.get(key))
+            found += diff(f"{named}.{key}", f"{path}.{key}", ours.get(key), stock.get(key), (*within, ours))
         return found
     if isinstance(ours, list) and isinstance(stock, list):
         if len(ours) != len(stock):
-            return [_uneven(where, path, ours, stock)]
+            return [_uneven(where, path, ours, stock, within)]
         found = []
         for index, (left, right) in enumerate(zip(ours, stock, strict=True)):
-            found += diff(f"{where}[]", f"{path}[{index}]", left, right)
+            found += diff(f"{where}[]", f"{path}[{index}]", left, right, within)
         return found
-    return [Difference(where, path, ours, stock)]
+    return [Difference(where, path, ours, stock, within=within)]
 
 
-def _uneven(where: str, path: str, ours: list[Any], stock: list[Any]) -> Difference:
+def _uneven(where: str, path: str, ours: list[Any], stock: list[Any], within: tuple[dict[str, Any], ...]) -> Difference:
     """Lists of unequal length: what only one of them has."""
     only_ours, only_stock = _left_over(ours, stock), _left_over(stock, ours)
-    return Difference(f"{where} ({_kinds(only_ours)}|{_kinds(only_stock)})", path, only_ours, only_stock)
+    kind = f"{where} ({_kinds(only_ours)}|{_kinds(only_stock)})"
+    return Difference(kind, path, only_ours, only_stock, within=within)
 
 
 def _left_over(items: list[Any], others: list[Any]) -> list[Any]:

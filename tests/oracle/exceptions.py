@@ -5,27 +5,32 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from records.uuids import parse_uuid
 from tests.oracle.commands import Pass, Request
-from tests.oracle.ours import SEVERAL_DUE
+from tests.oracle.compare import CLOSED, answer_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.oracle.commands import Answer, Command
     from tests.oracle.compare import Difference
+    from tests.oracle.picture import Picture
+
+    # A topic's name, or its id where no topic has it, and the number of a partition.
+    Place = tuple[str, int]
 
 
 class Met(NamedTuple):
     """A difference where it was met.
 
-    command: that of the answer, else the one that was just run. ours: what ours did then. is_unequal: whether the
-    command is a CreatePartitions of a topic of which not all partitions had the same number of replicas.
+    command: that of the answer, else the one that was just run. ours: what ours did when the difference was met.
+    before: the state of ours before the command.
     """
 
     command: Command
     difference: Difference
     ours: Answer
-    is_unequal: bool = False
+    before: Picture
 
     @property
     def where(self) -> str:
@@ -38,6 +43,28 @@ class Met(NamedTuple):
     def body(self) -> dict[str, Any]:
         return self.command.body if isinstance(self.command, Request) else {}
 
+    def name(self, topic_id: str) -> str:
+        """The name of the topic with an id; the id where there is none."""
+        return next((name for name, id_ in self.before.topics.items() if id_ == topic_id), topic_id)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The records that differ, of either side; none where something else differs."""
+        if not self.where.startswith("batches"):
+            return []
+        found = [tree for tree in self.difference.within if "type" in tree][:1]
+        return found or [*entries(self.difference.ours), *entries(self.difference.stock)]
+
+    def differ_in(self, *kinds: str) -> bool:
+        """Whether what differs are records, and all of them of these kinds."""
+        records = self.records()
+        return bool(records) and all(record.get("type") in kinds for record in records)
+
+    def places(self) -> set[Place]:
+        """The partitions of the records that differ."""
+        return {
+            (self.name(record["topicId"]), record["partitionId"]) for record in self.records() if "topicId" in record
+        }
+
 
 class Deliberate(NamedTuple):
     """ends: whether the states of both differ from then on, so that the sequence ends there."""
@@ -47,29 +74,118 @@ class Deliberate(NamedTuple):
     holds: Callable[[Met], bool]
 
 
-DELETE_TOPICS, CREATE_PARTITIONS = 20, 37
-REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 62, 63, 64, 73
-# ElectLeaders, AlterPartitionReassignments, AlterPartition, AssignReplicasToDirs.
-PARTITION_APIS = (43, 45, 56, 73)
+DELETE_TOPICS, CREATE_PARTITIONS, RENEW_TOKEN, EXPIRE_TOKEN = 20, 37, 39, 40
+ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 45, 46
+ALTER_PARTITION, UPDATE_FEATURES, REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 56, 57, 62, 63, 64, 73
+# Those that change partitions that they name.
+PARTITION_APIS = (ELECT_LEADERS, ALTER_REASSIGNMENTS, ALTER_PARTITION, ASSIGN_REPLICAS)
+# Those that have elections, and so ask for the min.insync.replicas of topics.
+ELECTING = (*PARTITION_APIS, REGISTRATION, HEARTBEAT, UNREGISTER)
+# Those of them that look for the partitions of a broker or of a directory.
+LOOKING = (REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS)
+# SaslHandshake, SaslAuthenticate, AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter.
+NOT_ANNOUNCED = {17, 36, 80, 81, 82}
+DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 29, 30, 31, 44, 70
+ACL_RECORDS = ("AccessControlEntryRecord", "RemoveAccessControlEntryRecord")
+LITERAL = 3
+# Operations of IncrementalAlterConfigs.
+SET, DELETE, SUBTRACT = 0, 1, 3
 TOPIC = 2
-BROKER = re.compile(r"Broker \d+ ")
+UNKNOWN_SERVER_ERROR, NOT_CONTROLLER = -1, 41
+CHANGE, NEW, FENCING = "PartitionChangeRecord", "PartitionRecord", "BrokerRegistrationChangeRecord"
+REFERENCE = re.compile(r"\$topic_id\((.*)\)")
+UNSUPPORTING = re.compile(r"Broker (-?\d+) (?:does not support this feature|only supports versions .*?)\.")
+INCONSISTENT = re.compile(
+    r"The manual partition assignment includes a partition with \d+ replica\(s\), but this is not consistent with "
+    r"previous partitions, which have (\d+) replica\(s\)\."
+)
+# What stock says of itself when it fails: at min.insync.replicas that is no int, and at partitions of deleted topics.
+NO_INT = re.compile(
+    r"fault: \w+: event failed with (NumberFormatException|PeriodicControlTaskException) .*For input string", re.DOTALL
+)
+NO_TOPIC = re.compile(r"event failed with RuntimeException .*Topic ID .* existed in isrMembers, but not in", re.DOTALL)
 
 
-def names_twice(met: Met) -> bool:
-    """Whether a request names one partition twice."""
+def entries(tree: Any) -> list[dict[str, Any]]:
+    """The trees in nested lists."""
+    if isinstance(tree, list):
+        return [found for item in tree for found in entries(item)]
+    return [tree] if isinstance(tree, dict) else []
+
+
+# Requests that stock fails at.
+
+
+def is_unknown_error(met: Met) -> bool:
+    """Stock answers -1, where its controller meets an exception that it does not expect."""
+    if not met.where.endswith("errorCode") or met.difference.stock != UNKNOWN_SERVER_ERROR or not has_cause(met):
+        return is_unparsable_change(met)
+    within = met.difference.within
+    if met.asks(ALTER_REASSIGNMENTS) and len(within) == 3:
+        # One partition of the request: its topic is at fault.
+        return within[1]["name"] in met.before.unparsable
+    return True
+
+
+def has_cause(met: Met) -> bool:
+    """Whether stock fails at something that the request needs."""
+    if met.asks(*ELECTING) and met.before.unparsable:
+        return True
+    if met.asks(INCREMENTAL_ALTER) and is_odd_operation(met.body):
+        return True
+    return met.asks(*LOOKING) and met.before.deleted
+
+
+def is_odd_operation(body: dict[str, Any]) -> bool:
+    """Whether a config is to be changed by an operation that there is not, or by one that lacks its operand."""
+    configs = [config for resource in body.get("resources", ()) for config in resource.get("configs", ())]
+    operations = [(config.get("configOperation", SET), config.get("value", "")) for config in configs]
+    return any(kind not in (SET, DELETE) and (kind > SUBTRACT or value is None) for kind, value in operations)
+
+
+def is_unparsable_change(met: Met) -> bool:
+    """Partitions that stock does not reassign, because it cannot read their min.insync.replicas; the answer says so."""
+    if not met.asks(ALTER_REASSIGNMENTS) or not met.differ_in(CHANGE) or met.difference.stock:
+        return False
+    return all(name in met.before.unparsable for name, _ in met.places())
+
+
+def is_failure(met: Met) -> bool:
+    """An event or a periodic task of stock's controller raised what it does not expect."""
+    if met.where != "notes" or met.difference.ours or not met.difference.stock:
+        return False
+    text = str(met.difference.stock[0])
+    if NO_INT.search(text):
+        return bool(met.before.unparsable) and (isinstance(met.command, Pass) or met.asks(*ELECTING))
+    if met.asks(INCREMENTAL_ALTER):
+        return is_odd_operation(met.body)
+    return bool(NO_TOPIC.search(text)) and met.before.deleted and met.asks(*LOOKING)
+
+
+# Two changes of one partition.
+
+
+def is_named_twice(met: Met) -> bool:
+    """A partition that a request names twice: its records, and what is answered for it."""
     if not met.asks(*PARTITION_APIS):
         return False
-    found = partitions_of(met.body)
-    return len(found) > len(set(found))
+    named = partitions_of(met.body)
+    twice = {place for place in named if named.count(place) > 1}
+    if met.differ_in(CHANGE):
+        return met.places() <= twice
+    places = answered_places(met)
+    return bool(places) and places <= twice
 
 
-def partitions_of(tree: Any, topic: str = "") -> list[tuple[str, int]]:
+def partitions_of(tree: Any, topic: str = "") -> list[Place]:
     """The partitions that a body names, by topic, as often as it does."""
     if isinstance(tree, list):
-        return [pair for item in tree for pair in partitions_of(item, topic)]
+        return [place for item in tree for place in partitions_of(item, topic)]
     if not isinstance(tree, dict):
         return []
     topic = str(tree.get("name") or tree.get("topic") or tree.get("topicId") or topic)
+    reference = REFERENCE.fullmatch(topic)
+    topic = reference[1] if reference else topic
     found = []
     if "topics" not in tree and "topicPartitions" not in tree and "directories" not in tree:
         for key in ("partitions", "partitionIndexes"):
@@ -82,68 +198,104 @@ def partitions_of(tree: Any, topic: str = "") -> list[tuple[str, int]]:
     return found
 
 
-def is_partition_change(met: Met) -> bool:
-    """Whether the records that differ are PartitionChangeRecords, or fields of one."""
-    return "PartitionChangeRecord" in met.where or (
-        met.where.startswith("batches (")
-        and all(
-            record["type"] in ("PartitionChangeRecord", "BrokerRegistrationChangeRecord", "RegisterBrokerRecord")
-            for batch in (*met.difference.ours, *met.difference.stock)
-            for record in batch
-        )
-    )
+def answered_places(met: Met) -> set[Place]:
+    """The partitions that the parts of an answer are about that differ."""
+    difference = met.difference
+    if not difference.number:
+        return set()
+    trees = [*difference.within, *entries(difference.ours), *entries(difference.stock)]
+    topics = [tree for tree in trees if "topic" in tree or "name" in tree or "topicId" in tree]
+    numbers = [tree.get("partitionIndex", tree.get("partitionId")) for tree in trees]
+    if len(topics) != 1:
+        return set()
+    topic = topics[0]
+    name = topic.get("topic") or topic.get("name") or met.name(str(topic.get("topicId")))
+    return {(str(name), number) for number in numbers if number is not None}
 
 
 def is_offline_heartbeat(met: Met) -> bool:
-    """A heartbeat that tells of an offline directory and by which its broker changes its state."""
-    if not met.asks(HEARTBEAT) or not met.body.get("offlineLogDirs") or not is_partition_change(met):
+    """A heartbeat that tells of offline directories and by which its broker changes its state: partitions in them."""
+    offline = met.body.get("offlineLogDirs")
+    if not met.asks(HEARTBEAT) or not offline or "broker_state_changed" not in met.ours.events:
         return False
-    return "broker_state_changed" in met.ours.events
+    if not met.differ_in(CHANGE, FENCING) or not has_same_fencing(met):
+        return False
+    broker_id = met.body.get("brokerId", 0)
+    directories = {parse_uuid(text) for text in offline}
+    in_them = {
+        (met.name(topic_id), index)
+        for (topic_id, index), partition in met.before.partitions.items()
+        if is_in(partition, broker_id, directories)
+    }
+    return met.places() <= in_them
+
+
+def has_same_fencing(met: Met) -> bool:
+    """Whether both sides wrote the same records of brokers, or one of them nothing else."""
+    sides = [
+        sorted(str(record) for record in entries(side) if record.get("type") == FENCING)
+        for side in (met.difference.ours, met.difference.stock)
+    ]
+    return sides[0] == sides[1] or not met.places()
+
+
+def is_in(partition: Any, broker_id: int, directories: set[bytes]) -> bool:
+    """Whether a broker has its replica of a partition in one of these directories."""
+    places = zip(partition.replicas, partition.directories, strict=False)
+    return any(broker == broker_id and directory in directories for broker, directory in places)
 
 
 def is_offline_assignment(met: Met) -> bool:
-    """A replica that is put into a directory that is offline."""
-    return met.asks(ASSIGN_REPLICAS) and is_partition_change(met)
+    """Replicas that are put into a directory that is offline."""
+    if not met.asks(ASSIGN_REPLICAS) or not met.differ_in(CHANGE):
+        return False
+    broker = met.before.brokers.get(met.body.get("brokerId", 0))
+    if broker is None:
+        return False
+    offline = [
+        directory
+        for directory in met.body.get("directories", [])
+        if not broker.has_online(parse_uuid(directory.get("id", "AAAAAAAAAAAAAAAAAAAAAA")))
+    ]
+    return met.places() <= set(partitions_of(offline))
+
+
+# Indexes and tables that keep what is gone.
 
 
 def is_stale_index(met: Met) -> bool:
     """Partitions that Kafka finds by an index of ELRs from which ClearElrRecord took nothing."""
-    return met.asks(REGISTRATION, UNREGISTER) and met.where == "batches[] (|PartitionChangeRecord)"
+    if not met.asks(REGISTRATION, UNREGISTER) or met.where != f"batches[] (|{CHANGE})":
+        return False
+    broker_id = met.body.get("brokerId", 0)
+    return all(
+        broker_id in met.before.cleared.get((record["topicId"], record["partitionId"]), ()) for record in met.records()
+    )
 
 
 def is_stable_lookup(met: Met) -> bool:
     """A topic that is not committed yet, and is to be deleted."""
-    return met.asks(DELETE_TOPICS) and met.where in ("batches (RemoveTopicRecord|)", "batches[] (RemoveTopicRecord|)")
-
-
-def is_other_broker(met: Met) -> bool:
-    """The broker that an error of UpdateFeatures names, the text being the same otherwise."""
-    if met.where != "UpdateFeatures.errorMessage":
+    if not met.asks(DELETE_TOPICS) or not met.where.endswith("(RemoveTopicRecord|)"):
         return False
-    texts = {BROKER.sub("", str(text)) for text in (met.difference.ours, met.difference.stock)}
-    return len(texts) == 1
+    return met.differ_in("RemoveTopicRecord") and all(
+        record["topicId"] in met.before.uncommitted for record in met.records()
+    )
 
 
-def is_unknown_error(met: Met) -> bool:
-    """Stock answers -1, which is what an exception becomes that its controller does not expect."""
-    return met.where.endswith("errorCode") and met.difference.stock == -1 and met.difference.ours != -1
-
-
-def is_refused_and_written(met: Met) -> bool:
-    """Records of partitions that stock writes although it refuses their topic with INVALID_REPLICATION_FACTOR."""
-    return met.asks(CREATE_PARTITIONS) and met.where in ("batches (|PartitionRecord)", "batches[] (|PartitionRecord)")
-
-
-def is_unequal_factor(met: Met) -> bool:
-    """The replication factor of new partitions, where that of the others is not the same."""
-    if not met.asks(CREATE_PARTITIONS) or not met.is_unequal:
+def is_swept_again(met: Met) -> bool:
+    """The removal of a delegation token that is removed already, and not committed yet."""
+    if not isinstance(met.command, Pass) or not met.where.endswith("(|RemoveDelegationTokenRecord)"):
         return False
-    return met.where.startswith(("batches", "CreatePartitions.results[].error"))
+    return all(record["tokenId"] in met.before.uncommitted for record in met.records())
 
 
-def is_due_at_once(met: Met) -> bool:
-    """A session and a periodic task that end in one passing of time: either may come first."""
-    return isinstance(met.command, Pass) and met.where.startswith("batches") and SEVERAL_DUE in met.ours.events
+def is_listed_twice(met: Met) -> bool:
+    """Reassignments that both list, and stock once more."""
+    if not met.asks(LIST_REASSIGNMENTS) or met.where != "ListPartitionReassignments.topics (|entry)":
+        return False
+    body = dict(met.ours.responses).get(met.difference.number)
+    listed = answer_tree(LIST_REASSIGNMENTS, 0, body)["topics"]
+    return met.body.get("topics") is None and all(topic in listed for topic in met.difference.stock)
 
 
 def is_deleted_config(met: Met) -> bool:
@@ -158,14 +310,119 @@ def is_elr_in_image(met: Met) -> bool:
     return met.where.endswith((".eligibleLeaderReplicas", ".lastKnownElr")) and met.where.startswith("snapshot")
 
 
+# The rest.
+
+
+def is_other_broker(met: Met) -> bool:
+    """The broker that an error of UpdateFeatures names, of several that do not support the level."""
+    if met.where != "UpdateFeatures.errorMessage":
+        return False
+    texts = [str(text) for text in (met.difference.ours, met.difference.stock)]
+    named = [UNSUPPORTING.search(text) for text in texts]
+    if not all(named) or len({UNSUPPORTING.sub("", text) for text in texts}) != 1:
+        return False
+    return all(int(found[1]) in met.before.brokers for found in named if found is not None)
+
+
+def is_refused_and_written(met: Met) -> bool:
+    """Partitions that stock writes although it refuses their topic: the first of those that are asked for, not all."""
+    if not met.asks(CREATE_PARTITIONS) or not met.where.endswith(f"(|{NEW})"):
+        return False
+    wanted = {topic["name"]: topic.get("count", 0) for topic in met.body["topics"] if topic.get("assignments") is None}
+    by_topic: dict[str, list[int]] = {}
+    for name, index in sorted(met.places()):
+        by_topic.setdefault(name, []).append(index)
+    for name, indexes in by_topic.items():
+        first = met.before.partition_count(name)
+        if indexes != list(range(first, first + len(indexes))) or first + len(indexes) >= wanted.get(name, 0):
+            return False
+    return True
+
+
+def is_unequal_factor(met: Met) -> bool:
+    """The replication factor of new partitions, where that of the others is not the same."""
+    if not met.asks(CREATE_PARTITIONS):
+        return False
+    unequal = {name for name in met.before.topics if len(met.before.counts(name)) > 1}
+    if met.differ_in(NEW):
+        return {name for name, _ in met.places()} <= unequal
+    within = met.difference.within
+    if not met.where.startswith("CreatePartitions.results[].error") or len(within) < 2:
+        return False
+    topic = within[1]["name"]
+    if met.where.endswith("errorCode"):
+        return topic in unequal
+    texts = [text for text in (met.difference.ours, met.difference.stock) if text is not None]
+    named = [INCONSISTENT.fullmatch(str(text)) for text in texts]
+    # Also the refusal of placement: there are not as many brokers as the greater factor wants.
+    counts = met.before.counts(topic)
+    return topic in unequal and all(found is None or int(found[1]) in counts for found in named)
+
+
+def is_due_at_once(met: Met) -> bool:
+    """A session and a periodic task that end in one passing of time: either may come first."""
+    if not isinstance(met.command, Pass) or not met.before.is_crowded or not met.differ_in(CHANGE, FENCING):
+        return False
+    return met.places() <= {(met.name(topic_id), index) for topic_id, index in met.before.partitions}
+
+
+def is_bad_registration(met: Met) -> bool:
+    """A registration with a negative id, or a listener without a name, with that of another or an unknown protocol."""
+    if not met.asks(REGISTRATION, REGISTER_CONTROLLER):
+        return False
+    listeners = met.body.get("listeners", [])
+    named = [listener.get("name", "") for listener in listeners]
+    is_odd = any(listener.get("securityProtocol", 0) not in range(4) for listener in listeners)
+    return met.body.get("brokerId", 0) < 0 or is_odd or "" in named or len(set(named)) < len(named)
+
+
+def is_unknown_code(met: Met) -> bool:
+    """ACLs and filters with a code that there is not: stock closes the connection."""
+    if not met.asks(DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS):
+        return False
+    named = [met.body, *met.body.get("creations", ()), *met.body.get("filters", ())]
+    is_odd = any(tree.get(key, default) not in codes for tree in named for key, codes, default in codes_of(tree))
+    return is_odd and (met.difference.stock == CLOSED or met.differ_in(*ACL_RECORDS))
+
+
+def codes_of(tree: dict[str, Any]) -> list[tuple[str, range, int]]:
+    """Key, the codes that it may have and its default, of an ACL or a filter."""
+    if "resourceTypeFilter" in tree or "patternTypeFilter" in tree:
+        keys = (("resourceTypeFilter", 8, 0), ("patternTypeFilter", 5, LITERAL))
+    elif "creations" in tree or "filters" in tree:
+        return []
+    else:
+        keys = (("resourceType", 8, 0), ("resourcePatternType", 5, LITERAL))
+    return [
+        (key, range(1, end), default) for key, end, default in (*keys, ("operation", 16, 0), ("permissionType", 4, 0))
+    ]
+
+
+def is_refused_entry(met: Met) -> bool:
+    """An ACL that cannot be, of a request to a controller that is not active."""
+    if not met.asks(CREATE_ACLS) or not met.where.startswith("CreateAcls.results[].error"):
+        return False
+    within = met.difference.within
+    return within[-1]["errorCode"] == NOT_CONTROLLER
+
+
+def is_fewer_apis(met: Met) -> bool:
+    """APIs that ours does not serve are not announced."""
+    if met.where != "ApiVersions.apiKeys (|entry)":
+        return False
+    return {entry["apiKey"] for entry in met.difference.stock} <= NOT_ANNOUNCED
+
+
+def is_lost_credential(met: Met) -> bool:
+    """SCRAM credentials in the image of ours alone."""
+    return met.where == "snapshot (UserScramCredentialRecord|)"
+
+
 EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("stock-answers-unknown", True, is_unknown_error),
-    # Stock fails: an event or a periodic task of its controller raised what it does not expect.
-    Deliberate(
-        "stock-fails", True, lambda met: met.where == "notes" and bool(met.difference.stock) and not met.difference.ours
-    ),
+    Deliberate("stock-fails", True, is_failure),
     # Kafka computes both changes from one base, ours the second from what the first has left.
-    Deliberate("partition-twice", True, names_twice),
+    Deliberate("partition-twice", True, is_named_twice),
     # Kafka computes both changes of a partition from one base, and can leave a leader outside the ISR.
     Deliberate("heartbeat-offline-and-state", True, is_offline_heartbeat),
     # Kafka computes the leaving of the ISR from the base before the assignment, and can leave the replica as leader.
@@ -174,6 +431,10 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("stale-elr-index", True, is_stale_index),
     # DeleteTopics looks names up in the latest state; Kafka in what is committed.
     Deliberate("delete-looks-up-latest", True, is_stable_lookup),
+    # So do RenewDelegationToken, ExpireDelegationToken and the removal of expired tokens.
+    Deliberate("tokens-of-latest", True, is_swept_again),
+    # Kafka's tables, read as of what is committed, give twice what was taken away and put back by a lost leadership.
+    Deliberate("reassignments-listed-twice", False, is_listed_twice),
     # CreatePartitions of a topic ends at the first partition without an active replica; Kafka keeps those before it.
     Deliberate("refused-partitions-written", True, is_refused_and_written),
     # Kafka takes the factor of the first partition in a hash table, which depends on all writes since the last restart.
@@ -184,10 +445,17 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("deleted-topic-configs", False, is_deleted_config),
     # Stock's snapshot loses the ELRs while their feature is off, so a restarted controller differs from the others.
     Deliberate("elr-in-image", True, is_elr_in_image),
+    # Stock's image loses a credential that is written in one delta with the removal of all others.
+    Deliberate("scram-in-image", True, is_lost_credential),
     # Of several brokers that do not support a level Kafka names the first in a hash table, ours the lowest id.
     Deliberate("first-broker", False, is_other_broker),
-    # APIs that ours does not serve are not announced.
-    Deliberate("fewer-apis", False, lambda met: met.where.startswith("ApiVersions.apiKeys")),
+    Deliberate("fewer-apis", False, is_fewer_apis),
+    # Stock takes brokers and controllers that nobody can reach by their listeners.
+    Deliberate("bad-registration", True, is_bad_registration),
+    # Stock closes the connection; ours refuses.
+    Deliberate("unknown-acl-code", True, is_unknown_code),
+    # Stock looks at the entries first, ours at whether it may serve the request.
+    Deliberate("refused-acls-not-controller", False, is_refused_entry),
 )
 
 

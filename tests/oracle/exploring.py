@@ -47,12 +47,14 @@ def explore(
     seeds: range,
     directory: Path | None,
     seconds: float,
+    operations_max: int,
     wanted: set[str],
     *,
     careful: bool,
 ) -> int:
-    """Run the sequences of these seeds until the time is up; save the shortest of each sort of difference.
+    """Run the sequences of these seeds until the time is up, or so many operations are done.
 
+    The shortest of each sort of difference is saved.
     wanted: the names of the known differences of which a sequence is saved too.
     """
     begun = time.monotonic()
@@ -60,7 +62,7 @@ def explore(
     seen: dict[str, int] = {}
     known: dict[str, int] = {}
     for seed in seeds:
-        if time.monotonic() - begun > seconds:
+        if time.monotonic() - begun > seconds or operations >= operations_max:
             break
         outcome = pair.explore(*level.sequence(seed, careful))
         operations += outcome.count
@@ -120,6 +122,7 @@ def main(level: Level) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {level.program}", description=__doc__)
     parser.add_argument("--seeds", default="1-100", help="first and last seed")
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long")
+    parser.add_argument("--operations", type=int, default=sys.maxsize, help="stop after so many")
     parser.add_argument("--save", type=Path, help="a directory for the shortest sequences")
     parser.add_argument("--careful", action="store_true", help="leave out values that lead to a known difference")
     parser.add_argument("--known", nargs="*", default=[], help="known differences to save a sequence of; `all`")
@@ -142,6 +145,7 @@ def main(level: Level) -> int:
             range(int(first), int(last or first) + 1),
             options.save,
             options.seconds,
+            options.operations,
             wanted,
             careful=options.careful,
         )

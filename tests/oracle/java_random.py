@@ -5,9 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from records.messages.topics import DeleteTopicsResponse
+
 if TYPE_CHECKING:
     from collections.abc import MutableSequence
 
+DeletableTopicResult = DeleteTopicsResponse.DeletableTopicResult
 MULTIPLIER = 0x5DEECE66D
 MASK = (1 << 48) - 1
 
@@ -53,7 +56,9 @@ class Twin(Random):
         return self.placement.next_int(start)
 
     def shuffle(self, x: MutableSequence[Any]) -> None:
-        """java.util.Collections.shuffle."""
+        """java.util.Collections.shuffle. The results of DeleteTopics, which stock shuffles by another Random, stay."""
+        if x and isinstance(x[0], DeletableTopicResult):
+            return
         for count in range(len(x), 1, -1):
             chosen = self.placement.next_int(count)
             x[count - 1], x[chosen] = x[chosen], x[count - 1]

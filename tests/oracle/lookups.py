@@ -44,5 +44,6 @@ KINDS: dict[str, Any] = {
     "leader_epoch": lambda ours, name, index: _partition(ours, name, index, "leader_epoch"),
     "partition_epoch": lambda ours, name, index: _partition(ours, name, index, "partition_epoch"),
     "recovery": lambda ours, name, index: _partition(ours, name, index, "recovery_state"),
+    "token": lambda ours, number: ours.token_secret(int(number)),
     "end": lambda ours: ours.end_offset,
 }

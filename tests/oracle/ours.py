@@ -10,6 +10,7 @@ from controller.core.controller import Controller
 from controller.core.steps import deadline_ms as deadline_ms_of
 from controller.core.steps import step
 from controller.features.levels import supported_features
+from controller.handlers.delegation_tokens import secrets_of
 from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, Resign
 from controller.interface.env import Env
 from controller.interface.inputs import (
@@ -26,6 +27,7 @@ from controller.interface.inputs import (
     Ticked,
 )
 from controller.interface.settings import settings_of
+from controller.node.authorizers import access_of
 from controller.state.snapshots import batches as snapshot_batches
 from controller.state.state import State
 from controller.state.view import stable_view
@@ -49,8 +51,6 @@ NODE_ID = 3000
 START_MS = 1_000_000
 TICKS_MAX = 10_000
 AGAIN_MS, AGAIN_STEPS = 10, 10
-# The event of a passing of time in which both a session ends and a periodic task is due.
-SEVERAL_DUE = "several_due"
 PROPERTIES = {
     "process.roles": "controller",
     "node.id": str(NODE_ID),
@@ -98,7 +98,15 @@ class Ours:
         self.lead()
 
     def new_controller(self) -> Controller:
-        env = Env(CLUSTER, NODE_ID, self.random, settings_of(self.config), self.config, now_ms=self.now_ms)
+        env = Env(
+            CLUSTER,
+            NODE_ID,
+            self.random,
+            settings_of(self.config),
+            self.config,
+            now_ms=self.now_ms,
+            access=access_of(self.config),
+        )
         state = State(supported_features=supported_features(False), knows_config=knows_config)
         return Controller(state, env, bootstrap=self.bootstrap)
 
@@ -144,22 +152,27 @@ class Ours:
             request.version,
             "CONTROLLER",
             arrived_ms=self.now_ms,
-            principal=Principal(*request.principal),
+            principal=Principal(*request.principal, request.by_token),
             client_id="oracle",
+            forwarded=request.forwarded,
+            security_protocol=request.protocol,
         )
         self.step(Requested(context, message))
 
     def pass_time(self, ms: int) -> None:
         """Time passes at once, and then in the small steps in which a periodic task that has more to do runs again."""
-        sessions, tasks = self.controller.env.sessions, self.controller.tasks
-        if sessions is not None and tasks is not None:
-            end_ms = self.now_ms + ms + AGAIN_MS * AGAIN_STEPS
-            due_ms = (sessions.next_expiry_ms(), tasks.next_due_ms())
-            if all(moment_ms is not None and moment_ms <= end_ms for moment_ms in due_ms):
-                self.answer.events.append(SEVERAL_DUE)
         for step_ms in (ms, *(AGAIN_MS,) * AGAIN_STEPS):
             self.now_ms += step_ms
             self.tick()
+
+    def is_crowded(self, ms: int) -> bool:
+        """Whether in a passing of so much time a session ends and a periodic task is due."""
+        sessions, tasks = self.controller.env.sessions, self.controller.tasks
+        if sessions is None or tasks is None:
+            return False
+        end_ms = self.now_ms + ms + AGAIN_MS * AGAIN_STEPS
+        due_ms = (sessions.next_expiry_ms(), tasks.next_due_ms())
+        return all(moment_ms is not None and moment_ms <= end_ms for moment_ms in due_ms)
 
     def due_in_ms(self) -> int | None:
         """How long it is until something is due; None where nothing ever is."""
@@ -197,6 +210,7 @@ class Ours:
     def restart(self, *, from_snapshot: bool) -> None:
         committed = self.controller.state.committed_end_offset
         snapshot = self.snapshot_bytes() if from_snapshot else b""
+        self.answer.snapshot = _values(snapshot)
         self.epoch += 1
         self.end_offset = min(self.end_offset, committed)
         self.log = [data for data in self.log if _last_offset(data) < self.end_offset]
@@ -208,8 +222,7 @@ class Ours:
         self.lead()
 
     def snapshot(self) -> list[bytes]:
-        data = self.snapshot_bytes()
-        return [record.value or b"" for batch in batches(data) for record in records_of(data, batch)]
+        return _values(self.snapshot_bytes())
 
     def snapshot_bytes(self) -> bytes:
         view = stable_view(self.controller.state)
@@ -266,11 +279,12 @@ class Ours:
         topic = self.state.topic(name)
         return None if topic is None else self.state.partitions.find(topic, partition_id)
 
-    def replica_counts(self, name: str) -> list[int]:
-        """How many replicas each partition of a topic has."""
-        topic = self.state.topic(name)
-        ids = () if topic is None else topic.partition_ids()
-        return [len(found.replicas) for found in (self.partition(name, index) for index in ids) if found is not None]
+    def token_secret(self, number: int) -> bytes:
+        """The HMAC of the delegation token of this number, by id; one that no token has where there is none."""
+        tokens = sorted(self.state.tokens)
+        if not 0 <= number < len(tokens) or not self.config.text("delegation.token.secret.key"):
+            return b"no token"
+        return secrets_of(self.controller.env).hmac(tokens[number])
 
 
 def _values(data: bytes) -> list[bytes]:

@@ -146,7 +146,9 @@ def frame_of(command: Command, number: int = 0, body: bytes = b"") -> bytes:
         case Request():
             kind, name = command.principal
             head = struct.pack(">bihh", 1, number, command.api_key, command.version)
-            return head + _field(kind.encode()) + _field(name.encode()) + _field(body)
+            flags = bytes((command.by_token | command.forwarded << 1,))
+            sender = _field(kind.encode()) + _field(name.encode()) + _field(command.protocol.encode()) + flags
+            return head + sender + _field(body)
         case Pass():
             return struct.pack(">bq", 2, command.ms)
         case Lose():

@@ -116,9 +116,14 @@ def test_a_refused_request_gets_a_response_and_changes_nothing() -> None:
 def test_authorization_is_the_first_check_also_on_a_standby() -> None:
     rig = secured()
 
-    assert rig.ask(DESCRIBE_CLUSTER, principal=ANN).error_code == DENIED
+    assert rig.ask(default_of(APIS[46].request), principal=ANN).error_code == DENIED
     assert rig.ask(default_of(APIS[62].request), principal=ANN).error_code == DENIED
     assert rig.ask(default_of(APIS[62].request), principal=ROOT).error_code == Error.NOT_CONTROLLER
+
+
+def test_describe_cluster_checks_metadata_version_before_authorization() -> None:
+    assert secured(metadata_version=14).lead().ask(DESCRIBE_CLUSTER, principal=ANN).error_code == 35
+    assert secured(metadata_version=15).lead().ask(DESCRIBE_CLUSTER, principal=ANN).error_code == DENIED
 
 
 def test_without_an_authorizer_every_request_is_allowed() -> None:

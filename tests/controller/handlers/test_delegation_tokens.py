@@ -177,7 +177,7 @@ def test_expired_tokens_are_swept_a_thousand_at_a_time() -> None:
     [
         ({"delegation_token_secret_key": None}, Error.DELEGATION_TOKEN_AUTH_DISABLED),
         ({"metadata_version": 13}, Error.UNSUPPORTED_VERSION),
-        ({"delegation_token_secret_key": ""}, Error.UNKNOWN_SERVER_ERROR),
+        ({"delegation_token_secret_key": ""}, Error.DELEGATION_TOKEN_AUTH_DISABLED),
     ],
 )
 def test_no_token_is_created_while_tokens_are_disabled(settings: dict[str, Any], code: Error) -> None:

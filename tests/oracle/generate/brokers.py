@@ -33,22 +33,24 @@ def listeners(world: World, host: str) -> list[dict[str, Any]]:
         found.append({"name": "SSL", "host": host, "port": 9093, "securityProtocol": 1})
     if world.chance(0.02):
         found = []
+    if found and world.chance(0.004):
+        found = world.pick(([*found, found[0]], [{**found[0], "name": ""}], [{**found[0], "securityProtocol": 9}]))
     return found
 
 
 def register(world: World) -> Command:
-    broker_id = world.pick(BROKERS)
+    broker_id = world.pick(BROKERS) if world.chance(0.998) else -2
     number = 1 if world.chance(0.6) else world.rng.randint(1, 3)
     count = world.pick((0, 1, 1, 1, 2, 2, 3)) if world.metadata_version < 17 else world.pick((1, 1, 2, 2, 3))
     if world.chance(0.03):
         count = 0
-    directories = [directory(broker_id, index) for index in range(count)]
+    directories = [directory(abs(broker_id), index) for index in range(count)]
     if world.chance(0.03):
         directories = [*directories, *(world.pick((directories[:1], [directory(0)], ["AAAAAAAAAAAAAAAAAAAAAA"])))]
     body = {
         "brokerId": broker_id,
         "clusterId": CLUSTER if world.chance(0.99) else "other",
-        "incarnationId": incarnation(broker_id, number),
+        "incarnationId": incarnation(abs(broker_id), number),
         "listeners": listeners(world, f"broker{broker_id}"),
         "features": features(world),
         "rack": world.pick(world.racks),

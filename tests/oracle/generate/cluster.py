@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 def update_features(world: World) -> Command:
     updates: list[dict[str, Any]] = []
     for _ in range(world.pick((1, 1, 1, 2))):
-        name, (low, high) = world.pick([item for item in supported().items() if item[0] != "kraft.version"])
-        level = world.rng.randint(low, high) if world.chance(0.9) else world.pick((-1, low - 1, high + 1, 32767))
+        name, (low, high) = world.pick(list(supported().items()))
+        # An upgrade of kraft.version is for the quorum to decide, which is not here.
+        high = 0 if name == "kraft.version" else high
+        level = world.rng.randint(low, high) if world.chance(0.9) else world.pick((-1, low - 1, high + 2, 32767))
         if name == "metadata.version" and world.chance(0.6):
             level = min(world.metadata_version + world.rng.randint(0, 2), high)
         updates.append(

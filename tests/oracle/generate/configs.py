@@ -20,7 +20,7 @@ def resource(world: World) -> tuple[int, str]:
         case 2:
             return kind, world.topic()
         case 4:
-            good = ("", "", *(str(broker) for broker in BROKERS[:3]))
+            good = ("", "", *(str(broker) for broker in BROKERS[:3]), "3000")
             return kind, world.pick(good) if world.chance(0.95) else world.pick(("x", "-1", "2147483648"))
         case 32:
             return kind, world.pick(("group", "g2", ""))
@@ -37,8 +37,12 @@ def incremental(world: World) -> Command:
         for _ in range(world.pick((1, 1, 2))):
             key, value = config(world, kind)
             operation = world.pick((SET, SET, SET, DELETE, APPEND, SUBTRACT))
-            if operation in (APPEND, SUBTRACT) and value is None:
-                value = "x"
+            if operation in (APPEND, SUBTRACT):
+                value = (
+                    "x" if value is None and world.chance(0.9) else world.pick((value, value, ",a,,", ",", "compact"))
+                )
+            if world.chance(0.003):
+                operation = 9
             configs.append({"name": key, "configOperation": operation, "value": value})
         resources.append({"resourceType": kind, "resourceName": name, "configs": configs})
     return world.request(44, 0, 1, {"resources": resources, "validateOnly": world.chance(0.1)})
@@ -56,10 +60,8 @@ def legacy(world: World) -> Command:
 
 def describe(world: World) -> Command:
     resources = []
-    for _ in range(world.pick((1, 1, 2))):
+    for _ in range(world.pick((1, 1, 2)) if world.chance(0.97) else 0):
         kind, name = resource(world)
-        if kind == 4 and name == "":
-            kind, name = 2, world.topic()
         keys = None
         if world.chance(0.6):
             keys = [world.pick(list(KEYS.get(kind, KEYS[2]))) for _ in range(world.rng.randint(0, 3))]

@@ -28,6 +28,7 @@ def alter(world: World) -> Command:
         name, index = world.partition()
     if name != first or world.repeats:
         topics.append({"topicId": f"$topic_id({name})", "partitions": [altered(world, name, index)]})
+    topics = topics if world.chance(0.99) else []
     body = {"brokerId": leader, "brokerEpoch": world.epoch_of(leader), "topics": topics}
     return world.request(56, 2, 3, body)
 
@@ -92,6 +93,7 @@ def elect(world: World) -> Command:
     if world.chance(0.7):
         names = world.some_topics(world.rng.randint(1, 2))
         topics = [{"topic": name, "partitions": world.partitions_of(name, world.rng.randint(1, 3))} for name in names]
+        topics = topics if world.chance(0.98) else []
     kind = world.pick((0, 0, 1, 1)) if world.chance(0.97) else world.pick((2, -1))
     return world.request(43, 0, 2, {"electionType": kind, "topicPartitions": topics, "timeoutMs": timeout(world)})
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+from controller.config.authorizer import STANDARD
 from tests.oracle.commands import Snapshot, Start
-from tests.oracle.generate import brokers, cluster, configs, partitions, topics
+from tests.oracle.generate import brokers, cluster, configs, partitions, security, topics
 from tests.oracle.generate.world import World
+from tests.oracle.ours import supported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,8 +25,15 @@ WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
     (5, partitions.assign), (7, configs.incremental), (3, configs.legacy), (3, configs.describe),
     (3, cluster.update_features), (1, cluster.describe_cluster), (1, cluster.api_versions), (6, cluster.passes),
     (1, cluster.restart), (1, cluster.snapshot),
+    (3, security.create_acls), (1, security.delete_acls), (1, security.describe_acls), (2, security.alter_scram),
+    (2, security.alter_quotas), (1, security.create_token), (1, security.renew_token), (1, security.expire_token),
+    (1, security.describe_unserved),
 )  # fmt: skip
 LEVELS = tuple(range(7, 31))
+# Features with levels of their own in a Start; kraft.version is not in the metadata.
+NAMED_LEVELS = ("metadata.version", "eligible.leader.replicas.version", "kraft.version")
+# Those whose answers rest on what is committed in stock, and on the latest in ours.
+ON_COMMITTED = (security.renew_token, security.expire_token)
 LENGTH = 120
 
 
@@ -34,6 +43,10 @@ def start_of(rng: Random) -> Start:
     levels = [("metadata.version", level)]
     if level >= 23 and rng.random() < 0.7:
         levels.append(("eligible.leader.replicas.version", 1))
+    if rng.random() < 0.3:
+        for name, (low, high) in supported().items():
+            if name not in NAMED_LEVELS and rng.random() < 0.7:
+                levels.append((name, rng.randint(low, high)))
     properties = {}
     if rng.random() < 0.3:
         properties["unclean.leader.election.enable"] = "true"
@@ -51,6 +64,16 @@ def start_of(rng: Random) -> Start:
         properties["leader.imbalance.check.interval.seconds"] = "20"
     if rng.random() < 0.3:
         properties["unclean.leader.election.interval.ms"] = "25000"
+    if rng.random() < 0.4:
+        properties["authorizer.class.name"] = STANDARD
+        properties["super.users"] = "User:admin"
+        if rng.random() < 0.25:
+            properties["allow.everyone.if.no.acl.found"] = "true"
+    if rng.random() < 0.4:
+        properties["delegation.token.secret.key"] = "secret" if rng.random() < 0.95 else ""
+        if rng.random() < 0.5:
+            properties["delegation.token.expiry.check.interval.ms"] = "15000"
+            properties["delegation.token.expiry.time.ms"] = "20000"
     return Start(tuple(properties.items()), tuple(levels), rng.randrange(1 << 31))
 
 
@@ -58,7 +81,9 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
     """The generator of one sequence's commands."""
 
     def generate(ours: Ours) -> Iterator[Command]:
-        world = World(rng, ours, dict(start.levels)["metadata.version"], careful=careful)
+        has_users = "authorizer.class.name" in dict(start.properties)
+        level = dict(start.levels)["metadata.version"]
+        world = World(rng, ours, level, careful=careful, has_users=has_users)
         for _ in range(rng.randint(2, 6)):
             yield brokers.register(world)
         for _ in range(rng.randint(2, 7)):
@@ -80,7 +105,7 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
                 holding = rng.randint(2, 8) if len(commands) == 1 else 0
                 yield from commands
             make = rng.choices(makers, weights)[0]
-            if holding and make is cluster.restart:
+            if holding and (make is cluster.restart or make in ON_COMMITTED):
                 continue
             yield make(world)
         if holding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle.generate.values import topic_config
@@ -28,7 +29,7 @@ def new_topic(world: World) -> dict[str, Any]:
         if world.chance(0.03):
             topic["assignments"][0]["partitionIndex"] = world.pick((1, 5, -1))
         if world.chance(0.02):
-            topic["replicationFactor"] = 2
+            topic[world.pick(("replicationFactor", "numPartitions"))] = 2
     else:
         topic["numPartitions"] = world.pick((-1, 1, 2, 3, 5, 20)) if world.chance(0.96) else world.pick((0, -2, 10001))
         topic["replicationFactor"] = (
@@ -62,10 +63,10 @@ def delete(world: World) -> Command:
         elif kind < 0.95:
             states.append({"name": None, "topicId": f"$topic_id({name})"})
         else:
-            states.append({"name": name, "topicId": f"$topic_id({name})"})
+            states.append({"name": name, "topicId": f"$topic_id({name})"} if world.chance(0.8) else {"name": None})
     body = {"topics": states, "topicNames": names, "timeoutMs": timeout(world)}
     request = world.request(20, 1, 6, body)
-    return request if version == request.version else type(request)(20, version, body)
+    return replace(request, version=version)
 
 
 def grow(world: World) -> Command:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from records.uuids import uuid_text
-from tests.oracle.commands import Request
+from tests.oracle.commands import ANONYMOUS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 BROKERS = (0, 1, 2, 3, 4, 17)
 NAMES = ("foo", "bar", "a.b", "a_b", "x")
+USERS = ("alice", "bob", "carol")
+ADMIN = ("User", "admin")
+PROTOCOLS = ("SASL_SSL", "SASL_SSL", "SASL_PLAINTEXT", "SSL", "PLAINTEXT")
 
 
 def directory(broker_id: int, number: int = 0) -> str:
@@ -30,11 +34,17 @@ class World:
     """The rng, and ours as it is now. racks: of its brokers. repeats: whether a request may name a thing twice.
 
     careful: whether to leave out values that lead to a known difference at once, so that the sequence goes on.
+    has_users: whether requests come from several users, which an authorizer tells apart.
     """
 
-    def __init__(self, rng: Random, ours: Ours, metadata_version: int, *, careful: bool = False) -> None:
+    def __init__(
+        self, rng: Random, ours: Ours, metadata_version: int, *, careful: bool = False, has_users: bool = False
+    ) -> None:
         self.rng = rng
         self.careful = careful
+        self.has_users = has_users
+        # A sequence in which all come from the super user reaches the same states as one without an authorizer.
+        self.others = rng.choice((0.05, 0.3, 0.7)) if has_users else 0.0
         self.ours = ours
         self.metadata_version = metadata_version
         # Where all are in one rack, nothing depends on the order in which racks draw their random numbers.
@@ -51,7 +61,26 @@ class World:
     def request(self, api_key: int, low: int, high: int, body: dict[str, Any]) -> Request:
         """A request in some version, mostly the newest."""
         version = high if self.chance(0.7) else self.rng.randint(low, high)
-        return Request(api_key, version, body)
+        if not self.has_users:
+            return Request(api_key, version, body)
+        # Brokers are super users mostly, or there would be none in the cluster.
+        others = 0.02 if api_key in (62, 63) else self.others
+        return Request(api_key, version, body, self.sender() if self.chance(others) else ADMIN)
+
+    def sender(self) -> tuple[str, str]:
+        """Somebody who is no super user."""
+        return (
+            ("User", self.pick(USERS))
+            if self.chance(0.9)
+            else self.pick((ANONYMOUS, ("Group", "alice"), ("User", "*")))
+        )
+
+    def secure(self, request: Request) -> Request:
+        """The request from a user who has proved who it is, mostly."""
+        request = replace(request, protocol=self.pick(PROTOCOLS), forwarded=self.chance(0.15))
+        if not self.has_users and self.chance(0.9):
+            request = replace(request, principal=("User", self.pick(USERS)))
+        return replace(request, by_token=True) if self.chance(0.03) else request
 
     # Brokers.
 

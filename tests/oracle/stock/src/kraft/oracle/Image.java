@@ -3,9 +3,14 @@ package kraft.oracle;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.metadata.MetadataRecordType;
+import org.apache.kafka.common.metadata.RemoveUserScramCredentialRecord;
+import org.apache.kafka.common.metadata.UserScramCredentialRecord;
+import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.MetadataProvenance;
+import org.apache.kafka.image.ScramDelta;
+import org.apache.kafka.image.ScramImage;
 import org.apache.kafka.image.writer.ImageWriterOptions;
 import org.apache.kafka.image.writer.RecordListWriter;
 import org.apache.kafka.raft.Batch;
@@ -21,10 +26,21 @@ final class Image {
     private boolean inTransaction = false;
     private final TopicConfigs configs = new TopicConfigs();
     private final boolean keepsConfigs;
+    private final boolean losesCredentials;
+    private ScramImage scram = ScramImage.EMPTY;
 
-    /** keepsConfigs: whether configs of deleted topics stay in the image, as they do in Kafka. */
-    Image(boolean keepsConfigs) {
+    /**
+     * keepsConfigs: whether configs of deleted topics stay in the image, as they do in Kafka. losesCredentials: whether
+     * SCRAM credentials are lost that are written in one delta with the removal of all others, as they are in Kafka.
+     */
+    Image(boolean keepsConfigs, boolean losesCredentials) {
         this.keepsConfigs = keepsConfigs;
+        this.losesCredentials = losesCredentials;
+    }
+
+    /** The image as it was last asked for. */
+    MetadataImage current() {
+        return image;
     }
 
     /** The image after these batches, of which those seen before are the first. */
@@ -45,6 +61,11 @@ final class Image {
         }
         replayed = batches.size();
         image = delta.apply(new MetadataProvenance(last.lastOffset(), last.epoch(), last.appendTimestamp(), true));
+        if (!losesCredentials) {
+            image = new MetadataImage(image.provenance(), image.features(), image.cluster(), image.topics(),
+                image.configs(), image.clientQuotas(), image.producerIds(), image.acls(), scram,
+                image.delegationTokens());
+        }
         lastDelta = delta;
         return image;
     }
@@ -74,16 +95,29 @@ final class Image {
             }
             case END_TRANSACTION_RECORD -> {
                 inTransaction = false;
-                open.forEach(held -> delta.replay(held.message()));
+                open.forEach(held -> stable(delta, held.message()));
                 open.clear();
             }
             default -> {
                 if (inTransaction) {
                     open.add(record);
                 } else {
-                    delta.replay(record.message());
+                    stable(delta, record.message());
                 }
             }
+        }
+    }
+
+    private void stable(MetadataDelta delta, ApiMessage message) {
+        delta.replay(message);
+        // One delta for each change: what Kafka loses, it loses among the changes of one delta.
+        ScramDelta change = new ScramDelta(scram);
+        if (message instanceof UserScramCredentialRecord credential) {
+            change.replay(credential);
+            scram = change.apply();
+        } else if (message instanceof RemoveUserScramCredentialRecord removed) {
+            change.replay(removed);
+            scram = change.apply();
         }
     }
 }

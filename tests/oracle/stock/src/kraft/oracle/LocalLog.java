@@ -212,7 +212,9 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
 
     @Override
     public void upgradeKRaftVersion(int leaderEpoch, KRaftVersion version, boolean validateOnly) {
-        throw new UnsupportedOperationException("kraft.version is compared at the level of the quorum");
+        if (version != KRaftVersion.KRAFT_VERSION_0) {
+            throw new UnsupportedOperationException("kraft.version is compared at the level of the quorum");
+        }
     }
 
     @Override

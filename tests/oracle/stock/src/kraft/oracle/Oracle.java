@@ -36,11 +36,11 @@ public final class Oracle {
         switch (kind) {
             case 0 -> start(command);
             case 1 -> stock.request(command.readInt(), command.readShort(), command.readShort(), text(command),
-                text(command), bytes(command));
+                text(command), text(command), command.readByte(), bytes(command));
             case 2 -> stock.pass(command.readLong());
             case 3 -> stock.lose();
             case 4 -> stock.lead();
-            case 5 -> stock.restart(command.readByte() != 0);
+            case 5 -> snapshot = stock.restart(command.readByte() != 0);
             case 6 -> snapshot = stock.snapshot();
             case 7 -> stock.hold(command.readByte() != 0);
             default -> throw new IOException("there is no command " + kind);

@@ -42,7 +42,7 @@ final class OrderedContacts<K> extends ConcurrentHashMap<K, Long> {
         }
     }
 
-    private static Object field(Object owner, String name) throws ReflectiveOperationException {
+    static Object field(Object owner, String name) throws ReflectiveOperationException {
         Field found = owner.getClass().getDeclaredField(name);
         found.setAccessible(true);
         return found.get(owner);
@@ -50,9 +50,11 @@ final class OrderedContacts<K> extends ConcurrentHashMap<K, Long> {
 
     @Override
     public synchronized Long put(K key, Long value) {
+        // What PassingTime adds must not end a session that would end at a later moment than this one.
+        long atMs = value / 1_000_000 * 1_000_000 + PassingTime.LONGER_NS_MAX;
         order.remove(key);
-        order.put(key, value);
-        return super.put(key, value);
+        order.put(key, atMs);
+        return super.put(key, atMs);
     }
 
     @Override

@@ -10,25 +10,30 @@ import java.util.OptionalLong;
 import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
+import kafka.network.ConnectionQuotas;
 import kafka.network.RequestChannel;
 import kafka.server.ControllerApis;
 import kafka.server.ControllerConfigurationValidator;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer$;
 import kafka.server.QuotaFactory;
+import kafka.server.metadata.ClientQuotaMetadataManager;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.memory.MemoryPool;
+import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.message.ApiMessageType.ListenerType;
+import org.apache.kafka.common.message.EnvelopeRequestData;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ClientInformation;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.MessageUtil;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.controller.QuorumController;
 import org.apache.kafka.controller.QuorumFeatures;
 import org.apache.kafka.controller.metrics.QuorumControllerMetrics;
@@ -36,12 +41,14 @@ import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.loader.LogDeltaManifest;
 import org.apache.kafka.image.publisher.ControllerRegistrationsPublisher;
 import org.apache.kafka.metadata.KRaftMetadataCache;
+import org.apache.kafka.metadata.authorizer.ClusterMetadataAuthorizer;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
 import org.apache.kafka.network.metrics.RequestChannelMetrics;
 import org.apache.kafka.raft.Batch;
 import org.apache.kafka.raft.LeaderAndEpoch;
 import org.apache.kafka.server.SimpleApiVersionManager;
+import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 import org.apache.kafka.server.common.FinalizedFeatures;
 import org.apache.kafka.server.common.KRaftVersion;
@@ -55,29 +62,40 @@ import scala.Option;
 /** One stock controller with its request layer, on a local log, with mock time and fixed random numbers. */
 final class StockController implements AutoCloseable {
     private static final RequestChannelMetrics CHANNEL_METRICS = new RequestChannelMetrics(ListenerType.CONTROLLER);
-    /** In the properties of a sequence that shows this difference. */
+    /** In the properties of a sequence that shows one of these differences. */
     private static final String KEEPS_CONFIGS = "oracle.keeps.configs.of.deleted.topics";
+    private static final String LOSES_CREDENTIALS = "oracle.loses.scram.credentials";
     private static final long START_MS = 1_000_000;
     /** A periodic task that has more to do runs again after so many milliseconds. */
     private static final long AGAIN_MS = 10;
+    private static final byte[] LOOPBACK = {127, 0, 0, 1};
+    private static final String CONNECTION = "127.0.0.1-1";
     private static final int AGAIN_STEPS = 10;
 
     final List<String> notes = java.util.Collections.synchronizedList(new ArrayList<>());
-    private final MockTime time = new MockTime(0, START_MS, START_MS * 1_000_000);
+    private final PassingTime time = new PassingTime(START_MS);
     private final Properties parsed;
     private KafkaConfig config;
     private final String clusterId;
     private final BootstrapMetadata bootstrap;
     private final Random placement;
     private final LocalLog log;
-    private final Metrics metrics = new Metrics();
-    private final QuotaFactory.QuotaManagers quotas;
+    private Metrics metrics;
+    private QuotaFactory.QuotaManagers quotas;
+    private ClientQuotaMetadataManager clientQuotas;
+    /** Whether quotas were ever altered, so that each request must see those that are committed. */
+    private boolean hasQuotas = false;
     private AnswerChannel channel;
     private QuorumController controller;
     private ControllerApis apis;
     private KRaftMetadataCache cache;
     private ControllerRegistrationsPublisher registrations;
     private Image image;
+    /** Null where no authorizer is configured. */
+    private ClusterMetadataAuthorizer authorizer;
+    private Tokens tokens;
+    /** The thread that answers CreateAcls and DeleteAcls. */
+    private ExecutorService aclAnswers;
 
     StockController(String properties, String clusterId, List<ApiMessageAndVersion> bootstrap, long seed)
         throws Exception {
@@ -90,7 +108,6 @@ final class StockController implements AutoCloseable {
         this.placement = new Random(seed);
         FixedRandom.seed(seed);
         this.log = new LocalLog(config.nodeId(), time, notes);
-        this.quotas = QuotaFactory.instantiate(config, metrics, time, "oracle-", "controller");
         begin();
         activate();
     }
@@ -105,7 +122,17 @@ final class StockController implements AutoCloseable {
         channel = new AnswerChannel(time, CHANNEL_METRICS);
         cache = new KRaftMetadataCache(config.nodeId(), () -> KRaftVersion.KRAFT_VERSION_0);
         registrations = new ControllerRegistrationsPublisher();
-        image = new Image(parsed.containsKey(KEEPS_CONFIGS));
+        image = new Image(parsed.containsKey(KEEPS_CONFIGS), parsed.containsKey(LOSES_CREDENTIALS));
+        tokens = new Tokens(config);
+        if (metrics != null) {
+            quotas.shutdown();
+            metrics.close();
+        }
+        metrics = new Metrics(time);
+        quotas = QuotaFactory.instantiate(config, metrics, time, "oracle-", "controller");
+        clientQuotas = new ClientQuotaMetadataManager(quotas, new ConnectionQuotas(config, time, metrics));
+        Option<Plugin<Authorizer>> plugin = config.createNewAuthorizer(metrics, "controller");
+        authorizer = plugin.isEmpty() ? null : (ClusterMetadataAuthorizer) plugin.get().get();
         FaultHandler fatal = fault("fatal");
         FaultHandler nonFatal = fault("fault");
         OptionalLong imbalance = config.autoLeaderRebalanceEnable()
@@ -133,14 +160,26 @@ final class StockController implements AutoCloseable {
             .setConfigurationValidator(new ControllerConfigurationValidator(config))
             .setSupportedConfigChecker(new DefaultSupportedConfigChecker())
             .setStaticConfig(config.originals())
+            .setDelegationTokenCache(tokens.cache())
+            .setDelegationTokenSecretKey(tokens.secretKey())
+            .setDelegationTokenMaxLifeMs(tokens.configs().delegationTokenMaxLifeMs())
+            .setDelegationTokenExpiryTimeMs(tokens.configs().delegationTokenExpiryTimeMs())
+            .setDelegationTokenExpiryCheckIntervalMs(tokens.configs().delegationTokenExpiryCheckIntervalMs())
             .setBootstrapMetadata(bootstrap)
             .setFatalFaultHandler(fatal)
             .setNonFatalFaultHandler(nonFatal)
             .build();
+        Tokens.setTime(controller, time);
+        if (authorizer != null) {
+            authorizer.setAclMutator(controller);
+            authorizer.completeInitialLoad();
+        }
         SimpleApiVersionManager versions =
             new SimpleApiVersionManager(ListenerType.CONTROLLER, config.unstableApiVersionsEnabled(), this::finalized);
-        apis = new ControllerApis(channel, Option.empty(), quotas, time, controller, new NoRaft(log), config,
+        apis = new ControllerApis(channel, plugin, quotas, time, controller, new NoRaft(log), config,
             clusterId, registrations, versions, cache);
+        aclAnswers = (ExecutorService) OrderedContacts.field(
+            OrderedContacts.field(OrderedContacts.field(apis, "aclApis"), "alterAclsPurgatory"), "executor");
     }
 
     private FaultHandler fault(String kind) {
@@ -176,38 +215,69 @@ final class StockController implements AutoCloseable {
                 notes.add("the controller does not come to rest");
                 return;
             }
+            if (authorizer != null) {
+                aclAnswers.submit(() -> { }).get(60, TimeUnit.SECONDS);
+            }
             if (log.calls() == before && channel.pending() == pending && (pending == 0 || round > 2)) {
                 return;
             }
         }
     }
 
-    void request(int correlation, short apiKey, short version, String type, String name, byte[] body)
-        throws Exception {
+    /** flags: 1 where the principal was authenticated by a token, 2 where a broker forwards the request. */
+    void request(
+        int correlation, short apiKey, short version, String type, String name, String protocol, int flags, byte[] body
+    ) throws Exception {
         RequestHeader header = new RequestHeader(ApiKeys.forId(apiKey), version, "oracle", correlation);
-        RequestContext context = new RequestContext(header, "1", InetAddress.getLoopbackAddress(),
-            new KafkaPrincipal(type, name), new ListenerName("CONTROLLER"), SecurityProtocol.PLAINTEXT,
-            ClientInformation.EMPTY, true);
+        RequestContext context = new RequestContext(header, CONNECTION, InetAddress.getByAddress(LOOPBACK),
+            new KafkaPrincipal(type, name, (flags & 1) != 0), new ListenerName("CONTROLLER"),
+            SecurityProtocol.forName(protocol), ClientInformation.EMPTY, true);
         if (apiKey == ApiKeys.DESCRIBE_CONFIGS.id || apiKey == ApiKeys.DESCRIBE_CLUSTER.id
-            || apiKey == ApiKeys.API_VERSIONS.id) {
+            || apiKey == ApiKeys.API_VERSIONS.id || authorizer != null || tokens.secretKey() != null || hasQuotas) {
             publish();
         }
+        hasQuotas |= apiKey == ApiKeys.ALTER_CLIENT_QUOTAS.id;
         channel.began();
         RequestChannel.Request request;
         try {
             request = new RequestChannel.Request(0, context, time.nanoseconds(), MemoryPool.NONE,
-                ByteBuffer.wrap(body), CHANNEL_METRICS, Option.empty());
+                ByteBuffer.wrap(body), CHANNEL_METRICS, (flags & 2) == 0 ? Option.empty() : Option.apply(envelope()));
         } catch (RuntimeException wrong) {
             channel.add(correlation, null);
             return;
         }
+        // So that it has taken no time, of which a user may have a quota.
+        request.requestDequeueTimeNanos_$eq(Long.MAX_VALUE);
         apis.handle(request, RequestLocal.noCaching());
         settle();
     }
 
+    /** What a broker sends in the name of a client; only that it is there is looked at. */
+    private RequestChannel.Request envelope() {
+        RequestHeader header = new RequestHeader(ApiKeys.ENVELOPE, ApiKeys.ENVELOPE.latestVersion(), "broker", 1);
+        RequestContext context = new RequestContext(header, CONNECTION, InetAddress.getLoopbackAddress(),
+            KafkaPrincipal.ANONYMOUS, new ListenerName("CONTROLLER"), SecurityProtocol.PLAINTEXT,
+            ClientInformation.EMPTY, true);
+        EnvelopeRequestData data = new EnvelopeRequestData().setClientHostAddress(LOOPBACK).setRequestData(ByteBuffer.allocate(0));
+        ByteBuffer body = MessageUtil.toByteBufferAccessor(data, header.apiVersion()).buffer();
+        return new RequestChannel.Request(
+            0, context, time.nanoseconds(), MemoryPool.NONE, body, CHANNEL_METRICS, Option.empty());
+    }
+
     private MetadataImage publish() {
         List<Batch<ApiMessageAndVersion>> batches = log.committedBatches();
+        MetadataImage former = image.current();
         MetadataImage current = image.after(batches);
+        if (current == former) {
+            return current;
+        }
+        if (authorizer != null && current.acls() != former.acls()) {
+            authorizer.loadSnapshot(current.acls().acls());
+        }
+        tokens.follow(current.delegationTokens());
+        if (image.lastDelta().clientQuotasDelta() != null) {
+            clientQuotas.accept(image.lastDelta().clientQuotasDelta());
+        }
         cache.setImage(current);
         for (String name : List.of("", Integer.toString(config.nodeId()))) {
             Properties dynamic = current.configs().configProperties(new ConfigResource(ConfigResource.Type.BROKER, name));
@@ -228,9 +298,15 @@ final class StockController implements AutoCloseable {
     /** Time passes at once, and then in the small steps in which a periodic task that has more to do runs again. */
     void pass(long ms) throws Exception {
         time.sleep(ms);
+        if (tokens.secretKey() != null) {
+            publish();
+        }
         settle();
         for (int step = 0; step < AGAIN_STEPS; step++) {
             time.sleep(AGAIN_MS);
+            if (tokens.secretKey() != null) {
+                publish();
+            }
             settle();
         }
     }
@@ -251,8 +327,8 @@ final class StockController implements AutoCloseable {
         activate();
     }
 
-    /** A new process begins with the log, or with a snapshot of what is committed, and leads. */
-    void restart(boolean fromSnapshot) throws Exception {
+    /** A new process begins with the log, or with a snapshot of what is committed, whose records are returned. */
+    List<ApiMessageAndVersion> restart(boolean fromSnapshot) throws Exception {
         MetadataImage current = fromSnapshot ? publish() : null;
         controller.close();
         config = newConfig();
@@ -262,6 +338,7 @@ final class StockController implements AutoCloseable {
             log.load(new ImageReader(current));
         }
         activate();
+        return fromSnapshot ? Image.records(current) : List.of();
     }
 
     List<ApiMessageAndVersion> snapshot() {

@@ -1,0 +1,106 @@
+"""What was true of ours before a command, for the predicates of `exceptions.py`; and what is kept of the past."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from records.frame import decode_record
+from records.metadata.topics import ClearElrRecord, RemoveTopicRecord
+from records.uuids import uuid_text
+from tests.oracle.commands import Pass
+
+if TYPE_CHECKING:
+    from controller.state.partitions.partition import Partition
+    from controller.state.tables.brokers import Broker
+    from tests.oracle.commands import Answer, Command
+    from tests.oracle.ours import Ours
+
+    # The text of a topic's id, and the partition's number.
+    Place = tuple[str, int]
+
+BROKER, TOPIC = 4, 2
+MIN_ISR = "min.insync.replicas"
+# What Java takes for an int, but for its range.
+JAVA_INT = re.compile(r"[+-]?\d+")
+
+
+@dataclass(slots=True)
+class Picture:
+    """The state of ours before a command.
+
+    topics: id by name. unparsable: topics whose min.insync.replicas is no int for Java. uncommitted: ids of topics that
+    were created or deleted, and delegation tokens, by records that are not committed. cleared: the brokers that a
+    ClearElrRecord took out of the ELR of a partition. deleted: whether a topic was ever deleted. is_crowded: whether a
+    session ends in this passing of time in which a periodic task is due too.
+    """
+
+    topics: dict[str, str]
+    partitions: dict[Place, Partition]
+    brokers: dict[int, Broker]
+    unparsable: frozenset[str]
+    uncommitted: frozenset[str]
+    cleared: dict[Place, frozenset[int]]
+    deleted: bool
+    is_crowded: bool
+
+    def counts(self, name: str) -> set[int]:
+        """The numbers of replicas that partitions of a topic have."""
+        id_ = self.topics.get(name)
+        return {len(partition.replicas) for (topic, _), partition in self.partitions.items() if topic == id_}
+
+    def partition_count(self, name: str) -> int:
+        id_ = self.topics.get(name)
+        return sum(topic == id_ for topic, _ in self.partitions)
+
+
+@dataclass(slots=True)
+class Past:
+    """What a state does not show any more."""
+
+    cleared: dict[Place, frozenset[int]] = field(default_factory=dict)
+    deleted: bool = False
+    _version: tuple[Any, ...] = ()
+    _partitions: dict[Place, Partition] = field(default_factory=dict)
+
+    def picture(self, ours: Ours, command: Command) -> Picture:
+        state = ours.state
+        version = id(state), state.partitions.version, len(state.topics)
+        if version != self._version:
+            self._version = version
+            self._partitions = {
+                (uuid_text(topic.topic_id), index): partition for topic, index, partition in state.partitions
+            }
+        topics = {name: uuid_text(id_) for name, id_ in state.topic_ids.items()}
+        return Picture(
+            topics,
+            self._partitions,
+            dict(state.brokers.items()),
+            frozenset(name for name in topics if not is_java_int(ours, name)),
+            frozenset(map(uuid_text, state.topics.log.uncommitted)) | frozenset(state.tokens.log.uncommitted),
+            dict(self.cleared),
+            self.deleted,
+            isinstance(command, Pass) and ours.is_crowded(command.ms),
+        )
+
+    def follow(self, before: Picture, answer: Answer) -> None:
+        """Keep what these records made of the state."""
+        for batch in answer.batches:
+            kinds = {type(decode_record(value)[0]) for value in batch if len(value) > 1}
+            if RemoveTopicRecord in kinds:
+                self.deleted = True
+            if ClearElrRecord in kinds:
+                for place, partition in before.partitions.items():
+                    brokers = frozenset((*partition.elr, *partition.last_known_elr))
+                    if brokers:
+                        self.cleared[place] = self.cleared.get(place, frozenset()) | brokers
+
+
+def is_java_int(ours: Ours, name: str) -> bool:
+    """Whether Java reads an int from the min.insync.replicas that is in effect for a topic."""
+    for resource in ((TOPIC, name), (BROKER, str(ours.config.node_id)), (BROKER, "")):
+        value = ours.state.configs.get(resource, {}).get(MIN_ISR)
+        if value is not None:
+            return JAVA_INT.fullmatch(value) is not None
+    return True
