@@ -35,6 +35,8 @@ def test_each_setting_is_that_of_its_key():
         "metadata.log.max.record.bytes.between.snapshots": "20000008",
         "metadata.log.max.snapshot.interval.ms": "3600009",
         "internal.metadata.max.batch.size.in.bytes": "8000010",
+        "controller.quota.window.num": "14",
+        "controller.quota.window.size.seconds": "15",
         "delegation.token.max.lifetime.ms": "604800011",
         "delegation.token.expiry.time.ms": "86400012",
         "delegation.token.expiry.check.interval.ms": "3600013",
