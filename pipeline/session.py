@@ -94,7 +94,7 @@ def defaults(master: str, *, is_short: bool = False) -> dict[str, str]:
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # With this value, and no other, the size of a batch is not computed anew for each row of it; with columns of
+        # With this value, and no other, the size of a batch is not computed again for each row of it; with columns of
         # lists that takes minutes for a million rows.
         "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
         "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",

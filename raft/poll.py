@@ -43,7 +43,7 @@ def poll(replica: Replica, now_ms: int) -> None:
 
 
 def _is_shut_down(replica: Replica) -> bool:
-    """Whether a shutdown is complete: at once, but for a leader, which first resigns and tells all other voters.
+    """Whether a shutdown is complete: at once, but for a leader, which first resigns and informs all other voters.
 
     In Kafka a node without a leader waits too; but the other voters must elect a leader without this node in any case.
     """

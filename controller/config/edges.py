@@ -1,4 +1,4 @@
-"""The keys of the HTTP port and of the watch service that say who may call: TLS, client certificates, tokens."""
+"""The keys of the HTTP port and of the watch service that limit their clients: TLS, client certificates, tokens."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.interface.settings import Settings
     from controller.state.state import State
 
-# A task that has more to do lets others have their turn first.
+# A task that has more to do continues after the others have run.
 AGAIN_MS = 10
 
 

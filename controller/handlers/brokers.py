@@ -58,7 +58,7 @@ def register_broker(state: State, context: RequestContext, request: BrokerRegist
         in_controlled_shutdown=in_controlled_shutdown,
         log_dirs=request.log_dirs if has_directories else (),
     )
-    # The registration comes last: whoever replays it has replayed the changes for the former incarnation before.
+    # The registration comes last: a node that replays it has already replayed the changes for the former incarnation.
     records.append((record, register_broker_version(state.metadata_version)))
     response = BrokerRegistrationResponse(throttle_time_ms=0, error_code=Error.NONE, broker_epoch=epoch)
     return Result(response, records, atomic=False)

@@ -26,7 +26,7 @@ ANONYMOUS = Principal()
 
 @dataclass(slots=True)
 class RequestContext:
-    """What a handler may know of a request besides its body.
+    """The data of a request besides its body.
 
     principal, client_address, client_id: of the original client when a broker forwarded the request in an Envelope.
     listener: the name of the listener it came in on. arrived_ms: monotonic time of its arrival. security_protocol: of

@@ -350,7 +350,7 @@ class Node:
 
     def _reply_records(self, effect: raft_effects.ReplyRecords) -> None:
         data = self.storage.read(effect.start_offset, effect.end_offset, effect.bytes_max)
-        # The response was made for this one answer, and nobody else has it.
+        # The response was made for this one answer, and nothing else refers to it.
         effect.response.responses[0].partitions[0].records = data
         self._reply(effect.source, effect.response)
 
@@ -418,7 +418,7 @@ class Node:
         """Raft has handed over its leadership, or had none."""
         if not self.is_ending:
             self._stop_inputs()
-            # In the next turn of the loop, so that the last answers leave.
+            # In the next iteration of the loop, so that the last answers are sent.
             self.loop.call_soon(self._finish)
 
     def end_now(self) -> None:

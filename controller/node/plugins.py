@@ -62,6 +62,6 @@ class OwnPolicy:
             raise ApiError(Error.POLICY_VIOLATION, str(refused)[:MESSAGE_LENGTH_MAX]) from None
         except ApiError:
             raise
-        except Exception as error:  # the operator's code may raise anything; nothing is let through by that
+        except Exception as error:  # the operator's code may raise anything; the request is refused then
             self._log("policy_failed", policy=str(self._plugin), error=f"{type(error).__name__}: {error}")
             raise ApiError(Error.UNKNOWN_SERVER_ERROR) from error

@@ -58,7 +58,7 @@ class Timers:
             due_ms = controller_due_ms
         if self._timer is not None:
             if self._timer_ms <= due_ms:
-                return  # it fires early enough, and is set anew then
+                return  # it fires early enough, and is set again then
             self._timer.cancel()
         self._timer_ms = due_ms
         # Never at once: by the clock of whole milliseconds the deadline may still be ahead.

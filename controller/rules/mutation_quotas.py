@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # API key -> the first version whose topics are refused: CreateTopics, DeleteTopics, CreatePartitions.
 STRICT_SINCE = {19: 6, 20: 5, 37: 3}
 
-# Stock forgets a bucket that nobody has taken from for so long.
+# Stock drops a bucket that was not used for this long.
 IDLE_MS_MAX = 3_600_000
 # Peers choose their client ids: beyond this many buckets, those that are full, then the oldest, are dropped.
 BUCKETS_MAX = 8192

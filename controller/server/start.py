@@ -344,7 +344,7 @@ def _collect_rarely(loop: asyncio.AbstractEventLoop) -> None:
     """Avoid long pauses of the garbage collector: freeze the present objects, and collect new ones every few seconds,
     which takes less than a millisecond.
     """
-    # glibc maps each large block anew until one of that size was freed; do that now, not in the first fence.
+    # glibc maps each large block again until one of that size was freed; do that now, not in the first fence.
     bytes(LARGEST_BYTES)
     gc.collect()
     gc.freeze()

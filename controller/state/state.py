@@ -242,7 +242,7 @@ def _ordered(value: Any) -> Any:
     return value
 
 
-# What reads the same whoever made it.
+# Values that are equal in every process.
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 
 # What this node alone keeps.

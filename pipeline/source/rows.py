@@ -85,7 +85,7 @@ class _Piece:
             problem = self._take(batch)
             if problem is not None:
                 del self.starts[before:]
-                self.starts.append(0)  # one row tells of the whole batch
+                self.starts.append(0)  # one row describes the whole batch
                 self.apart[number] = problem
             self.counts.append(len(self.starts) - before)
         return self._decode()

@@ -378,7 +378,7 @@ class AlterShareGroupOffsetsResponse:
 
 @message(api_key=92, kind="request", versions=(0, 0), flexible=0)
 class DeleteShareGroupOffsetsRequest:
-    """Deletes what share groups without members know of topics (KIP-932)."""
+    """Deletes the offsets of topics in share groups without members (KIP-932)."""
 
     @struct
     class DeleteShareGroupOffsetsRequestTopic:

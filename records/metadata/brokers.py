@@ -6,8 +6,8 @@ from records.wire import array, boolean, int8, int16, int32, int64, nullable, st
 
 @message(api_key=0, kind="metadata", versions=(0, 4), flexible=0)
 class RegisterBrokerRecord:
-    """A broker registered, or registered anew after a start; it is fenced until it has caught up (KIP-631, KIP-858,
-    KIP-1066).
+    """A broker registered, also one that registers again after a restart; it is fenced until it has caught up (KIP-631,
+    KIP-858, KIP-1066).
 
     broker_epoch: the offset of this record.
     incarnation_id: drawn anew at each start of the broker.

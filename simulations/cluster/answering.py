@@ -49,7 +49,7 @@ class Answering:
         self._shown: dict[tuple[Life, Source], int] = {}
         self._waits: dict[Life, dict[Source, type]] = {}  # what was asked
         self._active: set[Life] = set()
-        self._may_tell: set[Life] = set()  # who has had all that was known to be committed when it was started
+        self._may_tell: set[Life] = set()  # those that have read all that was committed at their start
         self._loading: set[Life] = set()
         # By node, its epoch, broker and its epoch: up to where that one has read, and from where on it was leaving.
         self._read: dict[tuple[int, int, int, int], int] = {}

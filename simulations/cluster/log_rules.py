@@ -166,7 +166,7 @@ class LogRules:
         if self.levels and record.feature_level != now:
             self.counted["level_up" if record.feature_level > now else "level_down"] += 1
         self._levels_changed = True
-        if record.name == ELR:  # comes with the minimum that it needs, and forgets nobody (see FINDINGS)
+        if record.name == ELR:  # comes with the minimum that it needs, and removes no eligible replica (see FINDINGS)
             self._min_isr_changed.clear()
 
     def makes_topic(self, record: TopicRecord, offset: int) -> None:

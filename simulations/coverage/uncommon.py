@@ -105,8 +105,8 @@ def _split(rng: Random, plan: Plan) -> None:
 
 
 def _deaf(rng: Random, plan: Plan) -> None:
-    """The leader writes on and is not heard; it learns of the next epoch but not its leader, and therefore asks other
-    nodes.
+    """The leader writes on and its messages are lost; it learns of the next epoch but not its leader, and therefore
+    asks other nodes.
     """
     plan.faults += _often(rng, 900, lambda: isolated(rng, "leader", 400, 800, "out"))
     plan.faults += _often(rng, 100, lambda: Fault("hold", {"name": "Begin", "sender": 0, "for_ms": 500}))

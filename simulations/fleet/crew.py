@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
 Crew = Callable[[Sequence[Task]], Iterator[Row]]
-"""Has tasks done, and yields what comes of each, once."""
+"""Runs tasks, and yields the result of each, once."""
 
 
 def add_crew(parser: argparse.ArgumentParser) -> None:

@@ -83,7 +83,7 @@ def revision() -> str:
     """The commit of the code, if known: shortened, with a + if files differ from it."""
     try:
         told = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - the git of who asks
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - the git of the user
             cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError):

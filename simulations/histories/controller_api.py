@@ -69,7 +69,7 @@ def create(state: Topic | None, asked: Any, answer: Any) -> Any:
 
 
 def delete(state: Topic | None, asked: Any, answer: Any) -> Any:
-    # Ids are learned from creations that were answered: nobody asks by that of a lost one.
+    # Ids are learned from creations that were answered: no request has the id of a lost one.
     is_there = state is not None and asked[2] in (None, state.id)
     if answer not in (UNKNOWN, "ok" if is_there else "missing"):
         return REFUSED

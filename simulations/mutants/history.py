@@ -1,7 +1,7 @@
 """Bugs that projects once had, each with the mutants that put it into our code.
 
-Kafka's are named by the issue whose mend is in its history; who has found the others is said where they are listed:
-SandTable (PySyncObj, RaftOS, DaosRaft, Xraft), or the projects' own trackers. Bugs of voter changes have no mutant
+Kafka's are named by the issue whose fix is in its history; the sources of the others are the lists
+of SandTable (PySyncObj, RaftOS, DaosRaft, Xraft) and the projects' own trackers. Bugs of voter changes have no mutant
 yet: voters that change come with KIP-853.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """issue: where the project tells of it; told: what was wrong; mutants: ids, none where our code cannot have it yet."""
+    """issue: where the project describes it; told: what was wrong; mutants: ids, none where our code cannot have it yet."""
 
     issue: str
     told: str

@@ -1,4 +1,4 @@
-"""Mutants of replication: high watermark, divergence, what counts as held, who is answered."""
+"""Mutants of replication: high watermark, divergence, what counts as replicated, which requests are answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mutant is: a few words of a module's source replaced by others, and who should see it."""
+"""What a mutant is: a few words of a module's source replaced by others, and which check should detect it."""
 
 from __future__ import annotations
 

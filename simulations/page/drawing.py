@@ -26,7 +26,7 @@ MARKS = 146
 CLIENT_ROW = 11
 CLIENT_LANE = CLIENT_ROW * ROWS_MAX + 14
 OPEN_WIDTH = 40.0
-"""Of what was never answered: nobody knows how long it lasted."""
+"""The label of a request that was never answered: how long it took is unknown."""
 
 LABEL_EVERY = 1100
 WIDTH_MIN = 1200

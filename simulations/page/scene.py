@@ -56,7 +56,7 @@ class DiskOperation(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """A message. arrived: 0 if it was lost, or nobody accepted it."""
+    """A message. arrived: 0 if it was lost, or not accepted."""
 
     sent: int
     arrived: int
@@ -193,7 +193,7 @@ def _bands(lane: Lane, end: int) -> None:
 
 
 def _add_details(scene: Scene, details: Iterable[Entry]) -> None:
-    syncing: dict[int, list[tuple[int, int]]] = {}  # by node, the syncs of which nobody knows yet of what they are
+    syncing: dict[int, list[tuple[int, int]]] = {}  # by node, the syncs whose purpose is not known yet
     for entry in details:
         time, kind, node, *rest = entry
         if kind == RECORDS:
@@ -206,7 +206,7 @@ def _add_details(scene: Scene, details: Iterable[Entry]) -> None:
         operation, what, how = rest
         begin = end = time
         if operation == "sync":
-            # One of the flush thread is told of when it is over; one that the process itself waits for, as it begins.
+            # A sync of the flush thread is reported when it ends; one that the process itself awaits, when it begins.
             found = next((each for each in syncing.get(node, ()) if time in each), (time, time))
             syncing[node] = [each for each in syncing.get(node, ()) if each is not found]
             begin, end = found

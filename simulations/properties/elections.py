@@ -35,8 +35,8 @@ class Elections:
         self.votes_for: dict[tuple[int, int], set[int]] = {}  # by (epoch, candidate): the voters
         self._logs: dict[tuple[int, int], tuple[int, int]] = {}  # (node, connection): log when a vote was asked
         self._before: tuple[Any, ...] = ()
-        self._pre_votes: dict[int, set[int]] = {}  # node id: who granted the pre-votes of this Prospective
-        self._met_old: set[int] = set()  # nodes that were told by a peer that it speaks older versions
+        self._pre_votes: dict[int, set[int]] = {}  # node id: the voters that granted this Prospective's pre-votes
+        self._met_old: set[int] = set()  # nodes to which a peer said that it supports older versions only
         self._times: dict[int, int] = {}  # node id: how often it became Prospective
         self._asked_at: dict[tuple[int, int, int], int] = {}  # (node, life, request): the time in which it was sent
         self.performs = {do.SaveElection: self._saves, do.Send: self._sends}

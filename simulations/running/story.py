@@ -16,7 +16,7 @@ def story(entries: Iterable[Entry], fields: Mapping[str, tuple[str, ...]]) -> It
     """Lines of `seconds  node  what`. fields: by name of a message, the names of what it says."""
     for entry in entries:
         if entry[1] == ARRIVAL:
-            continue  # the step that takes it tells of it
+            continue  # the step that handles it prints it
         yield f"{entry[0] / 1_000_000:11.6f}  {_described(entry, fields)}"
 
 

@@ -166,7 +166,7 @@ class End:
         """The connection is broken: unread bytes are lost."""
         self.is_reset = True
         self.arrived.clear()
-        if self.is_reading or self.unsent:  # else it is noticed by who reads or writes next
+        if self.is_reading or self.unsent:  # else the next read or write notices it
             self.process.when_awake(self._tell_reset)
 
     def acknowledged(self) -> None:

@@ -80,7 +80,7 @@ def learn(node: Node, epoch: int, leader: int, now_ms: int, *, can_reach: bool) 
     found = leader != NOBODY and can_reach
     if epoch > node.epoch:
         return follower(node, epoch, leader, now_ms) if found else unattached(node, epoch, leader, now_ms)
-    # Who waits and knows its leader was not told before where that is.
+    # A replica that waits and knows its leader did not learn its endpoint before.
     if found and (node.leader == NOBODY or node.role == UNATTACHED):
         return follower(node, epoch, leader, now_ms)
     return node
@@ -209,7 +209,7 @@ def voter_election_timeout(node: Node, rules: Rules, now_ms: int) -> Node:
 
 
 def stand_alone(node: Node, rules: Rules, now_ms: int) -> Node:
-    """VoterElectionTimeout of a sole voter that starts: there is nobody to wait for."""
+    """VoterElectionTimeout of a sole voter that starts: there are no others to wait for."""
     name = "VoterElectionTimeout"
     need(rules.voters == (node.id,) and node.is_voter, name, "it is the only voter")
     need(node.role != CANDIDATE, name, "it does not stand yet")

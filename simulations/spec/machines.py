@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NODES = (1, 2, 3)
 NOBODY = 0
-"""Who asks on a connection on which no answer is waited for."""
+"""The sender of requests on a connection whose answers are not read."""
 
 CLUSTER = "exhausted-cluster-id"
 VOTERS = VoterSet([Voter(ReplicaKey(node), (Endpoint("CONTROLLER", f"node-{node}", 9093),), (0, 1)) for node in NODES])

@@ -183,7 +183,7 @@ class World:
         return self._step(state, message.receiver, event)
 
     def _copy(self, state: State, place: int) -> State:
-        """A request arrives also on another connection, whose answers nobody reads."""
+        """A request arrives also on another connection, whose answers are not read."""
         message = state.messages[place]
         state = state._replace(left=state.left._replace(copies=state.left.copies - 1))
         return self._step(state, message.receiver, ("request", NOBODY, message.form))

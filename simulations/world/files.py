@@ -59,7 +59,7 @@ class SimFiles:
         self._is_dead = True
         self.disk.locked -= self._locked
 
-    def open(self, path: str, *, create: bool = False, mode: int = 0o666) -> int:  # noqa: ARG002 - nobody else is on this disk
+    def open(self, path: str, *, create: bool = False, mode: int = 0o666) -> int:  # noqa: ARG002 - the disk has one user
         self._check()
         inode = self.disk.files.get(path)
         if inode is None:

@@ -171,9 +171,9 @@ def violations(seed: int) -> list[str]:
             found.append(f"{name} changed the metadata")
         if any(isinstance(effect, SetLogLevel) for effect in rig.others[effects:]):
             found.append(f"{name} changed the level of a logger")
-        found += [f"{name} was told {code.name}" for code in telling(answer)]
+        found += [f"{name} got {code.name}" for code in telling(answer)]
         if isinstance(request, DeleteTopicsRequest) and request.topics[0].name is None and answer.responses[0].name:
-            found.append("the name of a hidden topic was told")
+            found.append("the answer has the name of a hidden topic")
         if found:
             break
     return found
@@ -210,7 +210,7 @@ MUTANTS = {
         "controller.handlers.topic_deletion",
         "return self._all or allows(*self._asked, AclOperation.DELETE, AclResourceType.TOPIC, name)", "return True",
     ),
-    "whether there is a topic is told to everyone": (
+    "everyone learns whether a topic exists": (
         "controller.handlers.topic_deletion",
         "return self._all or allows(*self._asked, AclOperation.DESCRIBE, AclResourceType.TOPIC, name)", "return True",
     ),

@@ -117,7 +117,7 @@ def test_stock_broker_and_tools_over_mtls_through_failover_and_renewal(tmp_path:
         assert "LeaderId" in quorum(found, file)
         assert any("keystore_renewed" in node.said() for node in found.controllers.values())
 
-        # Who has no certificate is refused, with a reason on our end.
+        # A client without a certificate is refused, and our end logs the reason.
         soon = {"security.protocol": "SSL", "request.timeout.ms": "4000", "default.api.timeout.ms": "5000"}
         nobody = {key: value for key, value in stores(tmp_path, "admin").items() if "keystore" not in key}
         refused = stock.tool(

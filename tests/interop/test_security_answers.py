@@ -286,7 +286,7 @@ def test_requests_of_a_super_user_are_answered_alike(pair: Pair) -> None:
 
 
 def await_refusal(port: int) -> None:
-    """Whoever asks is refused once the ACLs are loaded."""
+    """Wait until requests are refused, which is when the ACLs are loaded."""
     eventually(lambda: ask(port, chosen(DescribeAclsRequest), 3).error_code == 31, "a refusal")
 
 

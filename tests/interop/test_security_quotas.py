@@ -1,6 +1,6 @@
 """Quotas: a stock controller and one of ours refuse the same mutations, and the same quotas (KIP-546, KIP-599).
 
-Rates are so low that no time of a test counts: who has overdrawn waits for hours.
+Rates are so low that the duration of a test does not count: a client over its quota waits for hours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 RATE = "controller_mutation_rate"
-# The wait of who is one partition in debt is 1,000 s at 0.001 a second.
+# A client that is one partition over its quota waits for 1,000 s at 0.001 a second.
 RATE_LOW = 0.001
 ROUGH_MS = 100_000
 

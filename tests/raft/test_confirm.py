@@ -80,11 +80,11 @@ def test_an_observer_confirms_nothing() -> None:
 
 def test_a_voter_with_another_directory_confirms_nothing() -> None:
     bench = active(epoch=2, voters=dynamic_voters(1, 2, 3))
-    stranger = {"connection": 50, "directory_id": b"x" * 16}
-    fetch(bench, 3, **stranger)
+    other_directory = {"connection": 50, "directory_id": b"x" * 16}
+    fetch(bench, 3, **other_directory)
     bench.tell(ConfirmLeadership(70))
 
-    assert confirmed(fetch(bench, 3, **stranger)) == []
+    assert confirmed(fetch(bench, 3, **other_directory)) == []
 
 
 def test_confirmations_requested_during_a_round_share_the_next() -> None:

@@ -176,7 +176,7 @@ def test_fetching_a_snapshot_does_not_change_the_progress_of_the_replica() -> No
 
 
 def downloading(recovered: Any = None, **options: Any) -> Bench:
-    """A follower of epoch 5 that was told of the snapshot."""
+    """A follower of epoch 5 that got the snapshot's id."""
     bench = follower(leader=2, epoch=5, recovered=recovered, **options)
     answer(bench, fetch_response(5, 2, snapshot_id=WANTED))
     return bench

@@ -64,11 +64,11 @@ def test_a_replica_of_the_voter_set_is_a_voter_and_any_other_an_observer() -> No
     state = leader_state(dynamic_voters(1, 2, 3))
 
     voter = state.replica(key(2), 300_000, 0)
-    stranger = state.replica(ReplicaKey(2, directory(9)), 300_000, 0)
+    unknown = state.replica(ReplicaKey(2, directory(9)), 300_000, 0)
     broker = state.replica(key(100), 300_000, 0)
 
     assert voter is state.voters[2]
-    assert state.observers == {ReplicaKey(2, directory(9)): stranger, key(100): broker}
+    assert state.observers == {ReplicaKey(2, directory(9)): unknown, key(100): broker}
 
 
 def test_observers_that_are_silent_for_the_session_are_forgotten() -> None:
@@ -165,11 +165,11 @@ def test_a_leader_that_does_not_vote_needs_a_majority_without_itself() -> None:
     assert (after_one, state.quorum_deadline_ms) == (NEVER, 3200)
 
 
-@pytest.mark.parametrize("stranger", [key(9), ReplicaKey(2, directory(9)), ReplicaKey(2)])
-def test_fetches_of_non_voters_do_not_count(stranger: ReplicaKey) -> None:
+@pytest.mark.parametrize("unknown", [key(9), ReplicaKey(2, directory(9)), ReplicaKey(2)])
+def test_fetches_of_non_voters_do_not_count(unknown: ReplicaKey) -> None:
     state = leader_state(dynamic_voters(1, 2, 3))
 
-    state.record_contact(stranger, 3000, now_ms=100)
+    state.record_contact(unknown, 3000, now_ms=100)
 
     assert state.quorum_deadline_ms == NEVER
 

@@ -89,7 +89,7 @@ def test_the_saved_version_follows_the_kraft_version_of_the_log() -> None:
     assert bench.first[0] == SaveElection(1, 0, None, None, 1, (1, 2))
 
 
-# What the state machine is told of leaders
+# Changes of the leader, as the state machine sees them
 
 
 def test_the_state_machine_is_notified_once_of_each_epoch_and_leader() -> None:
@@ -147,7 +147,7 @@ def test_a_leader_that_restarts_is_not_notified_of_the_epoch_it_led() -> None:
     assert leader_changes(bench) == []
 
 
-# What it is told of the log
+# The log, as the state machine sees it
 
 
 def test_the_state_machine_starts_from_the_newest_snapshot_of_the_log() -> None:

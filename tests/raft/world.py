@@ -475,7 +475,7 @@ class World:
         assert replica.log.start <= replica.log.committed <= replica.log.end
         assert watermark <= replica.log.committed
         assert replica.notified_offset >= node.notified_offset, (
-            f"node {node.id} was told {node.notified_offset}, then {replica.notified_offset}"
+            f"node {node.id} was notified of {node.notified_offset}, then {replica.notified_offset}"
         )
         node.notified_offset = replica.notified_offset
         if isinstance(replica.role, Leader) and watermark > self.committed:
@@ -511,5 +511,5 @@ class World:
         _, asked = self.questions[confirmed.number]
         later = [epoch for epoch, since in self.elected.items() if epoch > confirmed.epoch and since < asked]
         assert later == [], (
-            f"{node.id} is told that it leads {confirmed.epoch}, and {later} were elected before it asked"
+            f"{node.id} got its leadership of {confirmed.epoch} confirmed, and {later} were elected before the request"
         )

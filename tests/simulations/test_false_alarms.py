@@ -22,7 +22,7 @@ from simulations.levels.table import load
         ("controller", 263),  # C18: no topic can be deleted, and nothing else is looked at
         ("controller", 10023),  # S24: a node whose disk has failed takes in nothing more
         ("controller", 856),  # C21: a dynamic config takes the place of a static one that means the same
-        ("controller", 329),  # C05: a clerk replaced what admin clients had set for all brokers
+        ("controller", 329),  # C05: a fuzz client replaced what admin clients had set for all brokers
     ],
 )
 def test_a_former_false_alarm_is_no_violation(level: str, seed: int) -> None:

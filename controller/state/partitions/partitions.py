@@ -167,7 +167,7 @@ class Partitions(Undoable):
         return self._of_kind(REASSIGNING)
 
     def counts(self) -> Counts:
-        """Figures for metrics, counted anew when partitions changed."""
+        """Figures for metrics, counted again when partitions changed."""
         if self._counted != self.version:
             self._counted = self.version
             self._counts = Counts(self.count, len(self.leaderless()), len(self.imbalanced()))

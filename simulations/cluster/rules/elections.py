@@ -40,7 +40,7 @@ LISTS = (
 
 @dataclass(slots=True)
 class Change:
-    """before: the image before the record; after: the image after the whole operation, which says who is active. lost:
+    """before: the image before the record; after: the image after the whole operation, for the active brokers. lost:
     brokers that register in it. by_broker: the broker whose report of its directories it is. properties: of the node's
     file, for min_isr. replicas_max: the number of replicas of partition 0 before the operation.
     """

@@ -96,7 +96,7 @@ def registered(case: Case) -> Read:
     wrong = _wrong_registration(case)
     may_be_taken = not wrong
     if known is not None and known.incarnation != bytes(request.incarnation_id):
-        wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)  # as long as the other one is heard of
+        wrong.add(Error.DUPLICATE_BROKER_REGISTRATION)  # as long as the other one sends heartbeats
     written = [each for each in of(case, RegisterBrokerRecord) if each.broker_id == request.broker_id]
     if written:
         case.same("whether it may register", may_be_taken, True)

@@ -229,7 +229,7 @@ def _not_called_off(found: Partition) -> set[int]:
     if not found.adding and not found.removing:
         return {Error.NO_REASSIGNMENT_IN_PROGRESS}
     if set(found.isr) <= set(found.adding):
-        return {Error.INVALID_REPLICA_ASSIGNMENT, Error.NONE}  # nobody who stays is in sync: where that is allowed
+        return {Error.INVALID_REPLICA_ASSIGNMENT, Error.NONE}  # none that stays is in sync: where that is allowed
     return set()
 
 

@@ -67,7 +67,7 @@ def test_an_error_response_can_be_encoded_in_every_version(key, version):
     ("key", "code", "text", "said"),
     [
         (57, Error.INVALID_REQUEST, "why", "why"),
-        # What an exception says beyond its code is told; what it does not, is not.
+        # An exception's message is in the answer, if it has one.
         (57, Error.INVALID_REQUEST, None, None),
         (57, Error.UNKNOWN_SERVER_ERROR, "a secret", None),
         (64, Error.BROKER_ID_NOT_REGISTERED, None, error_text(102)),

@@ -101,7 +101,7 @@ def any_record() -> st.SearchStrategy[tuple[Any, int]]:
     )
 
 
-# A failure is told as it is found: to shrink it takes minutes.
+# A failure is not shrunk: that takes minutes.
 @settings(phases=(Phase.explicit, Phase.generate))
 @given(st.lists(any_record(), min_size=1, max_size=12))
 def test_any_records_have_the_rows_of_the_scalar_decoder(values: list[tuple[Any, int]]) -> None:

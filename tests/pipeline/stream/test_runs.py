@@ -92,7 +92,7 @@ def test_several_incremental_runs_give_the_tables_of_one_run(
     for share in (0.3, 0.6, 1):
         log.write_bytes(data[: int(len(data) * share)])
         manifest = derived(spark, warehouse, str(tmp_path / "node"))
-        # Where the end is torn, that is told once.
+        # A torn end is reported once.
         assert running.ingest(spark, warehouse, manifest, {"path": str(tmp_path / "node")}, say=quiet) is manifest
 
     for name in PARTITION_TABLES:

@@ -103,7 +103,7 @@ def test_a_client_with_very_many_requests_does_not_delay_others(loop: Loop) -> N
 
             assert [correlation(await client.frame()) for _ in range(500)] == list(range(500))
             steps = [after - before for before, after in pairwise(counts)]
-            assert max(steps) <= 2 * TURN_REQUESTS  # what is taken from the loop, and what comes of reading
+            assert max(steps) <= 2 * TURN_REQUESTS  # the steps of the loop, and those of reading
             client.close()
 
     run_on(loop, test())

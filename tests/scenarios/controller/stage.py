@@ -1,4 +1,4 @@
-"""What the scenarios of the controller may do, and how they show what came of it.
+"""The commands of the controller's scenarios, and how their results are printed.
 
     cluster [elr] [level=30] [KEY=VALUE …]       a controller that leads; settings of `controller.interface.settings`
     register B [incarnation=1] [dirs=1] [rack=R] [previous=E]    a broker registers
@@ -7,7 +7,7 @@
     unregister B
     create TOPIC REPLICAS … [KEY=VALUE …]        replicas are like 0,1,2
     delete TOPIC
-    isr TOPIC-P MEMBERS [from=B] [recovered]     the leader tells who is in sync
+    isr TOPIC-P MEMBERS [from=B] [recovered]     the leader reports the ISR
     reassign TOPIC-P REPLICAS, cancel TOPIC-P, reassigning
     elect preferred|unclean TOPIC-P
     config TOPIC KEY=VALUE

@@ -102,7 +102,7 @@ WRONG = {
     "C06 a new partition has one in sync that leaves": [
         [changes(2, 1, in_controlled_shutdown=1)], [TopicRecord(name="u", topic_id=B), partition(topic=B)],
     ],
-    "C07 who was eligible by another minimum is so still": [
+    "C07 a replica stays eligible after the minimum changed": [
         [
             FeatureLevelRecord(name="metadata.version", feature_level=25), MIN_ISR,
             FeatureLevelRecord(name=ELR, feature_level=1),
@@ -116,7 +116,7 @@ WRONG = {
     "C09 one incarnation gets two epochs": [[registers(2, 8, fenced=False)]],
     "C10 a broker changes in a former epoch": [[change(isr=(1,)), registers(2, 9, B)], [changes(2, 1, fenced=1)]],
     "C11 a move ends before all are in sync": [MOVE, [change(replicas=(1, 2, 3), adding_replicas=())]],
-    "C11 a move that ends as it begins leaves who has not all": [[change(replicas=(3, 1), isr=(1,))]],
+    "C11 a reassignment that ends at once keeps replicas that are not in sync": [[change(replicas=(3, 1), isr=(1,))]],
     "C11 a move ends elsewhere": [MOVE, [change(replicas=(1,), isr=(1,), adding_replicas=())]],
     "C12 a block is given twice": [
         [ProducerIdsRecord(broker_id=1, next_producer_id=1000)],
@@ -125,7 +125,7 @@ WRONG = {
     "C13 a topic without partitions": [[TopicRecord(name="u", topic_id=B)]],
     "C13 a hole in the partitions": [[partition(index=2)]],
     "C13 configs of no topic": [[ConfigRecord(resource_type=2, resource_name="u", name="x", value="1")]],
-    "C14 who was not in sync leads": [[change(isr=(1,))], [change(leader=2)]],
+    "C14 a replica that was not in sync leads": [[change(isr=(1,))], [change(leader=2)]],
     "C15 a name is taken twice": [[TopicRecord(name="t", topic_id=B), partition(topic=B)]],
     "C15 an id comes back": [[RemoveTopicRecord(topic_id=A)], [TopicRecord(name="u", topic_id=A), partition()]],
     "C15 a partition of no topic": [[change(topic=B, isr=(1,))]],

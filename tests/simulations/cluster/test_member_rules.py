@@ -80,7 +80,7 @@ SOUND = {
         [change(isr=(2, 1), leader=1, leader_recovery_state=1)],
     ],
     "a broker is forgotten": [[change(isr=(1,)), UnregisterBrokerRecord(broker_id=2, broker_epoch=2)]],
-    "who leads after aborts": [OPEN, 2, [AbortTransactionRecord(reason=None), CONFIG]],
+    "a leader after aborts": [OPEN, 2, [AbortTransactionRecord(reason=None), CONFIG]],
 }  # fmt: skip
 
 WRONG = {

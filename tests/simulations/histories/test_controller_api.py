@@ -74,10 +74,10 @@ WRONG = {
         (("alter partition", 1, 0, 4), ("ok", 5)), (("alter partition", 1, 0, 4), ("ok", 5)),
     ],
     "a feature that was set is not": [(("set feature", "f", 2, "up"), "ok"), (("set feature", "f", 1, "up"), "ok")],
-    "a feature is told to be higher than it was set": [
+    "an answer has a higher feature level than was set": [
         (("set feature", "f", 2, "up"), "ok"), (("set feature", "f", 2, "up"), "was higher"),
     ],
-    "a broker is forgotten that was not there": [(("unregister", 1), "ok")],
+    "a broker that did not exist is unregistered": [(("unregister", 1), "ok")],
     "a broker is forgotten twice": [
         (("register", 1, "a"), 10), (("unregister", 1), "ok"), (("unregister", 1), "ok"),
     ],
