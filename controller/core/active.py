@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from controller.core.activation import activation_records
 from controller.core.apis import APIS
@@ -19,7 +19,14 @@ from records.errors import ApiError, Error
 if TYPE_CHECKING:
     from controller.core.controller import Controller
     from controller.interface.env import Env
-    from controller.interface.inputs import AppendRefused, HighWatermark, LeaderChanged, LeadershipConfirmed, ShutDown
+    from controller.interface.inputs import (
+        AppendRefused,
+        HighWatermark,
+        LeaderChanged,
+        LeadershipConfirmed,
+        RequestContext,
+        ShutDown,
+    )
     from controller.state.state import State
 
 
@@ -86,11 +93,19 @@ def renounce(controller: Controller, reason: str) -> None:
     controller.snapshots.lost()
     error = ApiError(Error.NOT_CONTROLLER, wrong_controller_text(-1))
     for context, request in controller.waiting.clear():
-        if is_for_any(controller, APIS[context.api_key], context, request):
-            # A standby answers these from its committed state.
+        if is_for_standby(controller, context, request):
             serve(controller, context, request)
         else:
             controller.answer(context, refused(request, error, context.version))
+
+
+def is_for_standby(controller: Controller, context: RequestContext, request: Any) -> bool:
+    """Whether `serve` has another answer than NOT_CONTROLLER: from the committed state, or why it cannot decide."""
+    try:
+        return is_for_any(controller, APIS[context.api_key], context, request)
+    except ApiError:
+        # The authorizer failed; `serve` answers with its error.
+        return True
 
 
 def on_append_refused(controller: Controller, event: AppendRefused) -> None:

@@ -121,6 +121,21 @@ def test_authorization_is_the_first_check_also_on_a_standby() -> None:
     assert rig.ask(default_of(APIS[62].request), principal=ROOT).error_code == Error.NOT_CONTROLLER
 
 
+def test_a_refusal_that_waits_while_leadership_is_lost_is_answered_when_the_authorizer_fails() -> None:
+    """The name is that of every user, for which StandardAuthorizer fails."""
+    rig = secured(auto=False).lead()
+    rig.commit()
+    rig.confirms = False
+    resource = AlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="foo", configs=())
+    request = AlterConfigsRequest(resources=(resource,), validate_only=False)
+    waiting = rig.send(request, principal=Principal("User", "*"))
+    assert waiting not in rig.replies
+
+    rig.follow()
+
+    assert [response.error_code for response in rig.replies[waiting].responses] == [Error.UNKNOWN_SERVER_ERROR]
+
+
 def test_describe_cluster_checks_metadata_version_before_authorization() -> None:
     assert secured(metadata_version=14).lead().ask(DESCRIBE_CLUSTER, principal=ANN).error_code == 35
     assert secured(metadata_version=15).lead().ask(DESCRIBE_CLUSTER, principal=ANN).error_code == DENIED
