@@ -68,7 +68,7 @@ def test_a_request_may_overdraw_the_bucket_and_the_next_is_refused_until_it_is_f
 
 
 @pytest.mark.parametrize(("version", "code"), [(5, 0), (6, EXCEEDED)])
-def test_a_client_of_an_older_version_is_served_and_told_to_wait(version: int, code: int) -> None:
+def test_a_request_of_an_older_version_is_served_and_gets_a_throttle_time(version: int, code: int) -> None:
     rig = limited(1.0)
     create(rig, ("a", 15))
 
@@ -146,7 +146,7 @@ def test_the_wait_is_counted_from_the_refusal_to_the_answer() -> None:
     assert rig.replies[correlation].throttle_time_ms == 4700
 
 
-def test_others_have_buckets_of_their_own_and_without_a_quota_nobody_waits() -> None:
+def test_other_clients_have_their_own_buckets_and_without_a_quota_none_waits() -> None:
     rig = limited(1.0)
     create(rig, ("a", 15))
 

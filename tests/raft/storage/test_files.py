@@ -179,7 +179,7 @@ def test_a_directory_that_this_process_has_locked_is_refused(tmp_path: Path) -> 
     DirectoryLock(FILES, str(tmp_path)).release()
 
 
-def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another node stops, and removes the file, between our opening it and our locking it."""

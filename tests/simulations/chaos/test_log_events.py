@@ -59,7 +59,7 @@ def test_a_correct_election_is_no_violation(tmp_path: Path) -> None:
         ((ELECTED, [START, vote(1, 1)], IDLE), "S21:"),
     ],
 )  # fmt: skip
-def test_a_planted_breach_is_told(tmp_path: Path, said: Any, property_id: str) -> None:
+def test_a_planted_breach_is_reported(tmp_path: Path, said: Any, property_id: str) -> None:
     assert judged(tmp_path, *said) == [property_id]
 
 

@@ -78,7 +78,7 @@ def is_ended(connection: socket.socket) -> bool:
         return True
 
 
-def test_the_client_id_identifies_who_opened_a_connection() -> None:
+def test_the_client_id_identifies_the_node_that_opened_a_connection() -> None:
     found = [peer_of(head(client_id)) for client_id in ("raft-client-3", "raft-client-101", "admin", "")]
 
     assert found == [3, 101, OUTSIDE, OUTSIDE]

@@ -64,7 +64,7 @@ def other_snapshot(checks: LogChecks) -> None:
         (cut_below_committed, "S11"), (hole, "S12"), (epoch_of_the_log_falls, "S16"), (other_snapshot, "S17"),
     ],
 )  # fmt: skip
-def test_a_planted_breach_is_told(plant: Callable[[LogChecks], None], property_id: str) -> None:
+def test_a_planted_breach_is_reported(plant: Callable[[LogChecks], None], property_id: str) -> None:
     checks = LogChecks()
 
     plant(checks)

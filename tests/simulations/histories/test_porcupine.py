@@ -20,7 +20,7 @@ STRINGS = re.compile(r'\{:process (\d+), :type :(\w+), :f :(\w+), :key "(.*)", :
 
 
 @pytest.mark.parametrize("family", ["jepsen", "kv"])
-def test_every_public_history_is_judged_as_labelled(family):
+def test_every_public_history_gets_the_verdict_of_its_label(family):
     names = [name for name in LABELS if name.startswith(family)]
     read, model = {"jepsen": (jepsen, Register()), "kv": (strings, Strings())}[family]
 

@@ -37,7 +37,7 @@ def test_a_healthy_quorum_recovers() -> None:
     assert (phase.elected_ms, phase.committed_ms >= 0, phase.caught_up_ms >= 0) == (0, True, True)
 
 
-def test_a_quorum_that_elects_nobody_is_detected() -> None:
+def test_a_quorum_that_elects_no_leader_is_detected() -> None:
     run = lived(10, calm=ALL)
     cut(run, 1, 2, 3)
 
