@@ -8,7 +8,7 @@ import sys
 VERBS = {
     "start": (".start", "run one node from a controller.properties"),
     "container": (".container", "run one node in a container, configured by its environment"),
-    "status": (".status", "show the leader, and the offset and lag of each voter"),
+    "status": (".status", "show the leader and each voter; without a leader, each node's own view"),
     "wait": (".wait", "wait until a quorum has a leader and its voters have caught up"),
     "topic": (".topic", "alter partitions, replicas and configs of a topic"),
     "probe": (".probe", "ask this machine's node whether it is live, started or ready"),

@@ -6,6 +6,7 @@ import contextlib
 from typing import NamedTuple
 
 from controller.config.file import read_config
+from controller.config.values.addresses import parse_address
 from controller.config.values.definition import ConfigError
 from controller.config.values.listeners import host_and_port
 from controller.tools.connection import Connection
@@ -84,8 +85,33 @@ def addresses_of(options: argparse.Namespace) -> list[Address]:
     return [*config.voters.values()] or list(config.bootstrap_servers)
 
 
-def look(addresses: list[Address], client_id: str) -> View:
-    """Find the leader and ask it. Raises NoQuorum."""
+class Known(NamedTuple):
+    """What a configuration file says of a node: its id, and where its HTTP port may be."""
+
+    node_id: int
+    http: Address | None
+
+
+def known_nodes(options: argparse.Namespace) -> dict[Address, Known]:
+    """Address -> what the configuration says of the voter there; empty without one. Raises ConfigError, OSError.
+
+    The file has the HTTP port of its own node; a voter on another host probably uses the same port.
+    """
+    if options.config is None:
+        return {}
+    config = read_config(options.config)
+    http = parse_address(config.text("kraft.http.listener") or "")
+    own = config.voters.get(config.node_id)
+    found = {}
+    for node_id, address in config.voters.items():
+        is_other_host = own is not None and address[0] != own[0]
+        here = http if node_id == config.node_id else (address[0], http[1]) if http and is_other_host else None
+        found[address] = Known(node_id, here)
+    return found
+
+
+def look(addresses: list[Address], client_id: str, seconds: float = ASK_S) -> View:
+    """Find the leader and ask it. seconds: for the answer of each node. Raises NoQuorum."""
     said: dict[Address, str] = {}
     waiting = list(addresses)
     while waiting and len(said) < ADDRESSES_MAX:
@@ -93,7 +119,7 @@ def look(addresses: list[Address], client_id: str) -> View:
         if address in said:
             continue
         try:
-            with Connection(*address, client_id, seconds=ASK_S) as connection:
+            with Connection(*address, client_id, seconds=seconds) as connection:
                 found, cluster_id, others = _ask(connection)
         except (OSError, ApiError, DecodeError) as error:
             said[address] = str(error) or type(error).__name__
@@ -103,6 +129,21 @@ def look(addresses: list[Address], client_id: str) -> View:
         said[address] = found
         waiting += others[:ADDRESSES_MAX]
     raise NoQuorum("; ".join(f"{host}:{port}: {text}" for (host, port), text in said.items()))
+
+
+def look_in_parallel(addresses: list[Address], client_id: str, seconds: float) -> View:
+    """As `look`, with all addresses asked at the same time. Raises NoQuorum."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    said = []
+    with ThreadPoolExecutor(max(1, len(addresses))) as threads:
+        asked = [threads.submit(look, [address], client_id, seconds) for address in addresses]
+        for future in as_completed(asked):
+            try:
+                return future.result()
+            except NoQuorum as error:
+                said.append(str(error))
+    raise NoQuorum("; ".join(sorted(said)))
 
 
 def _ask(connection: Connection) -> tuple[View | str, str, list[Address]]:

@@ -1,4 +1,4 @@
-"""`kraftctl status`: the leader, and the offset and lag of each voter, as a table, as JSON, or one field."""
+"""`kraftctl status`: the leader and the offset and lag of each voter; without a leader, each node's own view."""
 
 from __future__ import annotations
 
@@ -7,33 +7,51 @@ import json
 import sys
 
 from controller.config.values.definition import ConfigError
-from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, look
+from controller.ctl.node_status import ASK_S, ask_all
+from controller.ctl.quorum import NoQuorum, add_quorum_options, addresses_of, known_nodes, look_in_parallel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from controller.ctl.node_status import NodeStatus
     from controller.ctl.quorum import Member, View
 
+# A voter that has not fetched from the leader for this time is missing.
+SILENT_MS = 10_000
 FIELDS = ("cluster", "leader", "epoch", "high_watermark")
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 0 if a leader answers; else 1, with one line on stderr."""
-    parser = argparse.ArgumentParser(prog="kraftctl status", description=__doc__)
+    """Exit code 0: a leader answers, and every voter fetches. 1: a voter does not, or the options are wrong.
+
+    2: there is no leader. With --field, 0 whenever a leader answers.
+    """
+    parser = argparse.ArgumentParser(
+        prog="kraftctl status",
+        description="The leader, and the offset and lag of each voter. Without a leader: each node's own role, epoch, "
+        "leader, log end and last error. Exit code 0: all voters fetch; 1: a voter does not; 2: there is no leader.",
+        epilog="examples:\n  kraftctl status --bootstrap-controller c1:9093,c2:9093,c3:9093\n"
+        "  kraftctl status -c /etc/kafka/controller.properties --json",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add_quorum_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--field", choices=(*FIELDS, "voters"), help="print only this value, for scripts")
     options = parser.parse_args(arguments)
     try:
-        view = look(addresses_of(options), "kraftctl-status")
+        addresses, known = addresses_of(options), known_nodes(options)
+        view = look_in_parallel(addresses, "kraftctl-status", ASK_S)
     except (ConfigError, OSError) as error:
         print(f"kraftctl status: {error}", file=sys.stderr)
         return 1
     except NoQuorum as error:
-        print(f"kraftctl status: no leader: {error}", file=sys.stderr)
-        return 1
+        if options.field:
+            print(f"kraftctl status: no leader: {error}", file=sys.stderr)
+        else:
+            _show_nodes(ask_all(addresses, known), as_json=options.json)
+        return 2
     said = as_json(view)
     if options.json:
         print(json.dumps(said))
@@ -43,7 +61,36 @@ def run(arguments: list[str]) -> int:
         print(said[options.field])
     else:
         print("\n".join(table(view)))
-    return 0
+    return 1 if not options.field and missing(view) else 0
+
+
+def missing(view: View) -> list[int]:
+    """The voters that have not fetched from the leader for 10 s, or never."""
+    now_ms = leader_now_ms(view)
+    others = [member for number, member in view.voters.items() if number != view.leader_id]
+    return [
+        member.id
+        for member in others
+        if member.last_fetch_ms < 0 or (now_ms >= 0 and now_ms - member.last_fetch_ms > SILENT_MS)
+    ]
+
+
+def _show_nodes(nodes: list[NodeStatus], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"leader": None, "nodes": [node._asdict() for node in nodes]}))
+        return
+    rows: list[tuple[str, ...]] = [("node", "address", "role", "epoch", "leader", "log end", "last error")]
+    for node in nodes:
+        lasts = "" if node.lasts_ms is None else f" (for {node.lasts_ms / 1000:.0f} s)"
+        cells = (node.node_id, node.address, node.role, node.epoch, node.leader_id, node.end_offset)
+        rows.append((*("-" if cell is None else str(cell) for cell in cells), f"{node.error or '-'}{lasts}"))
+    print("no leader; each node's own view:")
+    print("\n".join(_aligned(rows)))
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -85,7 +132,7 @@ def _since(now_ms: int, then_ms: int) -> int | None:
 
 def table(view: View) -> list[str]:
     """The view as text: one line for the quorum, then one for each replica."""
-    rows = [("node", "role", "log end", "lag", "last fetch", "directory")]
+    rows: list[tuple[str, ...]] = [("node", "role", "log end", "lag", "last fetch", "directory")]
     for kind in ("voters", "observers"):
         for replica in as_json(view)[kind]:
             ago = replica["fetched_ms_ago"]
@@ -99,15 +146,11 @@ def table(view: View) -> list[str]:
                     replica["directory"] or "-",
                 )
             )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     first = (
         f"cluster {view.cluster_id or '-'}: node {view.leader_id} leads epoch {view.epoch}, "
         f"high watermark {view.high_watermark}"
     )
-    return [
-        first,
-        *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
-    ]
+    return [first, *_aligned(rows)]
 
 
 def _text(value: int | None) -> str:

@@ -185,23 +185,30 @@ class Up:
 
     def _consequence(self, ended: Exit, was_leader: bool) -> str:
         """What the end of a node means for the quorum; after the end of the leader, measured from that moment."""
-        rest = [name for name in self._names if self._processes.pid(name)]
-        majority = len(self._names) // 2 + 1
-        if len(rest) < majority:
-            return f"{len(rest)} of {len(self._names)} voters run, and a majority of {majority} is needed: no commits"
-        if not was_leader:
-            leader = leader_of(self._last)
-            return f"node {leader} leads as before" if leader is not None else "no leader was known"
-        elected = self._await_leader(ended.time_s)
-        if elected is None:
-            return f"no new leader within {MEASURE_S:.0f} s"
-        return elected
+        if was_leader:
+            return self._await_leader(ended.time_s)
+        if not self._has_majority():
+            return self._without_majority()
+        leader = leader_of(self._last)
+        return f"node {leader} leads as before" if leader is not None else "no leader was known"
 
-    def _await_leader(self, since_s: float) -> str | None:
-        """Ask the nodes without pause until one leads and has committed; None after 60 s."""
+    def _running(self) -> int:
+        return sum(1 for name in self._names if self._processes.pid(name))
+
+    def _has_majority(self) -> bool:
+        return self._running() > len(self._names) // 2
+
+    def _without_majority(self) -> str:
+        majority = len(self._names) // 2 + 1
+        return f"{self._running()} of {len(self._names)} voters run, and a majority of {majority} is needed: no commits"
+
+    def _await_leader(self, since_s: float) -> str:
+        """Ask the nodes without pause until one leads and has committed, for 60 s or while a majority runs."""
         old_epoch = max((view.epoch for view in self._last.values()), default=0)
         leader_ms = None
         while time.perf_counter() < since_s + MEASURE_S:
+            if not self._has_majority():
+                return self._without_majority()
             for node, name in ((node, name) for name, node in self._names.items()):
                 view = self._views.ask(node) if self._processes.pid(name) else None
                 if view is None or view.role != "leader" or view.epoch <= old_epoch:
@@ -215,7 +222,7 @@ class Up:
                         f"after {now_ms:.0f} ms"
                     )
             time.sleep(MEASURE_TICK_S)
-        return None
+        return f"no new leader within {MEASURE_S:.0f} s"
 
 
 def _words(name: str) -> str:

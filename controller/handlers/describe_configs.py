@@ -108,6 +108,8 @@ def described(describer: Describer, resource: Any) -> DescribedResource:
     try:
         wanted = resource.configuration_keys
         entries = tuple(entry for entry in DESCRIBE[kind](describer, name) if not wanted or entry.name in wanted)
+        if wanted and kind is ResourceType.BROKER:
+            entries = tuple(_with_value(describer, entry) if entry.name in own.KEYS else entry for entry in entries)
     except ConfigError:
         # The stored configuration is not valid, so it cannot be described.
         code, text = Error.UNKNOWN_SERVER_ERROR, None
@@ -268,6 +270,23 @@ def _node(describer: Describer, name: str) -> Iterable[Entry]:
         return _all_nodes(describer)
     _check_own_id(describer.env, name, f"expected {describer.env.node_id} or empty string, but received {name}")
     return _this_node(describer)
+
+
+def _with_value(describer: Describer, entry: Entry) -> Entry:
+    """A `kraft.*` key that a request names: with its value, which no stock client asks for."""
+    key = own.KEYS.keys[entry.name]
+    if key.type is Type.PASSWORD:
+        return entry
+    return Entry(
+        name=entry.name,
+        value=value_text(describer.dynamic.config.values[entry.name]),
+        read_only=entry.read_only,
+        config_source=entry.config_source,
+        is_sensitive=False,
+        synonyms=(),
+        config_type=key.type,
+        documentation=None,
+    )
 
 
 def _all_nodes(describer: Describer) -> Iterable[Entry]:

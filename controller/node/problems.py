@@ -115,6 +115,9 @@ class Problems:
         fields["text"], fields["repeated"] = text, known.occurrences - count
         return True
 
+    def now_s(self) -> float:
+        return self._clock_s()
+
     def current(self) -> list[Problem]:
         """The problems that occurred in the last minute, the oldest first."""
         self._forget(self._clock_s())

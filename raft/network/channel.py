@@ -94,6 +94,7 @@ class Channel:
         self._failures = 0
         self._ready_at = 0.0
         self._last_reason = ""
+        self._failing_since_s = 0.0
         self._is_closed = False
 
     @property
@@ -210,7 +211,7 @@ class Channel:
     def _fail_connect(self, error: Exception) -> None:
         reason = str(error) or type(error).__name__
         if reason != self._last_reason:  # once, not at each of many attempts
-            self._last_reason = reason
+            self._last_reason, self._failing_since_s = reason, self._loop.time()
             self._note("connect_failed", {"peer": self._where(), "reason": reason})
         self._back_off()
         self._fail(Error.BROKER_NOT_AVAILABLE)
@@ -383,7 +384,7 @@ class Channel:
 
     def _fail_authentication(self, reason: str) -> None:
         if reason != self._last_reason:
-            self._last_reason = reason
+            self._last_reason, self._failing_since_s = reason, self._loop.time()
             self._note("authentication_failed", {"peer": self._where(), "reason": reason})
         link = self._link
         self._lose()
@@ -416,9 +417,9 @@ class Channel:
         write_pieces(self._link.transport, [size.to_bytes(4, "big") + header, *parts])
 
     @property
-    def failure(self) -> str:
-        """The address, and why it cannot be reached or refuses this node; empty when the last attempt succeeded."""
-        return f"{self._where()}: {self._last_reason}" if self._last_reason else ""
+    def failure(self) -> tuple[str, float] | None:
+        """The address and why it cannot be reached or refuses this node, and since when (s); None if connected."""
+        return (f"{self._where()}: {self._last_reason}", self._failing_since_s) if self._last_reason else None
 
     def _where(self) -> str:
         return "" if self._endpoint is None else address_text(self._endpoint.host, self._endpoint.port)

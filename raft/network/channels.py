@@ -51,9 +51,10 @@ class Channels:
             channel = self._channels[effect.peer] = self._make(effect.peer)
         channel.send(effect.number, effect.endpoint, effect.request)
 
-    def failures(self) -> dict[int, str]:
-        """Peer -> its address and why it cannot be reached, of the peers to which no connection can be made."""
-        return {peer: channel.failure for peer, channel in sorted(self._channels.items()) if channel.failure}
+    def failures(self) -> dict[int, tuple[str, float]]:
+        """Peer -> its address and why no connection can be made to it, and since when (s, of the loop's time)."""
+        found = {peer: channel.failure for peer, channel in sorted(self._channels.items())}
+        return {peer: failure for peer, failure in found.items() if failure is not None}
 
     def retain(self, peers: Container[int]) -> None:
         """Close the channels to all other peers; a later `send` opens a new one."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from controller.node.logs import Log
     from controller.node.node import Node
     from controller.server.http.answers import Asked
-    from controller.server.http.probes import Check
+    from controller.server.http.probes import Check, Shown
 
 METHODS = {"GET", "HEAD"}
 NEED_NO_NODE = {"/", "/livez"}
@@ -248,9 +248,9 @@ class HttpPort:
         view = quorum_view(self._read(), self._problems())
         return as_json(200, {**view, "config": config_view(self._config)})
 
-    def _problems(self) -> list[str]:
+    def _problems(self) -> list[Shown]:
         assert self._node is not None
-        return problems_of(self._node, [problem.text for problem in self._log.problems.current()])
+        return problems_of(self._node, self._log.problems)
 
     def _read(self) -> Reading:
         assert self._node is not None

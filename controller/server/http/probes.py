@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from controller.node.node import Node
+    from controller.node.problems import Problems
     from raft.replica import Replica
 
 # A node has caught up while it lacks no more than this number of committed records: a standby of a busy quorum is
@@ -45,13 +46,24 @@ def known_leader(replica: Replica) -> int | None:
     return replica.leader_id if isinstance(replica.role, Leader | Follower) else None
 
 
-def problems_of(node: Node, logged: Iterable[str]) -> list[str]:
-    """What stands between this node and its peers, in words. logged: those that the log keeps."""
-    failures = [f"cannot connect to node {peer} at {failure}" for peer, failure in node.channels.failures().items()]
-    return [*failures, *logged]
+class Shown(NamedTuple):
+    """A problem with a peer, in words, and for how long it has lasted."""
+
+    text: str
+    lasts_ms: int
 
 
-def ready(node: Node, now_ms: int, problems: Sequence[str] = ()) -> list[Check]:
+def problems_of(node: Node, logged: Problems) -> list[Shown]:
+    """What stands between this node and its peers. logged: those that the log keeps."""
+    now_s = node.loop.time()
+    found = [
+        Shown(f"cannot connect to node {peer} at {failure}", int((now_s - since_s) * 1000))
+        for peer, (failure, since_s) in node.channels.failures().items()
+    ]
+    return found + [Shown(problem.text, int((logged.now_s() - problem.since_s) * 1000)) for problem in logged.current()]
+
+
+def ready(node: Node, now_ms: int, problems: Sequence[Shown] = ()) -> list[Check]:
     """Whether this node serves: formatted, in contact with the quorum, caught up.
 
     problems: added to the reason when the node is not in contact with the quorum.
@@ -62,7 +74,7 @@ def ready(node: Node, now_ms: int, problems: Sequence[str] = ()) -> list[Check]:
     formatted = Check("formatted", True, f"cluster {env.cluster_id}, node {env.node_id}")
     joined = _joined(node, now_ms)
     if not joined.passed and problems:
-        joined = joined._replace(reason="; ".join([joined.reason, *problems[:PROBLEMS_MAX]]))
+        joined = joined._replace(reason="; ".join([joined.reason, *(shown.text for shown in problems[:PROBLEMS_MAX])]))
     return [formatted, joined, _caught_up(node)]
 
 

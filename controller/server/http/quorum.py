@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.config.node import NodeConfig
+    from controller.server.http.probes import Shown
     from controller.server.http.reading import Reading
     from controller.state.partitions.partitions import Rows
     from controller.state.tables.brokers import Broker
@@ -27,7 +28,7 @@ SHOWN_MAX = 100
 STATES = {10: "fenced", 20: "in controlled shutdown", 30: "active"}
 
 
-def quorum_view(reading: Reading, problems: Sequence[str] = ()) -> dict[str, Any]:
+def quorum_view(reading: Reading, problems: Sequence[Shown] = ()) -> dict[str, Any]:
     """The response of `/quorum`. Offsets are exclusive ends; times are in ms, `…_ago_ms` before now.
 
     problems: with peers, in words.
@@ -66,7 +67,7 @@ def quorum_view(reading: Reading, problems: Sequence[str] = ()) -> dict[str, Any
             {"check": check.name, "ok": check.passed, "reason": check.reason}
             for check in ready(reading.node, reading.now_ms, problems)
         ],
-        "problems": list(problems),
+        "problems": [{"text": shown.text, "lasts_ms": shown.lasts_ms} for shown in problems],
     }
 
 

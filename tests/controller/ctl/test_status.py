@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.ctl.main import main
-from tests.controller.server.processes import CLUSTER_ID, free_port, running
+from tests.controller.server.processes import CLUSTER_ID, free_port, free_ports_in_a_row, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,20 +71,51 @@ def test_field_prints_one_value(
     assert (code, capsys.readouterr().out) == (0, f"{value}\n")
 
 
-def test_without_a_leader_the_answer_of_each_address_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_leader_each_node_is_shown_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_port()
 
     codes = [
         main(["status", "--bootstrap-controller", f"127.0.0.1:{port}"]),
+        main(["status", "--bootstrap-controller", f"127.0.0.1:{port}", "--json"]),
         main(["wait", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0"]),
     ]
 
     said = capsys.readouterr()
-    assert (codes, said.out) == ([1, 1], "")
+    assert codes == [2, 2, 1]
+    first, header, row, found = said.out.splitlines()
+    assert first == "no leader; each node's own view:"
+    assert header.split() == ["node", "address", "role", "epoch", "leader", "log", "end", "last", "error"]
+    assert row.split(maxsplit=6) == ["-", f"127.0.0.1:{port}", "-", "-", "-", "-", "[Errno 111] Connection refused"]
+    assert json.loads(found)["nodes"][0]["error"] == "[Errno 111] Connection refused"
     assert said.err == (
-        f"kraftctl status: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
         f"kraftctl wait: timed out after 0 s: no leader: 127.0.0.1:{port}: [Errno 111] Connection refused\n"
     )
+
+
+def test_a_voter_without_a_majority_shows_its_own_view(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = free_ports_in_a_row(3)
+    voters = f"1@127.0.0.1:{first},2@127.0.0.1:{first + 1}"
+    listener = f"127.0.0.1:{first + 2}"
+    with running(tmp_path, first, controller_quorum_voters=voters, kraft_http_listener=listener):
+        code = main(["status", "-c", str(tmp_path / "controller.properties"), "--json"])
+
+    one, two = json.loads(capsys.readouterr().out)["nodes"]
+    assert code == 2
+    assert (one["node_id"], one["leader_id"], one["end_offset"]) == (1, None, 0)
+    assert one["role"] in {"unattached", "prospective", "prospective-voted", "candidate"}
+    assert "no leader is known" in one["error"]
+    assert two == {
+        "address": f"127.0.0.1:{first + 1}", "node_id": 2, "role": None, "epoch": None, "leader_id": None,
+        "end_offset": None, "error": "[Errno 111] Connection refused", "lasts_ms": None,
+    }  # fmt: skip
+
+
+def test_field_without_a_leader_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["status", "--bootstrap-controller", f"127.0.0.1:{free_port()}", "--field", "leader"])
+
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert said.err.startswith("kraftctl status: no leader: ")
 
 
 @pytest.mark.parametrize("given", ["", "somewhere", "h:1,", "h:x"])

@@ -150,6 +150,20 @@ def test_without_restarts_a_lost_majority_is_reported(tmp_path: Path, port: int)
         assert process.wait(60) == 1
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the process by /proc")
+def test_a_leader_and_a_follower_that_end_together_are_a_lost_majority(tmp_path: Path, port: int) -> None:
+    with up(tmp_path / "data", port, "--no-restart") as process:
+        leader = leader_of(process)
+        follower = leader % 3 + 1
+        pids = [process_of(tmp_path / "data" / f"node-{node}.properties") for node in (leader, follower)]
+
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+        next_line(process.stderr, f"node {leader} was killed by SIGKILL; 1 of 3 voters run")
+        next_line(process.stderr, f"node {follower} was killed by SIGKILL; 1 of 3 voters run")
+
+
 def test_one_node_is_a_quorum(tmp_path: Path, port: int) -> None:
     with up(tmp_path / "data", port, "--nodes", "1") as process:
         assert output_until_a_leader(process)[0] == f"127.0.0.1:{port}"

@@ -305,3 +305,14 @@ def test_an_operation_changes_a_key_of_the_node_as_it_is_described_after_that() 
     alter(found, BROKER, "1", ("num.io.threads", SET, "12"))
 
     assert entry(found, BROKER, "1", "num.io.threads")[1:5] == ["12", "DYNAMIC_BROKER_CONFIG", False, False]
+
+
+def test_a_key_of_our_own_has_its_value_only_when_it_is_named() -> None:
+    node = env({**FILE, "kraft.http.listener": "127.0.0.1:8080"})
+
+    (named,) = describe(first_state(), BROKER, "1", "kraft.http.listener", at=node).configs
+    found = {entry.name: entry for entry in describe(first_state(), BROKER, "1", at=node).configs}
+
+    assert (named.value, named.is_sensitive, named.read_only) == ("127.0.0.1:8080", False, True)
+    # As stock describes a key that it does not know.
+    assert (found["kraft.http.listener"].value, found["kraft.http.listener"].is_sensitive) == (None, True)

@@ -1,0 +1,137 @@
+"""Each node's own view of the quorum, for the time when no leader can be asked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import NamedTuple
+
+from controller.config.values.addresses import parse_address
+from controller.ctl.node_views import ANSWER_BYTES_MAX
+from controller.ctl.probe import ANYWHERE
+from controller.ctl.quorum import CONTROLLERS, describe_request
+from controller.tools.connection import Connection
+from records.errors import ApiError, error_name
+from records.messages.cluster import DescribeClusterRequest
+from records.messages.configs import DescribeConfigsRequest
+from records.wire import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from controller.ctl.quorum import Address, Known
+
+BROKER = 4
+HTTP_LISTENER = "kraft.http.listener"
+# Each node is asked on a thread of its own, so this is also about the time that all of them take.
+ASK_S = 0.9
+
+
+class NodeStatus(NamedTuple):
+    """What a node says of itself. None: unknown.
+
+    error: why it does not answer, or is not ready; lasts_ms: for how long.
+    """
+
+    address: str
+    node_id: int | None = None
+    role: str | None = None
+    epoch: int | None = None
+    leader_id: int | None = None
+    end_offset: int | None = None
+    error: str | None = None
+    lasts_ms: int | None = None
+
+
+def ask_all(addresses: list[Address], known: dict[Address, Known]) -> list[NodeStatus]:
+    """The status of each node, in the order of the addresses. known: from a configuration file."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max(1, len(addresses))) as threads:
+        return list(threads.map(lambda address: ask(address, known.get(address)), addresses))
+
+
+def ask(address: Address, known: Known | None = None) -> NodeStatus:
+    """The status of one node, from its Kafka listener and, where it has one, its HTTP port."""
+    host, port = address
+    status = NodeStatus(f"{host}:{port}", None if known is None else known.node_id)
+    http = None if known is None else known.http
+    try:
+        with Connection(host, port, "kraftctl-status", seconds=ASK_S) as connection:
+            status = _with_refusal(status, connection)
+            if http is None:
+                node_id = _node_id(connection, address) if status.node_id is None else status.node_id
+                status = status._replace(node_id=node_id)
+                http = None if node_id is None else _http_address(connection, node_id)
+    except (OSError, ApiError, DecodeError) as error:
+        # A node that has never seen a leader does not describe its configs in time.
+        if status.error is None:
+            return status._replace(error=str(error) or type(error).__name__)
+    if http is None:
+        return status
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        # A port on all addresses of the node is reached at the address that answered.
+        return _with_own_view(status, _quorum_view((host if http[0] in ANYWHERE else http[0], http[1])))
+    return status
+
+
+def _with_refusal(status: NodeStatus, connection: Connection) -> NodeStatus:
+    """With the error of DescribeQuorum, which only a leader serves."""
+    answer = connection.ask(describe_request())
+    partitions = answer.topics[0].partitions if answer.topics else ()
+    code = answer.error_code or (partitions[0].error_code if partitions else 0)
+    return status._replace(error=error_name(code) if code else None)
+
+
+def _node_id(connection: Connection, address: Address) -> int | None:
+    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
+    with contextlib.suppress(ApiError):
+        for node in connection.ask(request).brokers:
+            if (node.host, node.port) == address:
+                return int(node.broker_id)
+    return None
+
+
+def _http_address(connection: Connection, node_id: int) -> Address | None:
+    """The address of the node's HTTP port; None if it has none, or is a stock node."""
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=BROKER, resource_name=str(node_id), configuration_keys=(HTTP_LISTENER,)
+    )
+    with contextlib.suppress(ApiError):
+        for result in connection.ask(DescribeConfigsRequest(resources=(resource,))).results:
+            for entry in result.configs:
+                if entry.name == HTTP_LISTENER and entry.value:
+                    return parse_address(str(entry.value))
+    return None
+
+
+def _quorum_view(address: tuple[str, int]) -> dict[str, Any]:
+    """Raises OSError, ValueError."""
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(*address, timeout=ASK_S)
+    try:
+        connection.request("GET", "/quorum")
+        found = json.loads(connection.getresponse().read(ANSWER_BYTES_MAX))
+    except HTTPException as error:
+        raise OSError(repr(error)) from None
+    finally:
+        connection.close()
+    if not isinstance(found, dict):
+        raise TypeError("/quorum does not answer with an object")
+    return found
+
+
+def _with_own_view(status: NodeStatus, view: dict[str, Any]) -> NodeStatus:
+    """Raises LookupError, TypeError for a view of another form."""
+    failed = [check["reason"] for check in view["checks"] if not check["ok"]]
+    problems = view["problems"]
+    return status._replace(
+        role=view["node"]["role"],
+        epoch=view["quorum"]["epoch"],
+        leader_id=view["quorum"]["leader_id"],
+        end_offset=view["log"]["end_offset"],
+        error=failed[0] if failed else None,
+        lasts_ms=max((problem["lasts_ms"] for problem in problems), default=None),
+    )
