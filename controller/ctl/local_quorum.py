@@ -144,12 +144,12 @@ class LocalQuorum:
 
 
 class Processes:
-    """Named processes, each with its log file; the end of each is put into `exits` at once."""
+    """Named processes, each with its log file; the end of each is put into `exits` at once (None: a wake-up)."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self.exits: queue.SimpleQueue[Exit] = queue.SimpleQueue()
+        self.exits: queue.SimpleQueue[Exit | None] = queue.SimpleQueue()
 
     def log_of(self, name: str) -> Path:
         return self._directory / f"{name}.log"

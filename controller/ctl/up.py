@@ -66,20 +66,15 @@ def run(arguments: list[str]) -> int:
     except (OSError, PrepareFailed) as error:
         print(f"kraftctl up: {error}", file=sys.stderr)
         return 1
+    running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
     for number in (signal.SIGINT, signal.SIGTERM):
         # SIGINT too: a shell starts background jobs with SIGINT ignored, but `kill -INT` should still stop this one.
-        signal.signal(number, _interrupt)
-    running = Up(quorum, brokers, _screen(), restarts=not options.no_restart)
-    with contextlib.suppress(KeyboardInterrupt):
-        try:
-            return running.run()
-        finally:
-            running.stop()
-    return 0
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+        # The handler raises nothing: between the start of a process and its entry, an exception would leave it running.
+        signal.signal(number, running.request_stop)
+    try:
+        return running.run()
+    finally:
+        running.stop()
 
 
 def _brokers(quorum: LocalQuorum, count: int) -> StockBrokers | None:
@@ -114,16 +109,25 @@ class Up:
         # By process: when to start it again.
         self._restart_s: dict[str, float] = {}
         self._last: dict[int, NodeView] = {}
+        self._is_stopping = False
+
+    def request_stop(self, *_: object) -> None:
+        """End `run`; a signal handler."""
+        self._is_stopping = True
+        self._processes.exits.put(None)
 
     def run(self) -> int:
-        """Show the quorum until no node runs. Exit code 1."""
+        """Show the quorum until it shall stop, which is exit code 0, or no node runs, which is 1."""
         self._screen.begin(self._quorum, self._brokers)
         for name in self._names:
             self._start(name)
         with self._screen:
             while True:
                 with contextlib.suppress(queue.Empty):
-                    if not self._ended(self._processes.exits.get(timeout=TICK_S)):
+                    ended = self._processes.exits.get(timeout=TICK_S)
+                    if self._is_stopping:
+                        return 0
+                    if ended is not None and not self._ended(ended):
                         return 1
                     continue
                 self._start_due()
@@ -206,7 +210,7 @@ class Up:
         """Ask the nodes without pause until one leads and has committed, for 60 s or while a majority runs."""
         old_epoch = max((view.epoch for view in self._last.values()), default=0)
         leader_ms = None
-        while time.perf_counter() < since_s + MEASURE_S:
+        while time.perf_counter() < since_s + MEASURE_S and not self._is_stopping:
             if not self._has_majority():
                 return self._without_majority()
             for node, name in ((node, name) for name, node in self._names.items()):
@@ -222,7 +226,7 @@ class Up:
                         f"after {now_ms:.0f} ms"
                     )
             time.sleep(MEASURE_TICK_S)
-        return f"no new leader within {MEASURE_S:.0f} s"
+        return f"no new leader within {time.perf_counter() - since_s:.0f} s"
 
 
 def _words(name: str) -> str:
