@@ -35,10 +35,9 @@ def check_allowed(context: RequestContext, env: Env) -> None:
     raise ApiError(Error.TOPIC_DELETION_DISABLED)
 
 
-def idle(
-    _state: State, _context: RequestContext, request: DeleteTopicsRequest, _env: Env
-) -> DeleteTopicsResponse | None:
+def idle(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> DeleteTopicsResponse | None:
     """The response if the request names no valid topic; None for other requests."""
+    Rights(state, context, env)  # raises where the authorizer fails, as in stock
     names, ids, _, refused = sifted(request)
     return None if names or ids else DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(refused))
 
@@ -91,13 +90,14 @@ class Rights:
 
 def delete_topics(state: State, context: RequestContext, request: DeleteTopicsRequest, env: Env) -> Result:
     """DeleteTopics: by name or by id; all deletions are one batch."""
+    # First, as in stock: where the authorizer fails, so does the whole request.
+    rights = Rights(state, context, env)
     names, ids, repeated, results = sifted(request)
     if not names and not ids:
         return at_once(DeleteTopicsResponse(throttle_time_ms=0, responses=tuple(results)))
     changes = [state.topic_ids.changed_at(name) for name in names]
     changes += [state.topics.changed_at(topic_id) for topic_id in ids]
     found: dict[bytes, str] = {}
-    rights = Rights(state, context, env)
     for topic_id in ids:
         if topic_id not in state.topics:
             results.append(unknown(None, topic_id, Error.UNKNOWN_TOPIC_ID))

@@ -99,10 +99,12 @@ INCONSISTENT = re.compile(
     r"The manual partition assignment includes a partition with \d+ replica\(s\), but this is not consistent with "
     r"previous partitions, which have (\d+) replica\(s\)\."
 )
-# What stock says of itself when it fails: at min.insync.replicas that is no int, and at partitions of deleted topics.
+# What stock says of itself when it fails: at min.insync.replicas that is no int, at a broker in an ISR or ELR that is
+# no replica, and at partitions of deleted topics.
 NO_INT = re.compile(
     r"fault: \w+: event failed with (NumberFormatException|PeriodicControlTaskException) .*For input string", re.DOTALL
 )
+NO_REPLICA = re.compile(r"event failed with IllegalArgumentException .*Replica \d+ is not assigned to this partition")
 NO_TOPIC = re.compile(r"event failed with RuntimeException .*Topic ID .* existed in isrMembers, but not in", re.DOTALL)
 
 
@@ -122,9 +124,14 @@ def is_unknown_error(met: Met) -> bool:
         return is_unparsable_change(met)
     within = met.difference.within
     if met.asks(ALTER_REASSIGNMENTS) and len(within) == 3:
-        # One partition of the request: its topic is at fault.
-        return within[1]["name"] in met.before.unparsable
+        return is_hard_to_reassign(met, (within[1]["name"], within[2]["partitionIndex"]))
     return True
+
+
+def is_hard_to_reassign(met: Met, place: Place) -> bool:
+    """Whether stock fails at a partition: at its topic's min.insync.replicas, or at who is in its ELR."""
+    strangers = [(met.name(topic_id), index) for topic_id, index in met.before.with_strangers()]
+    return place[0] in met.before.unparsable or place in strangers
 
 
 def has_cause(met: Met) -> bool:
@@ -133,7 +140,9 @@ def has_cause(met: Met) -> bool:
         return True
     if met.asks(INCREMENTAL_ALTER) and is_odd_operation(met.body):
         return True
-    return met.asks(*LOOKING) and met.before.deleted
+    if met.asks(ALTER_REASSIGNMENTS) and met.before.with_strangers():
+        return True
+    return met.asks(*LOOKING) and bool(met.before.deleted or met.before.with_strangers())
 
 
 def is_odd_operation(body: dict[str, Any]) -> bool:
@@ -144,10 +153,10 @@ def is_odd_operation(body: dict[str, Any]) -> bool:
 
 
 def is_unparsable_change(met: Met) -> bool:
-    """Partitions that stock does not reassign, because it cannot read their min.insync.replicas; the answer says so."""
+    """Partitions that stock does not reassign; its answer says so."""
     if not met.asks(ALTER_REASSIGNMENTS) or not met.differ_in(CHANGE) or met.difference.stock:
         return False
-    return all(name in met.before.unparsable for name, _ in met.places())
+    return all(is_hard_to_reassign(met, place) for place in met.places())
 
 
 def is_failure(met: Met) -> bool:
@@ -159,6 +168,8 @@ def is_failure(met: Met) -> bool:
         return bool(met.before.unparsable) and (isinstance(met.command, Pass) or met.asks(*ELECTING))
     if met.asks(INCREMENTAL_ALTER):
         return is_odd_operation(met.body)
+    if NO_REPLICA.search(text):
+        return bool(met.before.with_strangers()) and met.asks(*LOOKING)
     return bool(NO_TOPIC.search(text)) and met.before.deleted and met.asks(*LOOKING)
 
 
@@ -406,6 +417,11 @@ def is_refused_entry(met: Met) -> bool:
     return within[-1]["errorCode"] == NOT_CONTROLLER
 
 
+def is_standby_lookup(met: Met) -> bool:
+    """DeleteTopics on a standby: stock looks topics up before it finds that it is none to ask."""
+    return met.asks(DELETE_TOPICS) and not met.before.is_active and met.where.startswith("DeleteTopics.")
+
+
 def is_fewer_apis(met: Met) -> bool:
     """APIs that ours does not serve are not announced."""
     if met.where != "ApiVersions.apiKeys (|entry)":
@@ -454,6 +470,8 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("bad-registration", True, is_bad_registration),
     # Stock closes the connection; ours refuses.
     Deliberate("unknown-acl-code", True, is_unknown_code),
+    # A standby refuses; stock's looks the topics up in what is committed.
+    Deliberate("delete-on-standby", False, is_standby_lookup),
     # Stock looks at the entries first, ours at whether it may serve the request.
     Deliberate("refused-acls-not-controller", False, is_refused_entry),
 )

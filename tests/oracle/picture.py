@@ -33,7 +33,7 @@ class Picture:
     topics: id by name. unparsable: topics whose min.insync.replicas is no int for Java. uncommitted: ids of topics that
     were created or deleted, and delegation tokens, by records that are not committed. cleared: the brokers that a
     ClearElrRecord took out of the ELR of a partition. deleted: whether a topic was ever deleted. is_crowded: whether a
-    session ends in this passing of time in which a periodic task is due too.
+    session ends in this passing of time in which a periodic task is due too. is_active: whether this node led.
     """
 
     topics: dict[str, str]
@@ -44,6 +44,15 @@ class Picture:
     cleared: dict[Place, frozenset[int]]
     deleted: bool
     is_crowded: bool
+    is_active: bool
+
+    def with_strangers(self) -> list[Place]:
+        """The partitions with a broker in their ISR or their ELR that is none of their replicas."""
+        return [
+            place
+            for place, partition in self.partitions.items()
+            if not set(partition.replicas).issuperset((*partition.isr, *partition.elr, *partition.last_known_elr))
+        ]
 
     def counts(self, name: str) -> set[int]:
         """The numbers of replicas that partitions of a topic have."""
@@ -82,6 +91,7 @@ class Past:
             dict(self.cleared),
             self.deleted,
             isinstance(command, Pass) and ours.is_crowded(command.ms),
+            ours.controller.is_active,
         )
 
     def follow(self, before: Picture, answer: Answer) -> None:

@@ -39,18 +39,18 @@ def listeners(world: World, host: str) -> list[dict[str, Any]]:
 
 
 def register(world: World) -> Command:
-    broker_id = world.pick(BROKERS) if world.chance(0.998) else -2
+    broker_id = world.pick(BROKERS)
     number = 1 if world.chance(0.6) else world.rng.randint(1, 3)
     count = world.pick((0, 1, 1, 1, 2, 2, 3)) if world.metadata_version < 17 else world.pick((1, 1, 2, 2, 3))
     if world.chance(0.03):
         count = 0
-    directories = [directory(abs(broker_id), index) for index in range(count)]
+    directories = [directory(broker_id, index) for index in range(count)]
     if world.chance(0.03):
         directories = [*directories, *(world.pick((directories[:1], [directory(0)], ["AAAAAAAAAAAAAAAAAAAAAA"])))]
     body = {
         "brokerId": broker_id,
         "clusterId": CLUSTER if world.chance(0.99) else "other",
-        "incarnationId": incarnation(abs(broker_id), number),
+        "incarnationId": incarnation(broker_id, number),
         "listeners": listeners(world, f"broker{broker_id}"),
         "features": features(world),
         "rack": world.pick(world.racks),

@@ -59,13 +59,6 @@ def snapshot(_world: World) -> Command:
     return Snapshot()
 
 
-def leadership(world: World) -> list[Command]:
-    """Another node leads and then this one again; what was being written meanwhile is lost, or it is not."""
-    if world.chance(0.5):
-        return [Lose(), Lead()]
-    return [Hold(True)]
-
-
 def release(world: World) -> list[Command]:
     """End a time in which nothing was committed: all is, or all is lost."""
     return [Hold(False)] if world.chance(0.5) else [Lose(), Lead()]

@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from controller.config.authorizer import STANDARD
-from tests.oracle.commands import Snapshot, Start
+from tests.oracle.commands import Hold, Lead, Lose, Snapshot, Start
 from tests.oracle.generate import brokers, cluster, configs, partitions, security, topics
 from tests.oracle.generate.world import World
 from tests.oracle.ours import supported
@@ -34,6 +34,8 @@ LEVELS = tuple(range(7, 31))
 NAMED_LEVELS = ("metadata.version", "eligible.leader.replicas.version", "kraft.version")
 # Those whose answers rest on what is committed in stock, and on the latest in ours.
 ON_COMMITTED = (security.renew_token, security.expire_token)
+# A node that does not lead is not restarted: that would make it lead.
+OF_LEADERS = (cluster.restart, cluster.passes)
 LENGTH = 120
 
 
@@ -77,6 +79,15 @@ def start_of(rng: Random) -> Start:
     return Start(tuple(properties.items()), tuple(levels), rng.randrange(1 << 31))
 
 
+def without_leadership(world: World, makers: list[Callable[[World], Command]], weights: list[int]) -> Iterator[Command]:
+    """Another node leads for a while; requests come all the same."""
+    yield Lose()
+    for make in world.rng.choices(makers, weights, k=world.pick((0, 0, 1, 3, 5))):
+        if make not in OF_LEADERS:
+            yield make(world)
+    yield Lead()
+
+
 def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable[[Ours], Iterator[Command]]:
     """The generator of one sequence's commands."""
 
@@ -100,10 +111,12 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
                 holding -= 1
                 if holding == 0:
                     yield from cluster.release(world)
-            elif rng.random() < 0.01:
-                commands = cluster.leadership(world)
-                holding = rng.randint(2, 8) if len(commands) == 1 else 0
-                yield from commands
+            elif rng.random() < 0.015:
+                if rng.random() < 0.5:
+                    holding = rng.randint(2, 8)
+                    yield Hold(True)
+                else:
+                    yield from without_leadership(world, makers, weights)
             make = rng.choices(makers, weights)[0]
             if holding and (make is cluster.restart or make in ON_COMMITTED):
                 continue

@@ -39,6 +39,7 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
     private int committed = 0;
     private int epoch = 0;
     private boolean leads = false;
+    private OptionalInt leader = OptionalInt.empty();
     private boolean held = false;
     /** How often the listener was called: the settling of the controller's queue looks whether it changed. */
     private long calls = 0;
@@ -75,8 +76,9 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
         log.add(Batch.control(endOffset, epoch, time.milliseconds(), 1, records));
         endOffset += 1;
         leads = true;
+        leader = OptionalInt.of(nodeId);
         release();
-        call().handleLeaderChange(new LeaderAndEpoch(OptionalInt.of(nodeId), epoch));
+        call().handleLeaderChange(leaderAndEpoch());
     }
 
     /** Another node leads: what is not committed is lost. */
@@ -87,13 +89,15 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
             endOffset = log.remove(log.size() - 1).baseOffset();
         }
         prepared.clear();
-        call().handleLeaderChange(new LeaderAndEpoch(OptionalInt.of(nodeId + 1), epoch));
+        leader = OptionalInt.of(nodeId + 1);
+        call().handleLeaderChange(leaderAndEpoch());
     }
 
     /** A new controller begins with what is committed. */
     synchronized void restart() {
         epoch += 1;
         leads = false;
+        leader = OptionalInt.empty();
         held = false;
         prepared.clear();
         while (log.size() > committed) {
@@ -142,7 +146,7 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
 
     @Override
     public synchronized LeaderAndEpoch leaderAndEpoch() {
-        return new LeaderAndEpoch(leads ? OptionalInt.of(nodeId) : OptionalInt.empty(), epoch);
+        return new LeaderAndEpoch(leader, epoch);
     }
 
     @Override
@@ -186,7 +190,8 @@ final class LocalLog implements RaftClient<ApiMessageAndVersion> {
             // A controller resigns when an event has failed in a way that it does not expect.
             notes.add("resigned");
             leads = false;
-            call().handleLeaderChange(new LeaderAndEpoch(OptionalInt.empty(), epoch));
+            leader = OptionalInt.empty();
+            call().handleLeaderChange(leaderAndEpoch());
         }
     }
 

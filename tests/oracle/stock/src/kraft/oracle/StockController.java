@@ -331,6 +331,7 @@ final class StockController implements AutoCloseable {
     List<ApiMessageAndVersion> restart(boolean fromSnapshot) throws Exception {
         MetadataImage current = fromSnapshot ? publish() : null;
         controller.close();
+        apis.close();
         config = newConfig();
         log.restart();
         begin();
