@@ -33,6 +33,17 @@ def update_features(world: World) -> Command:
     return world.request(57, 0, 2, body)
 
 
+def enable_elr(world: World) -> list[Command]:
+    """ELRs begin where nodes have a min.insync.replicas of their own, which goes."""
+    config = {"name": "min.insync.replicas", "value": "2"}
+    resources = [{"resourceType": 4, "resourceName": name, "configs": [config]} for name in ("0", "17")]
+    update = {"feature": "eligible.leader.replicas.version", "maxVersionLevel": 1}
+    return [
+        world.request(44, 1, 1, {"resources": resources}),
+        world.request(57, 1, 2, {"featureUpdates": [update], "timeoutMs": 1000}),
+    ]
+
+
 def describe_cluster(world: World) -> Command:
     body = {
         "includeClusterAuthorizedOperations": world.chance(0.2),

@@ -18,6 +18,8 @@ OPERATIONS = tuple(range(2, 16))
 HOSTS = ("*", "*", "*", "127.0.0.1", "10.0.0.1")
 USER_KEYS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 VALUES = (1.0, 1000.0, 1000.0000001, 0.5, 0.0, -1.0, 2.0**31, 2.0**63, 1e300, float("inf"), float("nan"))
+# None of them makes Java ask a name server.
+ADDRESSES = ("127.0.0.1", "localhost", None, "10.1", "::1", "[::1]", "4294967295", "1.2.3.4")
 MINUTE_MS = 60_000
 
 
@@ -125,7 +127,7 @@ def alter_quotas(world: World) -> Command:
 def quota_entry(world: World) -> dict[str, Any]:
     user = {"entityType": "user", "entityName": world.pick((*USERS, "admin", "ANONYMOUS", None))}
     client = {"entityType": "client-id", "entityName": world.pick(("oracle", "other", None))}
-    address = {"entityType": "ip", "entityName": world.pick(("127.0.0.1", "localhost", None))}
+    address = {"entityType": "ip", "entityName": world.pick(ADDRESSES)}
     entity = world.pick(([user], [user], [client], [user, client], [client, user], [address]))
     keys = USER_KEYS if address not in entity else ("connection_creation_rate",)
     if world.chance(0.08):

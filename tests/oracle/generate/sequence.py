@@ -26,7 +26,7 @@ WEIGHTS: tuple[tuple[int, Callable[[World], Command]], ...] = (
     (3, cluster.update_features), (1, cluster.describe_cluster), (1, cluster.api_versions), (6, cluster.passes),
     (1, cluster.restart), (1, cluster.snapshot),
     (3, security.create_acls), (1, security.delete_acls), (1, security.describe_acls), (2, security.alter_scram),
-    (2, security.alter_quotas), (1, security.create_token), (1, security.renew_token), (1, security.expire_token),
+    (2, security.alter_quotas), (2, security.create_token), (2, security.renew_token), (2, security.expire_token),
     (1, security.describe_unserved),
 )  # fmt: skip
 LEVELS = tuple(range(7, 31))
@@ -100,6 +100,8 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
         for _ in range(rng.randint(2, 7)):
             yield brokers.all_up(world)
         yield topics.create(world)
+        if rng.random() < 0.05:
+            yield from cluster.enable_elr(world)
         makers = [make for _, make in WEIGHTS]
         weights = [weight for weight, _ in WEIGHTS]
         # A sequence is mostly about a few APIs: that takes it deeper than a little of everything.
@@ -115,6 +117,9 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
                 if rng.random() < 0.5:
                     holding = rng.randint(2, 8)
                     yield Hold(True)
+                    if rng.random() < 0.2:
+                        yield cluster.update_features(world)
+                        yield cluster.api_versions(world)
                 else:
                     yield from without_leadership(world, makers, weights)
             make = rng.choices(makers, weights)[0]
