@@ -54,6 +54,25 @@ class ListenerValues:
         assert type(value) is int, key
         return value
 
+    def mechanism_value(self, mechanism: str, key: str) -> Value:
+        """The value of a key that may stand for one SASL mechanism only. Raises ConfigError."""
+        given = self.of_mechanism(mechanism, key)
+        if given is None:
+            return self.value(key)
+        definition = server.KEYS.get(key)
+        assert definition is not None, key
+        try:
+            return definition.parse(given)
+        except ConfigError as error:
+            full = self.mechanism_key(mechanism, key)
+            if definition.sensitive:
+                raise ConfigError(f"Invalid value for configuration {full}") from None
+            raise ConfigError(error.text.replace(key, full, 1)) from None
+
+    def mechanism_key(self, mechanism: str, key: str) -> str:
+        """The name of a key that stands for one SASL mechanism only."""
+        return f"{self.prefix}{mechanism.lower()}.{key}"
+
     def of_mechanism(self, mechanism: str, key: str) -> str | None:
         """The text of a key that stands for one SASL mechanism only, None where it is not given."""
-        return self.config.originals.get(f"{self.prefix}{mechanism.lower()}.{key}")
+        return self.config.originals.get(self.mechanism_key(mechanism, key))

@@ -4,6 +4,7 @@ refused.
 
 from __future__ import annotations
 
+from controller.config.bearer_checks import check_bearer_client, check_bearer_server, check_no_handlers
 from controller.config.jaas import Module, parse_jaas
 from controller.config.jaas_file import KEY as JAAS_FILE_KEY
 from controller.config.jaas_file import jaas_file, jaas_sections
@@ -21,11 +22,12 @@ SASL_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL")
 VERSIONS = ("TLSv1.2", "TLSv1.3")
 STORES = ("PEM", "JKS", "PKCS12")
 
-PLAIN = "PLAIN"
+PLAIN, GSSAPI, OAUTHBEARER = "PLAIN", "GSSAPI", "OAUTHBEARER"
 MODULES = {
     PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    OAUTHBEARER: "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
 }
 CONTROLLER_MECHANISM = "sasl.mechanism.controller.protocol"
 _CLASSES = ("ssl.engine.factory.class", "ssl.provider", "ssl.secure.random.implementation")
@@ -135,10 +137,14 @@ def check_sasl(values: ListenerValues) -> None:
     mechanisms = values.list("sasl.enabled.mechanisms")
     _require(bool(mechanisms), f"listener {values.name} has SASL and no mechanism: set sasl.enabled.mechanisms")
     for mechanism in mechanisms:
-        login_module(values, mechanism, "sasl.enabled.mechanisms")
+        module = login_module(values, mechanism, "sasl.enabled.mechanisms")
+        if mechanism == OAUTHBEARER:
+            check_bearer_server(values, module)
+        else:
+            check_no_handlers(values, mechanism)
         own = values.of_mechanism(mechanism, "connections.max.reauth.ms")
         if own is not None and parse_integer(own) is None:
-            key = f"{values.prefix}{mechanism.lower()}.connections.max.reauth.ms"
+            key = values.mechanism_key(mechanism, "connections.max.reauth.ms")
             raise ConfigError(f"Invalid value {own} for configuration {key}: Not a number of type LONG")
 
 
@@ -149,7 +155,7 @@ def login_module(values: ListenerValues, mechanism: str, key: str) -> Module:
             f"listener {values.name}: SASL mechanism {mechanism} is not served here, only {', '.join(MODULES)}; change "
             f"{values.shown(key)}"
         )
-    jaas_key = f"{values.prefix}{mechanism.lower()}.sasl.jaas.config"
+    jaas_key = values.mechanism_key(mechanism, "sasl.jaas.config")
     text = values.of_mechanism(mechanism, "sasl.jaas.config")
     if text is None:
         return _module_of_file(values, mechanism, jaas_key)
@@ -196,6 +202,9 @@ def client_login(config: NodeValues) -> tuple[str, Module]:
             f"{CONTROLLER_MECHANISM}={mechanism}: only {', '.join(MODULES)} are served here between controllers"
         )
     module = login_module(values, mechanism, CONTROLLER_MECHANISM)
+    if mechanism == OAUTHBEARER:
+        check_bearer_client(values, module)
+        return mechanism, module
     for option in ("username", "password"):
         if option not in module.options:
             raise ConfigError(

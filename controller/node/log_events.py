@@ -122,6 +122,10 @@ ROWS = (
           " new one is in use."),
     Event("security_file_refused", "raft.network", "ERROR", "A file of credentials, keys or a token has changed and is"
           " not usable; the previous one stays in use."),
+    Event("security_fetch_failed", "raft.network", "WARN", "The keys that sign bearer tokens, or this node's own token,"
+          " could not be fetched again; the present ones stay in use, and the attempt is repeated."),
+    Event("security_fetch_resumed", "raft.network", "INFO", "The keys or the token were fetched after attempts that"
+          " failed."),
     Event("request_received", "controller.requests", "DEBUG", "A request arrived: its API, version and client. Its"
           " content is never logged."),
     # The watch service.

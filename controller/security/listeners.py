@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.listener_values import ListenerValues
 from controller.config.principal_rules import PrincipalRules
 from controller.config.security_checks import (
+    OAUTHBEARER,
     PLAIN,
     SASL_PROTOCOLS,
     TLS_PROTOCOLS,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from controller.config.jaas import Module
     from controller.config.node import NodeConfig
+    from controller.security.bearer import Surroundings
     from controller.security.contexts import Contexts
+    from controller.security.refreshed import Refreshed
     from controller.state.state import State
     from raft.network.mechanisms import ClientMechanism, ServerMechanism
 
@@ -52,6 +55,7 @@ class Security:
         self._now, self._note, self._wall_ms = now, note, wall_ms
         self._credentials = Credentials(config, state, now, note)
         self._contexts: dict[str, Contexts] = {}
+        self._opened: list[Refreshed[Any]] = []
         self._listeners = {
             endpoint.name: self._listener(endpoint.name, endpoint.protocol) for endpoint in config.controller_listeners
         }
@@ -73,8 +77,13 @@ class Security:
         mechanism = None
         if protocol in SASL_PROTOCOLS:
             chosen, module = client_login(self._config)
-            mechanism = (chosen, client_mechanism(chosen, module))
+            mechanism = (chosen, self._client_mechanism(ListenerValues(self._config, name), chosen, module))
         return ClientSecurity(context, check, mechanism)
+
+    def close(self) -> None:
+        """End what fetches keys and tokens."""
+        for refreshed in self._opened:
+            refreshed.close()
 
     def _listener(self, name: str, protocol: str) -> ListenerSecurity | None:
         if protocol == "PLAINTEXT":
@@ -122,8 +131,27 @@ class Security:
         if name == PLAIN:
             passwords = plain_passwords(module)
             return lambda: PlainServer(passwords)
+        if name == OAUTHBEARER:
+            # Its libraries are imported where it is used.
+            from controller.security.bearer import bearer_server
+
+            return bearer_server(values, module, self._surroundings())
         assert name in HASHES
         return lambda: ScramServer(name, lambda user, is_token: self._credentials.find(name, user, is_token))
+
+    def _client_mechanism(
+        self, values: ListenerValues, name: str, module: Module
+    ) -> Callable[[], ClientMechanism]:  # fmt: skip
+        if name == OAUTHBEARER:
+            from controller.security.bearer import bearer_client
+
+            return bearer_client(values, module, self._surroundings())
+        return client_mechanism(name, module)
+
+    def _surroundings(self) -> Surroundings:
+        from controller.security.bearer import Surroundings
+
+        return Surroundings(self._now, self._wall_ms, self._note, self._opened)
 
 
 def plain_passwords(module: Module) -> Mapping[str, str]:
@@ -132,12 +160,13 @@ def plain_passwords(module: Module) -> Mapping[str, str]:
 
 
 def client_mechanism(name: str, module: Module) -> Callable[[], ClientMechanism]:
-    """What makes one exchange of a client."""
+    """What makes one exchange of a client that has a password."""
     user, password = module.options["username"], module.options["password"]
     if name == PLAIN:
         return lambda: PlainClient(user, password)
     salted: dict[tuple[bytes, int], bytes] = {}
-    return lambda: ScramClient(name, user, password, salted)
+    is_token = module.options.get("tokenauth", "").lower() == "true"
+    return lambda: ScramClient(name, user, password, salted, is_token=is_token)
 
 
 def reauth_ms(values: ListenerValues, mechanism: str) -> int:

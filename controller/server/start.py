@@ -249,11 +249,18 @@ async def serve(config: NodeConfig, log: Log) -> int:
     except (StorageError, OSError) as error:
         raise StartRefused(_one_line(error)) from None
     ended = asyncio.Event()
+
+    def note(name: str, fields: dict[str, Any]) -> None:
+        # Also called on the threads that fetch keys and tokens.
+        loop.call_soon_threadsafe(lambda: log(name, **fields))
+
     try:
         security = Security(
-            config, now=loop.time, note=lambda name, fields: log(name, **fields),
+            config, now=loop.time,
+            note=note,
             wall_ms=wall_ms, state=lambda: node.controller.state if hasattr(node, "controller") else None,
         )  # fmt: skip
+        own = security.client()
     except (ValueError, ConfigError) as error:
         identity.lock.release()
         raise StartRefused(_one_line(error)) from None
@@ -286,7 +293,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
             )
         build(
             node, config, identity, files=files, executor=executor, rng=rng,
-            endpoints=advertised(config, bound), server=server, security=security.client(),
+            endpoints=advertised(config, bound), server=server, security=own,
         )  # fmt: skip
     except (StorageError, ConfigError, OSError) as error:
         server.close()
@@ -317,6 +324,7 @@ async def serve(config: NodeConfig, log: Log) -> int:
         http.close()
     if grpc is not None:
         await grpc.close()
+    security.close()
     identity.lock.release()
     log("node_stopped")
     return 1 if node.failure is not None else 0

@@ -49,7 +49,7 @@ ORDER_FREE = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "so
 NOWHERE = (
     "controller.config.environment", "controller.config.file", "controller.node.authorizers",
     "controller.node.file_descriptors", "controller.node.plugins", "controller.rules.authorizer", "controller.security",
-    "raft.network.tls",
+    "raft.network.bearer", "raft.network.tls",
     "controller.node.log_events", "controller.node.logs", "controller.node.problems", "controller.server",
     "raft.storage.bootstrap", "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
