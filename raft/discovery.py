@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raft.config import Endpoint
+from raft.effects import Denied
 from raft.limits import EPOCH_MAX
 from raft.transitions import to_follower, to_unattached
 from raft.voters import endpoint_of
@@ -107,6 +108,17 @@ def take_answer(replica: Replica, peer: int, report: LeaderReport, now_ms: int) 
         replica.note("peer_has_other_key", peer=peer)
         return is_impatient  # it would answer the same again (a Java node asks again at once)
     return unexpected(replica, peer, error) if error == Error.INVALID_REQUEST else None
+
+
+def refused(replica: Replica, peer: int, error: int) -> bool:
+    """An error in place of the whole answer. Returns False, so that the replica backs off from the peer.
+
+    A peer that does not let this node take part ends it, as in stock: who is not allowed to vote or to fetch must not
+    look like a voter.
+    """
+    if error == Error.CLUSTER_AUTHORIZATION_FAILED:
+        replica.emit(Denied(peer))
+    return unexpected(replica, peer, error)
 
 
 def unexpected(replica: Replica, peer: int, error: int) -> bool:

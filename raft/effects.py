@@ -214,6 +214,13 @@ class Noted:
 
 
 @dataclass(slots=True)
+class Denied:
+    """A peer lets this node take no part in the quorum (CLUSTER_AUTHORIZATION_FAILED): as in stock, the node ends."""
+
+    peer: int
+
+
+@dataclass(slots=True)
 class ShutdownComplete:
     """The replica has handed over leadership, or had none: the node may stop."""
 
@@ -228,5 +235,6 @@ class VotersChanged:
 Effect = (
     Send | Reply | ReplyRecords | ReplySnapshot | SaveElection | Append | Truncate | ResetLog | SaveEpochs
     | AdvanceLogStart | DeleteSnapshot | WriteSnapshotPart | FreezeSnapshot | DropSnapshotPart | HighWatermark
-    | LoadSnapshot | LeaderChanged | ProposalRefused | LeadershipConfirmed | Noted | ShutdownComplete | VotersChanged
+    | LoadSnapshot | LeaderChanged | ProposalRefused | LeadershipConfirmed | Noted | ShutdownComplete | Denied
+    | VotersChanged
 )  # fmt: skip

@@ -13,7 +13,7 @@ from raft.checks import (
     refusal_of_voter_request,
 )  # fmt: skip
 from raft.config import METADATA_TOPIC, ReplicaKey
-from raft.discovery import learn, report_of, take_answer, unexpected
+from raft.discovery import learn, refused, report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Follower, Leader, Resigned
 from raft.voters import read_endpoints
@@ -152,7 +152,7 @@ def _take_answer(
     replica: Replica, peer: int, response: BeginQuorumEpochResponse | EndQuorumEpochResponse, now_ms: int
 ) -> bool:
     if response.error_code != Error.NONE:
-        return unexpected(replica, peer, response.error_code)
+        return refused(replica, peer, response.error_code)
     partition = only_partition(response.topics)
     if partition is None:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raft.config import SnapshotId
-from raft.discovery import report_of, take_answer, unexpected
+from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.fetch_snapshot import begin_download, download_request
 from raft.log_view import OFFSET_MAX, EpochEnd
 from raft.roles import Follower, Unattached
@@ -78,7 +78,7 @@ def _build(replica: Replica) -> FetchRequest:
 def on_response(replica: Replica, peer: int, _request: FetchRequest, response: FetchResponse, now_ms: int) -> bool:
     """The leader, or a node that may know it, answered. Returns whether the answer was a success."""
     if response.error_code != Error.NONE:
-        return unexpected(replica, peer, response.error_code)
+        return refused(replica, peer, response.error_code)
     data = _only_partition(response)
     if data is None:
         return False

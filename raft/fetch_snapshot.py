@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
 from raft.config import METADATA_TOPIC, ReplicaKey, SnapshotId
-from raft.discovery import report_of, take_answer, unexpected
+from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.effects import FreezeSnapshot, Reply, ReplySnapshot, WriteSnapshotPart
 from raft.fetch_request import quorum_timeout
 from raft.follower_state import Download
@@ -190,7 +190,7 @@ def on_failure(replica: Replica, peer: int, _request: FetchSnapshotRequest, erro
         return False
     if isinstance(role, Follower):
         drop_download(replica, role.state)
-    return unexpected(replica, peer, error)
+    return refused(replica, peer, error)
 
 
 def _take_part(replica: Replica, role: Follower, download: Download, data: Data) -> bool:

@@ -13,7 +13,7 @@ from raft.checks import (
     refusal_of_voter_request,
 )  # fmt: skip
 from raft.config import METADATA_TOPIC, ReplicaKey
-from raft.discovery import report_of, take_answer, unexpected
+from raft.discovery import refused, report_of, take_answer, unexpected
 from raft.effects import Reply
 from raft.roles import Candidate, Follower, Leader, Prospective, Role, Unattached
 from raft.tally import Tally
@@ -169,7 +169,7 @@ def on_failure(replica: Replica, peer: int, _request: VoteRequest, error: int, n
         replica.note("pre_vote_unsupported", voter_id=peer)
         to_candidate(replica, now_ms)
         return True
-    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
+    return error != Error.BROKER_NOT_AVAILABLE and refused(replica, peer, error)
 
 
 def _build(replica: Replica, role: Prospective | Candidate, voter: ReplicaKey) -> VoteRequest:

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from raft.network.requests import Incoming
 
 
+class NotAllowed(Exception):
+    """Another controller does not let this node take part in the quorum."""
+
+    def __init__(self, peer: int) -> None:
+        who = f"controller {peer}" if peer >= 0 else "one of controller.quorum.bootstrap.servers"
+        super().__init__(
+            f"{who} does not let this node take part in the quorum: add the principal of this node to "
+            "super.users there, or give it CLUSTER_ACTION on the cluster"
+        )
+
+
 class Admission:
     """Checks requests before they are served. log: takes lines of the audit log; reply: sends a response."""
 

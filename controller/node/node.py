@@ -13,7 +13,7 @@ from controller.core.apis import APIS, Kind
 from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
-from controller.node.admission import Admission
+from controller.node.admission import Admission, NotAllowed
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -125,6 +125,7 @@ class Node:
             raft_effects.ProposalRefused: self._on_refused,
             raft_effects.VotersChanged: self._keep_channels,
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
+            raft_effects.Denied: lambda effect: self.fail(NotAllowed(effect.peer)),
             raft_effects.Noted: lambda effect: self.log(effect.name, **effect.fields),
         }
         self._do_controller: dict[type, Callable[[Any], None]] = {

@@ -68,7 +68,9 @@ def confused(rng: Random, response: Any) -> Any:
     topics = "responses" if is_fetch else "topics"
     found = getattr(response, topics)
     if not found or rng.random() < 0.15:
-        return replace(response, error_code=error, **{topics: ()})
+        # Of the whole answer, the error of a voter set is that of a peer that lets this node take no part.
+        whole = Error.CLUSTER_AUTHORIZATION_FAILED if error == Error.INCONSISTENT_VOTER_SET else error
+        return replace(response, error_code=whole, **{topics: ()})
     part = found[0].partitions[0]
     makers: tuple[Callable[[], dict[str, Any]], ...] = (
         lambda: _refused(part, error),

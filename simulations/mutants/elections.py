@@ -240,4 +240,8 @@ MUTANTS = (
             "    is_handing_over = not isinstance(role, Unattached)",
         ),),
     ),
+    Mutant(
+        "X16", "a node goes on that a peer lets take no part", "progress", "KafkaRaftClient", ("L16",),
+        (Edit("raft.discovery", "        replica.emit(Denied(peer))", "        replica.note(\"denied\", peer=peer)"),),
+    ),
 )  # fmt: skip

@@ -34,7 +34,7 @@ PROPERTIES: dict[str, str] = {
     "S26": "DescribeQuorum has the progress of all replicas",
     "S27": "a leader's first record names the voters that elected it",
     "S28": "a node knows its stored snapshots",
-    "S29": "a node stops only by a fault of its disk",
+    "S29": "a node stops only by a fault of its disk, or when a peer denies it",
     "C01": "states equal a replay of the log",
     "C02": "a response is sent after its records are committed",
     "C03": "a response shows only committed records",
@@ -78,6 +78,6 @@ PROPERTIES: dict[str, str] = {
     "L13": "a leader notifies every voter",
     "L14": "failed requests are repeated after a pause",
     "L15": "a role sends its requests at once",
-    "L16": "a node without leadership to hand over shuts down at once",
+    "L16": "a node without leadership to hand over, or denied by a peer, ends at once",
     "ASSERT": "the product raises no exception",
 }

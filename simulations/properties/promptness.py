@@ -2,7 +2,7 @@
 effect at once.
 
 L15 (the requests of a new role do not wait for answers to the requests of the former), L16 (a node that shuts down and
-has no leadership to hand over ends), S24 LeaderHeard (by an answer).
+has no leadership to hand over ends, and one that a peer denies), S24 LeaderHeard (by an answer).
 """
 
 from __future__ import annotations
@@ -113,13 +113,17 @@ class Promptness:
         may_win = len(tally.granting) < self._ledger.majority <= len(tally.granting) + len(tally.unanswered)
         return list(tally.unanswered) if may_win and tally.held_until_ms is None else []
 
-    def _hears_answer(self, process: Process, event: Answered, _effects: list[Any]) -> None:
-        """A node that an answer informs of the leader of its epoch knows that leader."""
+    def _hears_answer(self, process: Process, event: Answered, effects: list[Any]) -> None:
+        """A node that an answer informs of the leader of its epoch knows that leader; one that is denied ends."""
         response = event.response
         number, sent_ms = self._sent[process.node.id].get(event.peer, (0, 0))
         waited_ms = process.clock.ms(self._world.now) - sent_ms
         if number != event.number or waited_ms >= process.replica.config.request_timeout_ms:
             return  # it was given up, or asked in a role that is over
+        if response.error_code == Error.CLUSTER_AUTHORIZATION_FAILED:
+            if not any(type(effect) is do.Denied for effect in effects):
+                raise Violation("L16", f"node {process.node.id} may take no part, says node {event.peer}, and goes on")
+            return
         if response.error_code != Error.NONE:
             return
         part = _partition(response)

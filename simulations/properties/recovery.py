@@ -15,6 +15,7 @@ from raft.inputs import Flushed, Saved, SnapshotStored, SnapshotTaken
 from raft.log_view import BOOTSTRAP
 from raft.storage.errors import DiskFailed
 from simulations.world.chains import EMPTY
+from simulations.world.process import PartDenied
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ class Recovery:
             raise Violation("S18", f"node {process.node.id} refuses to start, and its disk was not damaged: {error}")
 
     def failed(self, process: Process, error: Exception) -> None:
-        """A node stops only by an injected fault: an error of the disk, or damaged contents."""
+        """A node stops only by an injected fault: an error of the disk, damaged contents, or a peer that denies it."""
+        if isinstance(error, PartDenied):
+            return
         cause = error.error if isinstance(error, DiskFailed) else error.__cause__ or error
         is_told = isinstance(cause, OSError) and cause.errno in FAULTS
         if not is_told and process.node.id not in self._ledger.damaged:

@@ -58,6 +58,10 @@ def _probe_name(names: dict[type, str], prefix: str, cls: type) -> str:
     return found
 
 
+class PartDenied(Exception):
+    """A peer answered that this node may not take part in the quorum."""
+
+
 class Connection:
     """One TCP connection. id: the server's number for it, 0 before it was accepted. is_wanted: by the client; asked:
     the request that the server has not answered yet, taken at asked_at.
@@ -329,6 +333,9 @@ class Process:
     def _shutdown_complete(self, _effect: do.ShutdownComplete) -> None:
         self.world.after(0, self.when_awake, self._leave)
 
+    def _denied(self, effect: do.Denied) -> None:
+        self.node.failed(self, PartDenied(f"node {effect.peer} does not let it take part"))
+
     def _voters_changed(self, _effect: do.VotersChanged) -> None:
         """Channels follow the endpoints of each `Send`."""
 
@@ -412,6 +419,7 @@ class Process:
         do.LeadershipConfirmed: _confirmed,
         do.Noted: _noted,
         do.ShutdownComplete: _shutdown_complete,
+        do.Denied: _denied,
         do.VotersChanged: _voters_changed,
         **dict.fromkeys(
             (

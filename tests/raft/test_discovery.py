@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from raft.config import Endpoint
-from raft.discovery import LeaderReport, is_consistent, is_reachable, learn, report_of, take_answer, unexpected
+from raft.discovery import LeaderReport, is_consistent, is_reachable, learn, refused, report_of, take_answer, unexpected
+from raft.effects import Denied
 from raft.limits import EPOCH_MAX
 from raft.roles import Follower, Unattached
 from records.errors import Error
@@ -128,6 +129,16 @@ def test_the_shared_fields_of_an_answer_are_handled_before_the_rest(
     handled = take_answer(bench.replica, 2, report, bench.now)
 
     assert (handled, place(bench)) == (expected, after)
+
+
+@pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.UNKNOWN_SERVER_ERROR])
+def test_only_a_peer_that_lets_a_node_take_no_part_ends_it(error: Error) -> None:
+    bench = unattached()
+
+    is_success = refused(bench.replica, 2, error)
+
+    assert not is_success
+    assert (Denied(2) in bench.wait(1)) is (error == Error.CLUSTER_AUTHORIZATION_FAILED)
 
 
 def test_an_unexpected_error_is_noted_and_no_success() -> None:

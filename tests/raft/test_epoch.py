@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from raft.config import Endpoint, ReplicaKey
+from raft.effects import Denied
 from raft.epoch import wait_before_election
 from raft.inputs import Failed, Requested, Resign, Source
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
@@ -465,3 +466,12 @@ def test_a_candidate_follows_the_leader_of_its_own_epoch() -> None:
 
     assert (type(bench.role), bench.role.voted) == (Follower, key(1))
     assert not isinstance(bench.role, Candidate)
+
+
+def test_a_voter_that_lets_the_leader_take_no_part_ends_it() -> None:
+    bench = leader(epoch=5)
+    send = bench.last_send(BeginQuorumEpochRequest)
+
+    answer = BeginQuorumEpochResponse(error_code=Error.CLUSTER_AUTHORIZATION_FAILED, topics=())
+
+    assert Denied(send.peer) in bench.answer(send, answer)

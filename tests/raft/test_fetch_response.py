@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raft.config import Endpoint
-from raft.effects import Append, HighWatermark, SaveEpochs, Send, Truncate, VotersChanged
+from raft.effects import Append, Denied, HighWatermark, SaveEpochs, Send, Truncate, VotersChanged
 from raft.inputs import Answered, Failed, Flushed
 from raft.roles import Follower, Prospective, Unattached
 from raft.voters import voters_record
@@ -242,13 +242,22 @@ def test_after_an_error_of_the_leader_other_nodes_are_asked(error: Error) -> Non
 
 
 @pytest.mark.parametrize("error", [Error.CLUSTER_AUTHORIZATION_FAILED, Error.INCONSISTENT_CLUSTER_ID])
-def test_a_refused_fetch_does_not_stop_the_replica(error: Error) -> None:
+def test_only_a_refusal_for_lack_of_authorization_ends_the_replica(error: Error) -> None:
     bench = follower(leader=2, epoch=4)
 
-    answered(bench, FetchResponse(error_code=error, responses=()))
+    effects = answered(bench, FetchResponse(error_code=error, responses=()))
 
     assert isinstance(bench.role, Follower)
     assert "peer_answered_error" in bench.notes
+    assert (Denied(2) in effects) is (error == Error.CLUSTER_AUTHORIZATION_FAILED)
+
+
+def test_a_partition_that_is_denied_ends_no_replica() -> None:
+    bench = follower(leader=2, epoch=4)
+
+    effects = answered(bench, fetch_response(4, 2, error=Error.CLUSTER_AUTHORIZATION_FAILED))
+
+    assert not [effect for effect in effects if isinstance(effect, Denied)]
 
 
 def test_an_answer_for_another_topic_is_no_success() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raft.config import ReplicaKey
-from raft.effects import Reply, SaveElection
+from raft.effects import Denied, Reply, SaveElection
 from raft.follower_state import FollowerState
 from raft.inputs import Failed, Requested, Saved, Source
 from raft.leader_state import LeaderState
@@ -582,10 +582,12 @@ def test_a_voter_with_another_directory_id_is_asked_again_after_a_backoff() -> N
 def test_a_refusal_of_the_whole_request_is_noted(error: Error) -> None:
     bench = prospective(epoch=4)
 
-    bench.answer(bench.sends(kind=VoteRequest)[0], VoteResponse(error_code=error, topics=()))
+    asked = bench.sends(kind=VoteRequest)[0]
+    effects = bench.answer(asked, VoteResponse(error_code=error, topics=()))
 
     assert isinstance(bench.role, Prospective)
     assert bench.notes[-1] == "peer_answered_error"
+    assert (Denied(asked.peer) in effects) is (error == Error.CLUSTER_AUTHORIZATION_FAILED)
 
 
 def test_an_answer_of_another_kind_is_noted() -> None:

@@ -290,6 +290,9 @@ class Node:
     def do_shutdown_complete(self, effect: effects.ShutdownComplete) -> None:
         self.is_shut_down = True
 
+    def do_denied(self, effect: effects.Denied) -> None:
+        raise AssertionError(f"node {effect.peer} denies what it should allow")
+
     def do_voters_changed(self, effect: effects.VotersChanged) -> None:
         pass
 

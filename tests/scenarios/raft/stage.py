@@ -384,6 +384,9 @@ class Stage:
     def on_shutdown_complete(self, actor: Actor, effect: effects.ShutdownComplete) -> None:
         self.say(actor, "may leave")
 
+    def on_denied(self, actor: Actor, effect: effects.Denied) -> None:
+        self.say(actor, f"may take no part, says {effect.peer}")
+
     def on_voters_changed(self, actor: Actor, effect: effects.VotersChanged) -> None:
         self.say(actor, f"votes with {[voter.key.id for voter in effect.voters]}")
 
