@@ -19,6 +19,7 @@ TESTED_BY = {
     "raft.network.connection": "raft/network/test_server.py",
     "raft.network.handshakes": "raft/network/test_tls.py",
     "raft.network.link": "raft/network/test_channel.py",
+    "raft.network.sasl_login": "raft/network/test_sasl_gate.py",
     "raft.network.security": "raft/network/test_tls.py",
     "raft.network.versions": "raft/network/test_channel.py",
     "raft.storage.directory_lock": "raft/storage/test_files.py",

@@ -5,6 +5,7 @@ refused.
 from __future__ import annotations
 
 from controller.config.bearer_checks import check_bearer_client, check_bearer_server, check_no_handlers
+from controller.config.gss_checks import check_gss_client, check_gss_server
 from controller.config.jaas import Module, parse_jaas
 from controller.config.jaas_file import KEY as JAAS_FILE_KEY
 from controller.config.jaas_file import jaas_file, jaas_sections
@@ -28,6 +29,7 @@ MODULES = {
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
     OAUTHBEARER: "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
+    GSSAPI: "com.sun.security.auth.module.Krb5LoginModule",
 }
 CONTROLLER_MECHANISM = "sasl.mechanism.controller.protocol"
 _CLASSES = ("ssl.engine.factory.class", "ssl.provider", "ssl.secure.random.implementation")
@@ -142,6 +144,8 @@ def check_sasl(values: ListenerValues) -> None:
             check_bearer_server(values, module)
         else:
             check_no_handlers(values, mechanism)
+        if mechanism == GSSAPI:
+            check_gss_server(values, module)
         own = values.of_mechanism(mechanism, "connections.max.reauth.ms")
         if own is not None and parse_integer(own) is None:
             key = values.mechanism_key(mechanism, "connections.max.reauth.ms")
@@ -204,6 +208,9 @@ def client_login(config: NodeValues) -> tuple[str, Module]:
     module = login_module(values, mechanism, CONTROLLER_MECHANISM)
     if mechanism == OAUTHBEARER:
         check_bearer_client(values, module)
+        return mechanism, module
+    if mechanism == GSSAPI:
+        check_gss_client(values, module)
         return mechanism, module
     for option in ("username", "password"):
         if option not in module.options:

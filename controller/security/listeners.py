@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.config.listener_values import ListenerValues
 from controller.config.principal_rules import PrincipalRules
 from controller.config.security_checks import (
+    GSSAPI,
     OAUTHBEARER,
     PLAIN,
     SASL_PROTOCOLS,
@@ -136,6 +137,10 @@ class Security:
             from controller.security.bearer import bearer_server
 
             return bearer_server(values, module, self._surroundings())
+        if name == GSSAPI:
+            from controller.security.gss import gss_server
+
+            return gss_server(values, module)
         assert name in HASHES
         return lambda: ScramServer(name, lambda user, is_token: self._credentials.find(name, user, is_token))
 
@@ -146,6 +151,10 @@ class Security:
             from controller.security.bearer import bearer_client
 
             return bearer_client(values, module, self._surroundings())
+        if name == GSSAPI:
+            from controller.security.gss import gss_client
+
+            return gss_client(values, module)
         return client_mechanism(name, module)
 
     def _surroundings(self) -> Surroundings:

@@ -72,8 +72,11 @@ class BearerServer:
 class BearerClient:
     """OAUTHBEARER. token: the present one, raises SaslRefused; extensions: sent beside it (KIP-342)."""
 
+    blocks = False
+
     def __init__(self, token: Callable[[], str], extensions: Mapping[str, str]) -> None:
         self.is_complete = False
+        self.host = ""
         self._token = token
         self._extensions = extensions
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from raft.network.connection import address_text, write_pieces
 from raft.network.link import Link, open_tls_link
-from raft.network.mechanisms import SaslRefused
+from raft.network.sasl_login import SaslLogin
 from raft.network.versions import common_version, ranges_of
 from records.codec import decode_prefix, encode_parts
 from records.errors import Error
 from records.headers import ResponseHeader, request_header_version, response_header_version
-from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
 from records.registry import response_class
 from records.schema import schema_of
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from raft.config import Endpoint
-    from raft.network.mechanisms import ClientMechanism
     from raft.network.security import ClientSecurity
 
 BACKOFF_MS = 50  # reconnect.backoff.ms
@@ -87,7 +85,7 @@ class Channel:
         self._asked: Outgoing | None = None  # the caller's request
         self._asking: Outgoing | None = None  # a request of the channel itself: ApiVersions, or one of SASL
         self._security = security
-        self._exchange: ClientMechanism | None = None
+        self._login: SaslLogin | None = None
         self._reauth_at: float | None = None
         self._api_versions_version = schema_of(ApiVersionsRequest).versions[1]
         self._correlation_id = 0
@@ -100,7 +98,8 @@ class Channel:
     @property
     def is_ready(self) -> bool:
         """Whether a request could leave at once."""
-        return self._link is not None and self.versions is not None and self._asking is None
+        is_open = self._link is not None and self.versions is not None
+        return is_open and self._asking is None and self._login is None
 
     def send(self, number: int, endpoint: Endpoint, request: Any) -> None:
         """Send a request to the peer's current address. It replaces an earlier one that is unanswered."""
@@ -238,8 +237,7 @@ class Channel:
         link, self._link = self._link, None
         self.versions = None
         self._asking = None
-        self._exchange = None
-        self._reauth_at = None
+        self._leave_sasl()
         if link is not None:
             link.transport.abort()
 
@@ -249,8 +247,7 @@ class Channel:
         self._link = None
         self.versions = None
         self._asking = None
-        self._exchange = None
-        self._reauth_at = None
+        self._leave_sasl()
         self._fail(Error.BROKER_NOT_AVAILABLE)
 
     def _set_timer(self, wait_ms: float, action: Callable[[], None]) -> None:
@@ -285,7 +282,7 @@ class Channel:
 
     def _miss_versions(self) -> None:
         self._timer = None
-        what = "ApiVersions" if self._exchange is None else "SASL requests"
+        what = "ApiVersions" if self._login is None else "SASL requests"
         self.break_off(f"it does not answer {what} within {VERSIONS_MS_MAX} ms")
 
     def _take_own(self, asked: Outgoing, frame: bytes) -> None:
@@ -295,11 +292,8 @@ class Channel:
             self._take_versions(asked, frame)
             return
         assert asked.api_key is not None
-        answer = read_answer(response_class(asked.api_key), asked.version, frame)
-        try:
-            self._go_on_with_sasl(asked, answer)
-        except SaslRefused as error:
-            self._fail_authentication(str(error))
+        assert self._login is not None
+        self._login.answered(asked.request, read_answer(response_class(asked.api_key), asked.version, frame))
 
     def _take_versions(self, asked: Outgoing, frame: bytes) -> None:
         code = int.from_bytes(frame[4:6], "big", signed=True)
@@ -339,48 +333,26 @@ class Channel:
         assert self._security is not None
         assert self._security.mechanism is not None
         assert self.versions is not None
-        name, make = self._security.mechanism
-        self._exchange = make()
-        try:
-            for request in (SaslHandshakeRequest, SaslAuthenticateRequest):
-                common_version(request, self.versions)
-            self._ask(SaslHandshakeRequest(mechanism=name), common_version(SaslHandshakeRequest, self.versions))
-        except EncodeError:
-            self._fail_authentication("it serves no SASL: its listener's security protocol is another than ours")
+        assert self._endpoint is not None
+        self._login = SaslLogin(
+            self._loop, self._security.mechanism, self._endpoint.host, self.versions,
+            ask=self._ask, on_done=self._end_sasl, on_refused=self._fail_authentication,
+        )  # fmt: skip
+        self._login.begin()
 
-    def _go_on_with_sasl(self, asked: Outgoing, answer: Any) -> None:
-        """Send the next token. Raises SaslRefused."""
-        assert self._exchange is not None
-        assert self._security is not None
-        assert self._security.mechanism is not None
-        if isinstance(asked.request, SaslHandshakeRequest):
-            if answer.error_code:
-                raise SaslRefused(
-                    f"SASL mechanism {self._security.mechanism[0]} is refused with error {answer.error_code}; it has "
-                    f"{', '.join(answer.mechanisms) or 'none'}: compare sasl.mechanism.controller.protocol with its "
-                    "sasl.enabled.mechanisms"
-                )
-            token: bytes | None = self._exchange.first()
-        elif answer.error_code:
-            raise SaslRefused(
-                "it refuses the user or the password of our sasl.jaas.config: "
-                f"{answer.error_message or answer.error_code}"
-            )
-        else:
-            token = self._exchange.answer(answer.auth_bytes)
-        if token is not None:
-            assert self.versions is not None
-            version = common_version(SaslAuthenticateRequest, self.versions)
-            self._ask(SaslAuthenticateRequest(auth_bytes=token), version)
-            return
-        if not self._exchange.is_complete:
-            raise SaslRefused("it ended the exchange too early")
-        self._exchange = None
-        lifetime_ms = answer.session_lifetime_ms
+    def _end_sasl(self, lifetime_ms: int) -> None:
+        self._login = None
         # As stock's clients do: between 85 and 95 % of the session, each connection at another time.
         share = 0.85 + 0.10 * self._rng.random() if lifetime_ms > 0 else 0.0
         self._reauth_at = self._loop.time() + lifetime_ms * share / 1000 if lifetime_ms > 0 else None
         self._become_ready()
+
+    def _leave_sasl(self) -> None:
+        """The connection is gone."""
+        if self._login is not None:
+            self._login.cancel()
+        self._login = None
+        self._reauth_at = None
 
     def _fail_authentication(self, reason: str) -> None:
         if reason != self._last_reason:

@@ -71,9 +71,13 @@ class ServerMechanism(Protocol):
 
 
 class ClientMechanism(Protocol):
-    """One exchange on the client."""
+    """One exchange on the client. host: of the server, set before `first`; blocks: whether `first` and `answer` may
+    wait for others, so that they must not run on the loop's thread.
+    """
 
     is_complete: bool
+    host: str
+    blocks: bool
 
     def first(self) -> bytes:
         """The first token."""
@@ -119,8 +123,11 @@ class PlainServer:
 class PlainClient:
     """PLAIN."""
 
+    blocks = False
+
     def __init__(self, user: str, password: str) -> None:
         self.is_complete = False
+        self.host = ""
         self._user, self._password = user, password
 
     def first(self) -> bytes:
@@ -206,6 +213,8 @@ class ScramClient:
     whether user and password are the id and the HMAC of a delegation token.
     """
 
+    blocks = False
+
     def __init__(
         self,
         mechanism: str,
@@ -216,6 +225,7 @@ class ScramClient:
         is_token: bool = False,
     ) -> None:
         self.is_complete = False
+        self.host = ""
         self._hash = HASHES[mechanism]
         self._user = user.replace("=", "=3D").replace(",", "=2C")
         self._password = password.encode()

@@ -41,8 +41,8 @@ MUTANTS = (
     _row(
         "N06", "a lost connection is not reported to the waiting request", "channels", ("W05",),
         Edit(
-            CHANNEL, "        self._reauth_at = None\n        self._fail(Error.BROKER_NOT_AVAILABLE)\n",
-            "        self._reauth_at = None\n",
+            CHANNEL, "        self._leave_sasl()\n        self._fail(Error.BROKER_NOT_AVAILABLE)\n",
+            "        self._leave_sasl()\n",
         ),
     ),
     _row(

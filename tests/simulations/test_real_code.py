@@ -60,6 +60,7 @@ REPLACED = {
     "controller": (
         "raft.network.channel", "raft.network.channels", "raft.network.connection", "raft.network.framer",
         "raft.network.handshakes", "raft.network.link", "raft.network.mechanisms", "raft.network.sasl_gate",
+        "raft.network.sasl_login",
         "raft.network.security", "raft.network.server", "raft.network.versions",
     ),
     "node": (),
