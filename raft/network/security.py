@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from raft.network.mechanisms import ClientMechanism, ServerMechanism
 
 LIMIT_S = 60.0
+EVENTS_MAX = 100
 _KEPT = 1000
 
 
@@ -59,20 +60,28 @@ class ClientSecurity:
 
 
 class NoteLimit:
-    """Lets the same event through once a minute, so that a client that retries does not fill the log."""
+    """Lets the same event through once a minute, so that a client that retries does not fill the log; and no more than
+    EVENTS_MAX in a minute altogether, so that one that gives another name each time does not.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         """now: a clock, in s."""
         self._now = now
         self._seen: dict[tuple[str, ...], tuple[float, int]] = {}
+        self._began_at = now()
+        self._passed = 0  # since then
 
     def passes(self, *key: str) -> int | None:
-        """None to leave the event out, else how many were left out since the last."""
+        """None to leave the event out, else how many of the same were left out since the last."""
         now = self._now()
+        if now - self._began_at >= LIMIT_S:
+            self._began_at, self._passed = now, 0
         last = self._seen.get(key)
-        if last is not None and now - last[0] < LIMIT_S:
-            self._seen[key] = (last[0], last[1] + 1)
+        if (last is not None and now - last[0] < LIMIT_S) or self._passed >= EVENTS_MAX:
+            if last is not None:
+                self._seen[key] = (last[0], last[1] + 1)
             return None
+        self._passed += 1
         self._seen.pop(key, None)
         if len(self._seen) >= _KEPT:
             del self._seen[next(iter(self._seen))]

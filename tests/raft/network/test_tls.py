@@ -230,3 +230,12 @@ def test_an_event_is_written_once_a_minute_with_the_number_left_out(loop):
     now[0] = LIMIT_S
     assert limit.passes("a") == 2
     assert limit.passes("a") is None
+
+
+def test_no_more_than_a_hundred_events_are_written_in_a_minute(loop):
+    now = [0.0]
+    limit = NoteLimit(lambda: now[0])
+
+    assert sum(limit.passes("authentication_failed", f"user {number}") is not None for number in range(1000)) == 100
+    now[0] = LIMIT_S
+    assert limit.passes("authentication_failed", "user 0") == 0
