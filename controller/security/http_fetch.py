@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ssl
+import time
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
@@ -36,12 +38,15 @@ def fetch(
     body: bytes | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> bytes:
-    """What the URL answers to a GET, or to a POST where there is a body. Blocks. Raises FetchFailed."""
+    """What the URL answers to a GET, or to a POST where there is a body. Blocks. Raises FetchFailed.
+
+    timeout_s: for each step; the whole takes at most three times as long.
+    """
     opener = build_opener(ProxyHandler({}), _NoRedirects(), HTTPSHandler(context=context))
     request = Request(url, data=body, headers=dict(headers or {}))  # noqa: S310 - the scheme is http or https
     try:
         with opener.open(request, timeout=timeout_s) as response:
-            data: bytes = response.read(BYTES_MAX + 1)
+            data = _read(response, url, time.monotonic() + 3 * timeout_s)
     except HTTPError as error:
         error.close()
         raise FetchFailed(f"{url} answers with HTTP status {error.code}") from None
@@ -50,9 +55,21 @@ def fetch(
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise FetchFailed(f"{url} cannot be reached: {reason}") from None
-    if len(data) > BYTES_MAX:
-        raise FetchFailed(f"{url} answers with more than {BYTES_MAX} bytes")
+    except HTTPException as error:  # its text may hold what was answered
+        raise FetchFailed(f"{url} does not answer in HTTP: {type(error).__name__}") from None
     return data
+
+
+def _read(response: Any, url: str, deadline: float) -> bytes:
+    """The whole body. Raises FetchFailed."""
+    found = bytearray()
+    while part := response.read1(BYTES_MAX):
+        found += part
+        if len(found) > BYTES_MAX:
+            raise FetchFailed(f"{url} answers with more than {BYTES_MAX} bytes")
+        if time.monotonic() > deadline:
+            raise FetchFailed(f"{url} answers too slowly")
+    return bytes(found)
 
 
 def context_of(options: Mapping[str, str]) -> ssl.SSLContext:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
+import time
 from base64 import b64encode
+from typing import Self
 
 import pytest
 
@@ -89,3 +93,45 @@ def test_a_truststore_without_certificates_is_refused(tmp_path):
 
     with pytest.raises(StoreError, match="holds no certificates"):
         context_of({"ssl.truststore.type": "PEM", "ssl.truststore.location": str(path)})
+
+
+class Raw:
+    """A provider that sends bytes as they are, one after the other, until the client leaves; a context manager."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        self._parts = parts
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        self._thread.join(10)
+
+    def _serve(self) -> None:
+        connection, _ = self._socket.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.recv(10_000)
+            for part in self._parts:
+                connection.sendall(part)
+                time.sleep(0.02)
+
+
+@pytest.mark.parametrize("answer", [b"hush\r\n\r\n", b"HTTP/1.1 x hush\r\n\r\n", b""])
+def test_a_provider_that_speaks_no_http_is_named_and_not_shown(answer):
+    with Raw(answer) as provider, pytest.raises(FetchFailed) as error:
+        fetch(provider.url, None)
+
+    assert str(error.value).startswith(provider.url)
+    assert "hush" not in str(error.value)
+
+
+def test_a_provider_that_sends_byte_by_byte_is_left():
+    answer = b"HTTP/1.1 200 OK\r\n\r\n"
+
+    with Raw(answer, *[b"x"] * 500) as provider, pytest.raises(FetchFailed, match="answers too slowly"):
+        fetch(provider.url, None, timeout_s=0.1)
