@@ -28,11 +28,14 @@ def refusal(controller: Controller, api: Api, context: RequestContext, request: 
     try:
         if allows(controller.state, context, controller.env, needs, AclResourceType.CLUSTER, CLUSTER_NAME):
             return None
-        if api.check_level is not None:
-            api.check_level(controller.state)
         error = ApiError(Error.CLUSTER_AUTHORIZATION_FAILED, denied_text(context, needs))
     except ApiError as failed:
         error = failed
+    if api.check_level is not None:
+        try:
+            api.check_level(controller.state)
+        except ApiError as too_low:
+            error = too_low
     return refused(request, error, context.version)
 
 

@@ -370,13 +370,6 @@ def is_unequal_factor(met: Met) -> bool:
     return topic in unequal and all(found is None or int(found[1]) in counts for found in named)
 
 
-def is_due_at_once(met: Met) -> bool:
-    """A session and a periodic task that end in one passing of time: either may come first."""
-    if not isinstance(met.command, Pass) or not met.before.is_crowded or not met.differ_in(CHANGE, FENCING):
-        return False
-    return met.places() <= {(met.name(topic_id), index) for topic_id, index in met.before.partitions}
-
-
 def is_bad_registration(met: Met) -> bool:
     """A registration with a negative id, or a listener without a name, with that of another or an unknown protocol."""
     if not met.asks(REGISTRATION, REGISTER_CONTROLLER):
@@ -455,8 +448,6 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("refused-partitions-written", True, is_refused_and_written),
     # Kafka takes the factor of the first partition in a hash table, which depends on all writes since the last restart.
     Deliberate("unequal-replication-factor", True, is_unequal_factor),
-    # What the comparison does not decide: the order of a fencing and a periodic task that are due at one moment.
-    Deliberate("due-at-once", True, is_due_at_once),
     # In Kafka's image the configs of a deleted topic stay, and come back with a snapshot or a topic of that name.
     Deliberate("deleted-topic-configs", False, is_deleted_config),
     # Stock's snapshot loses the ELRs while their feature is off, so a restarted controller differs from the others.

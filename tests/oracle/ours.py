@@ -165,15 +165,6 @@ class Ours:
             self.now_ms += step_ms
             self.tick()
 
-    def is_crowded(self, ms: int) -> bool:
-        """Whether in a passing of so much time a session ends and a periodic task is due."""
-        sessions, tasks = self.controller.env.sessions, self.controller.tasks
-        if sessions is None or tasks is None:
-            return False
-        end_ms = self.now_ms + ms + AGAIN_MS * AGAIN_STEPS
-        due_ms = (sessions.next_expiry_ms(), tasks.next_due_ms())
-        return all(moment_ms is not None and moment_ms <= end_ms for moment_ms in due_ms)
-
     def due_in_ms(self) -> int | None:
         """How long it is until something is due; None where nothing ever is."""
         deadline_ms = deadline_ms_of(self.controller)

@@ -111,7 +111,7 @@ class Pair:
         self.stock.send(frame_of(start))
         apis: dict[int, tuple[int, int]] = {}
         past = Past()
-        pictures: list[Picture] = [past.picture(ours, start)]
+        pictures: list[Picture] = [past.picture(ours)]
         for command in in_pieces(ours, generate(ours)):
             body = b""
             number = len(sent)
@@ -121,7 +121,7 @@ class Pair:
                 except UNFIT:
                     continue
                 apis[number] = (command.api_key, command.version)
-            pictures.append(past.picture(ours, command))
+            pictures.append(past.picture(ours))
             self.stock.send(frame_of(command, number, body))
             if number % 16 == 0:
                 self.stock.flush()

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from records.frame import decode_record
 from records.metadata.topics import ClearElrRecord, RemoveTopicRecord
 from records.uuids import uuid_text
-from tests.oracle.commands import Pass
 
 if TYPE_CHECKING:
     from controller.state.partitions.partition import Partition
     from controller.state.tables.brokers import Broker
-    from tests.oracle.commands import Answer, Command
+    from tests.oracle.commands import Answer
     from tests.oracle.ours import Ours
 
     # The text of a topic's id, and the partition's number.
@@ -32,8 +31,8 @@ class Picture:
 
     topics: id by name. unparsable: topics whose min.insync.replicas is no int for Java. uncommitted: ids of topics that
     were created or deleted, and delegation tokens, by records that are not committed. cleared: the brokers that a
-    ClearElrRecord took out of the ELR of a partition. deleted: whether a topic was ever deleted. is_crowded: whether a
-    session ends in this passing of time in which a periodic task is due too. is_active: whether this node led.
+    ClearElrRecord took out of the ELR of a partition. deleted: whether a topic was ever deleted. is_active: whether
+    this node led.
     """
 
     topics: dict[str, str]
@@ -43,7 +42,6 @@ class Picture:
     uncommitted: frozenset[str]
     cleared: dict[Place, frozenset[int]]
     deleted: bool
-    is_crowded: bool
     is_active: bool
 
     def with_strangers(self) -> list[Place]:
@@ -73,7 +71,7 @@ class Past:
     _version: tuple[Any, ...] = ()
     _partitions: dict[Place, Partition] = field(default_factory=dict)
 
-    def picture(self, ours: Ours, command: Command) -> Picture:
+    def picture(self, ours: Ours) -> Picture:
         state = ours.state
         version = id(state), state.partitions.version, len(state.topics)
         if version != self._version:
@@ -90,7 +88,6 @@ class Past:
             frozenset(map(uuid_text, state.topics.log.uncommitted)) | frozenset(state.tokens.log.uncommitted),
             dict(self.cleared),
             self.deleted,
-            isinstance(command, Pass) and ours.is_crowded(command.ms),
             ours.controller.is_active,
         )
 

@@ -151,7 +151,7 @@ def test_before_the_acls_are_loaded_only_super_users_are_served() -> None:
     rig = secured()
     rig.controller.env.access.is_ready = False
 
-    answer = rig.ask(DESCRIBE_CLUSTER, principal=ANN)
+    answer = rig.ask(default_of(APIS[46].request), principal=ANN)
 
     assert answer.error_code == Error.UNKNOWN_SERVER_ERROR
     assert asked(rig, 52, ROOT) is None

@@ -15,6 +15,8 @@ ANY, MATCH, LITERAL, PREFIXED = 1, 2, 3, 4
 TOPIC, GROUP, CLUSTER, USER = 2, 3, 4, 7
 DENY, ALLOW = 2, 3
 OPERATIONS = tuple(range(2, 16))
+# READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS.
+OF_TOPICS = (3, 4, 5, 6, 7, 8, 10, 11)
 HOSTS = ("*", "*", "*", "127.0.0.1", "10.0.0.1")
 USER_KEYS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 VALUES = (1.0, 1000.0, 1000.0000001, 0.5, 0.0, -1.0, 2.0**31, 2.0**63, 1e300, float("inf"), float("nan"))
@@ -48,7 +50,7 @@ def create_acls(world: World) -> Command:
             "resourcePatternType": pattern,
             "principal": f"User:{world.pick((*USERS, '*'))}",
             "host": world.pick(HOSTS),
-            "operation": world.pick(OPERATIONS),
+            "operation": world.pick(OF_TOPICS if kind == TOPIC and world.chance(0.8) else OPERATIONS),
             "permissionType": ALLOW if world.chance(0.8) else DENY,
         }
         if world.chance(0.08):

@@ -100,6 +100,8 @@ def commands_of(rng: Random, start: Start, *, careful: bool = False) -> Callable
         for _ in range(rng.randint(2, 7)):
             yield brokers.all_up(world)
         yield topics.create(world)
+        for _ in range(4 if has_users else 0):
+            yield security.create_acls(world)
         if rng.random() < 0.05:
             yield from cluster.enable_elr(world)
         makers = [make for _, make in WEIGHTS]
