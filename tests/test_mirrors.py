@@ -17,7 +17,6 @@ NO_RULES = {
 TESTED_BY = {
     "raft.network.channels": "raft/network/test_channel.py",
     "raft.network.connection": "raft/network/test_server.py",
-    "raft.network.handshakes": "raft/network/test_tls.py",
     "raft.network.link": "raft/network/test_channel.py",
     "raft.network.sasl_login": "raft/network/test_sasl_gate.py",
     "raft.network.security": "raft/network/test_tls.py",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raft.inputs import Source
 from raft.network.connection import BufferedConnection, Connection, address_text
 from raft.network.framer import FRAME_BYTES_MAX
-from raft.network.handshakes import Handshakes
+from raft.network.handshakes import HANDSHAKE_S_MAX, Handshakes
 from raft.network.requests import BadRequest, Incoming, parse_request, response_frame, unsupported_api_versions
 from raft.network.sasl_gate import SaslGate
 from raft.network.security import NoteLimit
@@ -39,6 +39,8 @@ TURN_BYTES_MAX = 8 << 20
 
 CONNECTIONS_MAX = 1 << 20
 HANDSHAKES_MAX = 1024
+# How long SASL may take, from the connection on: a client that sends a byte now and then must not keep its place.
+AUTHENTICATION_S_MAX = 30.0
 BACKLOG = 1024
 
 
@@ -64,6 +66,8 @@ class Server:
         unsent_bytes_max: int = UNSENT_BYTES_MAX,
         connections_max: int = CONNECTIONS_MAX,
         backlog: int = BACKLOG,
+        handshake_s_max: float = HANDSHAKE_S_MAX,
+        authentication_s_max: float = AUTHENTICATION_S_MAX,
     ) -> None:
         self.connections: dict[int, Connection] = {}
         self.held_bytes = 0
@@ -84,7 +88,10 @@ class Server:
         self._servers: list[asyncio.AbstractServer] = []
         self._sweep: asyncio.TimerHandle | None = None
         self._handshakes_max = max(min(connections_max // 4, HANDSHAKES_MAX), 16)
-        self._handshakes = Handshakes(loop, self._handshakes_max, self._note_failed)
+        self._handshakes = Handshakes(loop, self._handshakes_max, self._note_failed, handshake_s_max)
+        self._authentication_s_max = authentication_s_max
+        # The connections on which SASL is not complete, by number, the oldest first.
+        self._unauthenticated: dict[int, asyncio.TimerHandle] = {}
         self._has_tls = False
         self._note_limit = NoteLimit(loop.time)
         # uvloop reads into fresh objects of the right size by itself.
@@ -183,7 +190,29 @@ class Server:
             )
         return connection
 
+    def _await_authentication(self, connection: Connection) -> None:
+        late = f"it is not authenticated within {self._authentication_s_max:g} s"
+        self._unauthenticated[connection.number] = self._loop.call_later(
+            self._authentication_s_max, self._end_unauthenticated, connection.number, late
+        )
+        if len(self._unauthenticated) > self._handshakes_max:
+            many = f"{self._handshakes_max} connections are not authenticated yet, and this one is the oldest of them"
+            self._end_unauthenticated(next(iter(self._unauthenticated)), many)
+
+    def _end_unauthenticated(self, number: int, reason: str) -> None:
+        self._forget_unauthenticated(number)
+        connection = self.connections.get(number)
+        if connection is not None:
+            self._note_unauthenticated(connection, reason)
+            connection.abort()
+
+    def _forget_unauthenticated(self, number: int) -> None:
+        timer = self._unauthenticated.pop(number, None)
+        if timer is not None:
+            timer.cancel()
+
     def _open_gate(self, connection: Connection, identity: Any) -> None:
+        self._forget_unauthenticated(connection.number)
         connection.identity = identity
         connection.limit_frames(self._request_bytes_max)
 
@@ -216,10 +245,14 @@ class Server:
 
     def _made(self, connection: Connection) -> None:
         self.connections[connection.number] = connection
+        if connection.gate is not None:
+            self._await_authentication(connection)
         if len(self.connections) > self._connections_max:
             # Connections in use are never idle for long: voters and brokers send a request every second or so.
             others = (one for one in self.connections.values() if one is not connection and not one.is_closing)
-            silent = min(others, key=lambda one: one.last_active, default=connection)
+            # A client that is not authenticated goes first, however busy it is.
+            waiting = self._unauthenticated
+            silent = min(others, key=lambda one: (one.number not in waiting, one.last_active), default=connection)
             silent.error = f"{len(self.connections)} connections are open, and this one was silent for longest"
             silent.abort()
 
@@ -228,6 +261,7 @@ class Server:
             fields = {"peer": connection.peer, "listener": connection.listener, "reason": connection.error}
             self._note("connection_refused", fields)
         self._stuck.pop(connection.number, None)
+        self._forget_unauthenticated(connection.number)
         if self.connections.pop(connection.number, None) is not None:
             self._on_disconnected(connection.number)
 

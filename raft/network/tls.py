@@ -70,7 +70,8 @@ class TlsConnection(asyncio.Protocol):
     schedule: calls the given function soon, once for each step of the handshake: a step takes a millisecond of CPU, and
     many must not run in one iteration of the loop. on_started: the connection was made; on_done: called once, with None
     when the handshake is complete, or with the reason when it failed. check: raises ValueError for a complete session
-    that is not allowed. note: takes the reason when TLS fails after the handshake.
+    that is not allowed. note: takes the reason when TLS fails after the handshake. on_held: takes the number of bytes
+    when some have come during the handshake. received: how many have.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class TlsConnection(asyncio.Protocol):
         on_done: Callable[[TlsConnection, str | None], None],
         check: Callable[[ssl.SSLObject], None] | None = None,
         note: Callable[[TlsConnection, str], None] | None = None,
+        on_held: Callable[[int], None] | None = None,
     ) -> None:
         self.is_open = False
         self._loop = loop
@@ -100,12 +102,14 @@ class TlsConnection(asyncio.Protocol):
         self._on_done = on_done
         self._check = check
         self._note = note
+        self._on_held = on_held
         self._raw: Any = None
-        self._received = 0
+        self.received = 0
         self._is_done = False  # on_done was called
         self._is_step_due = False
         self._is_closing = False
         self._is_read_paused = False
+        self._is_stuck = False  # the peer reads nothing of what was written
 
     # Called by the loop's transport.
 
@@ -122,18 +126,20 @@ class TlsConnection(asyncio.Protocol):
             self._incoming.write(data)
             self._read()
             return
-        if not self._received and data[0] not in {_HANDSHAKE, _ALERT}:
+        if not self.received and data[0] not in {_HANDSHAKE, _ALERT}:
             side = "the client" if self._server_side else "the server"
             self.fail(f"{side} does not speak TLS: set its security.protocol to SSL or SASL_SSL, or ours to PLAINTEXT")
             return
-        self._received += len(data)
-        if self._received > HANDSHAKE_BYTES_MAX:
+        self.received += len(data)
+        if self.received > HANDSHAKE_BYTES_MAX:
             self.fail(f"its handshake has more than {HANDSHAKE_BYTES_MAX} bytes")
             return
         self._incoming.write(data)
         if not self._is_step_due:
             self._is_step_due = True
             self._schedule(self._handshake)
+        if self._on_held is not None:
+            self._on_held(len(data))
 
     def eof_received(self) -> bool | None:
         return None  # the loop closes the transport; Kafka's own clients send no close_notify either
@@ -141,8 +147,16 @@ class TlsConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         if self._inner is not None:
             self._inner.pause_writing()
+        if self._server_side and not self.is_closing():
+            # TLS answers by itself, such as to key updates: a peer that reads no answers is not read from either.
+            self._is_stuck = True
+            self._raw.pause_reading()
 
     def resume_writing(self) -> None:
+        if self._is_stuck:
+            self._is_stuck = False
+            if not self._is_read_paused:
+                self.resume_reading()
         if self._inner is not None:
             self._inner.resume_writing()
 
@@ -215,7 +229,7 @@ class TlsConnection(asyncio.Protocol):
 
     def resume_reading(self) -> None:
         self._is_read_paused = False
-        if not self.is_closing():
+        if not (self._is_stuck or self.is_closing()):
             self._raw.resume_reading()
             self._loop.call_soon(self._read)
 
@@ -236,7 +250,7 @@ class TlsConnection(asyncio.Protocol):
     # Bytes.
 
     def _read(self) -> None:
-        while not (self._is_closing or self._is_read_paused):
+        while not (self._is_closing or self._is_read_paused or self._is_stuck):
             try:
                 data = self.session.read(READ_BYTES)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):

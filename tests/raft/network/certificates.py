@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import ssl
 import subprocess
@@ -66,3 +67,37 @@ def client_context(pem: Path | None = None, *, trusts: str = "ca") -> ssl.SSLCon
         context.load_cert_chain(pem)
     context.load_verify_locations(authority(trusts) / "ca.pem")
     return context
+
+
+@cache
+def certificate_with_nul(subject: str, *, names: str = "DNS:localhost,IP:127.0.0.1") -> Path:
+    """A certificate of the authority as `certificate`, with a NUL for each `!` in its names."""
+    path = certificate(subject, names=names)
+    key, _, pem = path.read_text().partition("-----BEGIN CERTIFICATE-----")
+    whole = ssl.PEM_cert_to_DER_cert("-----BEGIN CERTIFICATE-----" + pem)
+    _, signed, rest = _element(_element(whole)[1])
+    _, _, after = _element(rest)  # the algorithm
+    algorithm = rest[: len(rest) - len(after)]
+    # Not in the key, whose bytes are random.
+    body = re.sub(rb"([a-z]{5})!(\.?[a-z]{4})", lambda found: found[1] + b"\0" + found[2], _wrapped(0x30, signed))
+    part, signature = path.with_suffix(".tbs"), path.with_suffix(".sig")
+    part.write_bytes(body)
+    run("dgst", "-sha256", "-sign", str(authority() / "ca.key"), "-out", str(signature), str(part))
+    made = _wrapped(0x30, body + algorithm + _wrapped(3, b"\0" + signature.read_bytes()))
+    path.with_suffix(".nul.pem").write_text(key + ssl.DER_cert_to_PEM_cert(made))
+    return path.with_suffix(".nul.pem")
+
+
+def _element(data: bytes) -> tuple[int, bytes, bytes]:
+    """Tag and content of the first element, and what follows it."""
+    size, at = data[1], 2
+    if size & 0x80:
+        at = 2 + (size & 0x7F)
+        size = int.from_bytes(data[2:at], "big")
+    return data[0], data[at : at + size], data[at + size :]
+
+
+def _wrapped(tag: int, content: bytes) -> bytes:
+    size = len(content)
+    length = bytes([size]) if size < 0x80 else b"\x82" + size.to_bytes(2, "big")
+    return bytes([tag]) + length + content

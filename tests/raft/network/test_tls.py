@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from functools import partial
-from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,7 +11,6 @@ import pytest
 
 from raft.effects import Send
 from raft.inputs import Answered, Failed
-from raft.network import handshakes
 from raft.network.channels import Channels
 from raft.network.security import LIMIT_S, ClientSecurity, ListenerSecurity, NoteLimit
 from tests.raft.network.certificates import certificate, client_context, needs_openssl, server_context
@@ -151,42 +148,6 @@ def test_a_tls_client_on_a_plaintext_listener_gets_a_specific_log_line(loop):
             await until(lambda: serving.notes)
             asking.channels.close()
         assert "it speaks TLS, and this side does not" in serving.reasons[0]
-
-    run_on(loop, test())
-
-
-def test_stalled_handshakes_are_limited_in_number_and_time(loop, monkeypatch):
-    monkeypatch.setattr(handshakes, "HANDSHAKE_S_MAX", 0.3)
-
-    async def test():
-        async with Secured(security(), connections_max=64) as serving:
-            stalled = [await Bare.to(serving.port) for _ in range(40)]
-            for bare in stalled:
-                await bare.write(b"\x16")
-            await until(lambda: len(serving.server._handshakes) == 16)
-            asking = Asking(client())
-            assert isinstance(await asking.ask(serving), Answered)
-            asking.channels.close()
-            await until(lambda: len(serving.server._handshakes) == 0)
-            assert all([await bare.is_closed() for bare in stalled])
-        assert not serving.server.connections
-        assert len(serving.notes) <= 24 + 1  # the number under way differs in the text
-
-    run_on(loop, test())
-
-
-def test_one_handshake_step_runs_per_iteration_of_the_loop(loop):
-    async def test():
-        found = handshakes.Handshakes(asyncio.get_running_loop(), 10, lambda *_: None)
-        done: list[int] = []
-        for number in range(3):
-            found._schedule(partial(done.append, number))
-        counts = []
-        while len(done) < 3:
-            counts.append(len(done))
-            await asyncio.sleep(0)
-        assert max(after - before for before, after in pairwise(counts)) <= 1
-        assert done == [0, 1, 2]
 
     run_on(loop, test())
 
