@@ -10,6 +10,9 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+# The event of a request that is answered after its timeout.
+LATE = "late"
+
 
 @dataclass(frozen=True, slots=True)
 class Start:

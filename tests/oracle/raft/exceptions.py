@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.oracle.raft.commands import Append, Fail, Request, Respond
+from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,8 @@ END_QUORUM_EPOCH, FETCH_SNAPSHOT, UPDATE_RAFT_VOTER = 54, 59, 82
 class Met(NamedTuple):
     """A difference where it was met: after which command, and what both did then.
 
-    before: the commands before it. within_batch: whether a Fetch so far began within a batch.
+    before: the commands before it; events: what ours noted after these. within_batch: whether a Fetch so far began
+    within a batch.
     """
 
     start: Start
@@ -28,6 +29,7 @@ class Met(NamedTuple):
     ours: Answer
     stock: Answer
     before: tuple[Command, ...] = ()
+    events: tuple[str, ...] = ()
     within_batch: bool = False
 
     @property
@@ -60,7 +62,7 @@ def is_not_flushed(met: Met) -> bool:
     """The only voter answers a Fetch with what it has just appended, and counts that as committed before the flush."""
     return (
         met.where == "Fetch.responses[].partitions[].highWatermark"
-        and isinstance(met.command, Append)
+        and isinstance(met.command, Append | Pass)
         and met.difference.ours < met.difference.stock
     )
 
@@ -129,6 +131,23 @@ def names_second_leader(met: Met) -> bool:
     return met.noted("peer_inconsistent")
 
 
+def is_late(met: Met) -> bool:
+    """A request is answered after its timeout, and nothing was sent to the peer since."""
+    return met.noted(LATE)
+
+
+def is_of_other_version(met: Met) -> bool:
+    """kraft.version has changed: stock writes quorum-state in its new form with the next election."""
+    ours, stock = met.ours.state["quorumState"], met.stock.state["quorumState"]
+    return met.where.startswith("state.quorumState.") and ours["data_version"] != stock["data_version"]
+
+
+def is_behind_truncation(met: Met) -> bool:
+    """Stock does not read voters and kraft.version that are written where the log was truncated before."""
+    is_control = met.where in {"state.logEnd", "state.kraftVersion"} or met.where.startswith("state.voters")
+    return is_control and any(event.startswith("truncated ") for event in (*met.events, *met.ours.events))
+
+
 DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-stock-stops", True, stops),
     Deliberate("raft-snapshot-part-refused", True, refuses_part),
@@ -140,6 +159,9 @@ DELIBERATE: tuple[Deliberate, ...] = (
     Deliberate("raft-pre-vote-after-resignation", False, grants_after_resignation),
     Deliberate("raft-snapshot-starts-over", True, starts_over),
     Deliberate("raft-fetch-within-batch", True, is_within_batch),
+    Deliberate("raft-late-answer", True, is_late),
+    Deliberate("raft-quorum-state-version", False, is_of_other_version),
+    Deliberate("raft-voters-behind-truncation", True, is_behind_truncation),
     Deliberate("raft-fetch-snapshot-partitions", True, counts_partitions),
     Deliberate("raft-parked-when-deposed", True, is_deposed),
 )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from records.batch import HEADER_BYTES
+from raft.voters import voters_record
+from records.batch import HEADER_BYTES, build_control_batch
+from records.control import KRaftVersionRecord
+from records.control_batch import encode_control
 from records.uuids import uuid_text
-from tests.oracle.raft.directory import CLUSTER, batch, directory_id, snapshot_bytes
+from tests.oracle.raft.directory import CLUSTER, PAST_MS, batch, directory_id, snapshot_bytes, voter_set
 
 if TYPE_CHECKING:
     from raft.follower_state import Download
@@ -27,8 +31,9 @@ def look_up(ours: Ours, text: str) -> Any:
 
 
 def _batches(ours: Ours, form: str, *parts: str) -> bytes:
-    """Batches that follow our log. form: `ok`, or what is wrong with them; parts: epoch less ours, count.
+    """Batches that follow our log. form: `ok`, or what is wrong with them; parts: epoch less ours, number of records.
 
+    In place of a number, `v123` is a control batch with these voters, and `u123` one that also raises kraft.version.
     Epochs do not fall, but in the form `falling`.
     """
     log, epoch = ours.replica.log, ours.replica.epoch
@@ -36,9 +41,14 @@ def _batches(ours: Ours, form: str, *parts: str) -> bytes:
     offset = log.end
     found = []
     for part in parts:
-        change, _, count = part.partition(":")
-        found.append(batch(offset, max(epoch + int(change), least), int(count)))
-        offset += int(count)
+        change, _, what = part.partition(":")
+        of_epoch = max(epoch + int(change), least)
+        if what[0] in "uv":
+            found.append(_voters_batch(ours, offset, of_epoch, what))
+            offset += 1 + (what[0] == "u")
+            continue
+        found.append(batch(offset, of_epoch, int(what)))
+        offset += int(what)
     last = found[-1] if found else b""
     match form:
         case "crc":
@@ -50,6 +60,16 @@ def _batches(ours: Ours, form: str, *parts: str) -> bytes:
         case "gap":
             found[-1] = (int.from_bytes(last[:8]) + 1).to_bytes(8) + last[8:]
     return b"".join(found)
+
+
+def _voters_batch(ours: Ours, offset: int, epoch: int, what: str) -> bytes:
+    begin = replace(ours.begin, voters=tuple(int(digit) for digit in what[1:]), kraft_version=1)
+    records: list[Any] = [voters_record(voter_set(begin))]
+    if what[0] == "u":
+        records.insert(0, KRaftVersionRecord(version=0, kraft_version=1))
+    return build_control_batch(
+        [encode_control(found) for found in records], base_offset=offset, leader_epoch=epoch, timestamp_ms=PAST_MS
+    )
 
 
 def _download(ours: Ours) -> Download:

@@ -28,7 +28,19 @@ from records.messages.fetch import FetchRequest
 from records.registry import request_class, response_class
 from records.schema import schema_of
 from records.uuids import ZERO_UUID, uuid_text
-from tests.oracle.raft.commands import Answer, Append, Fail, Pass, Request, Respond, Restart, Sent, Snapshot, Start
+from tests.oracle.raft.commands import (
+    LATE,
+    Answer,
+    Append,
+    Fail,
+    Pass,
+    Request,
+    Respond,
+    Restart,
+    Sent,
+    Snapshot,
+    Start,
+)
 from tests.oracle.raft.commands import Resign as ResignCommand
 from tests.oracle.raft.directory import PARTITION, START_MS, config_of, files_of, own_key, record, voter_set
 from tests.oracle.stock import SPEEDY
@@ -68,7 +80,7 @@ def scratch() -> Path:
 
 
 class Ours:
-    """One replica. sent: the requests that it sent, by peer, as (number, request); asked: requests, by number.
+    """One replica. sent: the requests that it sent, by peer, as (number, request, time); asked: requests, by number.
 
     stepped_ms: the times at which it took a step while time passed last.
     """
@@ -83,9 +95,10 @@ class Ours:
         self.directory.mkdir()
         for name, data in files_of(begin).items():
             (self.directory / name).write_bytes(data)
-        self.sent: dict[int, list[tuple[int, Any]]] = {}
+        self.sent: dict[int, list[tuple[int, Any, int]]] = {}
         self.asked: dict[int, tuple[Any, int]] = {}
         self.answer = Answer()
+        self.is_appending = False
         self.stepped_ms: list[int] = []
         self.inputs: deque[Input] = deque()
         self._open()
@@ -129,6 +142,7 @@ class Ours:
     def run(self, command: Command, number: int, body: bytes = b"") -> Answer:
         """Run one command; body: of a request or of a response. Returns what came of it."""
         self.answer = Answer()
+        self.is_appending = False
         match command:
             case Request():
                 self.asked[number] = (command.api_key, command.version)
@@ -161,7 +175,11 @@ class Ours:
         return self.answer
 
     def _sent(self, peer: int, back: int) -> tuple[int, Any]:
-        return self.sent[peer][-1 - back]
+        """The number of a request that is answered now, and the request."""
+        number, request, sent_ms = self.sent[peer][-1 - back]
+        if self.now_ms - sent_ms >= self.config.request_timeout_ms:
+            self.answer.events.append(LATE)
+        return number, request
 
     def _open(self) -> None:
         self.sent.clear()
@@ -197,6 +215,7 @@ class Ours:
         base_offset = 0 if proposals is None else proposals.next_offset
         values = self.records(command)
         data = build_batch(values, base_offset=base_offset, leader_epoch=epoch, timestamp_ms=self.now_ms)
+        self.is_appending = True
         self._step(Propose(epoch, base_offset, base_offset + command.count - 1, data))
 
     def records(self, command: Append) -> list[bytes]:
@@ -270,14 +289,14 @@ class Ours:
                 data = self.storage.read_snapshot(effect.id, effect.position, effect.length)
                 effect.response.topics[0].partitions[0].unaligned_records = data
                 self._reply(effect.source, effect.response)
-            case do.ProposalRefused():
+            case do.ProposalRefused() if self.is_appending:
                 self.answer.notes.append("refused")
             case do.Noted():
                 self._note(effect.name, effect.fields)
 
     def _send(self, effect: do.Send) -> None:
         schema = schema_of(type(effect.request))
-        self.sent.setdefault(effect.peer, []).append((effect.number, effect.request))
+        self.sent.setdefault(effect.peer, []).append((effect.number, effect.request, self.now_ms))
         body = encode(effect.request, schema.versions[1])
         self.answer.sent.append(
             Sent(effect.peer, effect.endpoint.host, effect.endpoint.port, self.now_ms, schema.api_key or 0, body)

@@ -91,6 +91,7 @@ class Pair:
         known: list[tuple[str, Difference]] = []
         end = 0
         is_over = ends = False
+        events: list[str] = []
         start = run.taken[0][0]
         assert isinstance(start, Start)
         for command, answer in run.taken:
@@ -101,12 +102,13 @@ class Pair:
             for difference in differences(answer, stock, run.versions):
                 before = tuple(command for command, _ in run.taken[: end - 1])
                 within = any(number < end for number in run.within)
-                row = known_as(Met(start, command, difference, answer, stock, before, within))
+                row = known_as(Met(start, command, difference, answer, stock, before, tuple(events), within))
                 if row is None:
                     found.append(difference)
                 else:
                     known.append((row.name, difference))
                     ends = ends or row.ends
+            events += answer.events
             found = [] if ends else found
             is_over = ends or bool(found)
         return Outcome([command for command, _ in run.taken[:end]], found, known, end)
@@ -118,7 +120,7 @@ def _body(ours: Ours, command: Command) -> bytes:
         case Request():
             cls = request_class(command.api_key)
         case Respond():
-            _, sent = ours.sent[command.peer][-1 - command.back]
+            _, sent, _ = ours.sent[command.peer][-1 - command.back]
             cls = response_class(schema_of(type(sent)).api_key)  # type: ignore[arg-type]
         case _:
             return b""

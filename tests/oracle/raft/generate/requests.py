@@ -62,7 +62,7 @@ def end(world: World) -> Request:
     rng = world.rng
     epoch = rng.choice(("$epoch()", "$epoch()", "$epoch()", world.epoch(0.5)))
     leader_id = world.claimed_leader(epoch)
-    voters = [*world.start.voters, *STRANGERS[:1]]
+    voters = [*world.voter_ids, *STRANGERS[:1]]
     rng.shuffle(voters)
     voters = voters[: rng.randint(0, len(voters))]
     partition = {

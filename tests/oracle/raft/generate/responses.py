@@ -134,7 +134,13 @@ def _fill(world: World, partition: dict[str, Any]) -> None:
     if kind < 0.55:
         forms = ("torn", "head") if world.calm or world.maybe(0.8) else ("crc", "gap", "falling")
         form = "ok" if world.maybe(0.9) else rng.choice(forms)
-        partition["records"] = f"$batches({form},{rng.choice(BATCHES)})"
+        parts = rng.choice(BATCHES)
+        if world.maybe(0.12):
+            # A voter set, and with static voters the level that it needs: mostly one that this replica is in.
+            # A Java hash map has these ids in ascending order, so stock writes them so.
+            ids = sorted(rng.choice((rng.sample((1, 2, 3), rng.randint(1, 3)), rng.sample((1, 2, 3, 4, 5), 4))))
+            parts = f"{parts},0:{'v' if world.ours.replica.kraft_version else 'u'}{''.join(map(str, ids))}"
+        partition["records"] = f"$batches({form},{parts})"
         partition["highWatermark"] = rng.choice(("$hw()", "$reached(0)", "$reached(1)", "$reached(9)", -1))
     elif kind < 0.75:
         partition["highWatermark"] = rng.choice(("$hw()", "$reached(0)", "$reached(-1)", "$reached(2)", -1))

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 LENGTH = 120
 VOTERS = ((1,), (1, 2, 3), (1, 2, 3), (1, 2, 3), (1, 2, 3, 4, 5), (1, 2))
+# Settings that are not the usual ones in some sequences.
+SETTINGS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    ("append_linger_ms", (5, 25)), ("fetch_snapshot_bytes_max", (2_000_000,)), ("retention_bytes_max", (300, 1000)),
+    ("election_timeout_ms", (100, 3000)), ("fetch_timeout_ms", (500, 5000)), ("retry_backoff_ms", (1, 500)),
+    ("request_timeout_ms", (300, 4000)), ("fetch_wait_max_ms", (0, 100)), ("election_backoff_max_ms", (100, 5000)),
+)  # fmt: skip
 WAITS = (1, 5, 20, 21, 50, 100, 300, 500, 999, 1000, 1500, 2000, 3001)
 
 
@@ -50,6 +56,7 @@ def start_of(rng: Random) -> Start:
         election=election,
         old_directory=rng.random() < 0.05,
         bootstrap=rng.random() < 0.3,
+        config=tuple((name, rng.choice(values)) for name, values in SETTINGS if rng.random() < 0.15),
         seed=rng.randrange(1 << 31),
     )
 
@@ -93,7 +100,11 @@ def next_command(world: World, haste: float) -> Command | None:
         case "request":
             return any_request(world)
         case "pass":
-            return Pass(rng.choice(WAITS))
+            # The only voter has time for what is due rarely: the cleaning of the log, observers that are silent.
+            alone = leads and len(world.voter_ids) == 1
+            return Pass(rng.choice((60_000, 300_000)) if alone and world.maybe(0.1) else rng.choice(WAITS))
+        case "append" if isinstance(role, Leader) and role.state.proposals.waiting:
+            return Pass(rng.choice(WAITS))  # stock puts into one batch what it is given during one linger
         case "append":
             return Append(rng.randint(1, 3), rng.choice((0,) * 18 + (-1, 1)))
         case "snapshot":

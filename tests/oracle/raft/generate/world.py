@@ -38,7 +38,12 @@ class World:
     @property
     def peers(self) -> list[int]:
         """Ids of the other voters."""
-        return [voter_id for voter_id in self.start.voters if voter_id != self.start.id] or [STRANGERS[0]]
+        return [voter_id for voter_id in self.voter_ids if voter_id != self.start.id] or [STRANGERS[0]]
+
+    @property
+    def voter_ids(self) -> tuple[int, ...]:
+        """Ids of the voters as the log has them now."""
+        return self.ours.replica.voters.ids
 
     def maybe(self, probability: float) -> bool:
         return self.rng.random() < probability
@@ -89,7 +94,7 @@ class World:
         """The listeners of a leader as it names them: none, its own, one more."""
         found = endpoint(replica_id)
         own = {name: found.listener, "host": found.host, "port": found.port}
-        if replica_id in self.start.voters and self.maybe(0.3):
+        if replica_id in self.voter_ids and self.maybe(0.3):
             return []
         if self.maybe(0.1):
             return [own, {name: "SECOND", "host": f"other{replica_id}", "port": 9500 + replica_id}]
@@ -97,7 +102,7 @@ class World:
 
     def nodes(self, replica_id: int) -> list[dict[str, Any]]:
         """The endpoint of a leader in a response."""
-        if replica_id < 0 or (replica_id in self.start.voters and self.maybe(0.3)):
+        if replica_id < 0 or (replica_id in self.voter_ids and self.maybe(0.3)):
             return []
         found = endpoint(replica_id)
         return [{"nodeId": replica_id, "host": found.host, "port": found.port}]
