@@ -49,21 +49,22 @@ def create_topics(names: list[str], partitions: int = 1, replication: int = 1) -
     return CreateTopicsRequest(topics=topics, timeout_ms=60000, validate_only=False)
 
 
+def register(connection: Connection, number: int) -> int:
+    """Register a broker; its epoch."""
+    answer = connection.ask(replace(registration(number, FEATURES), cluster_id=CLUSTER_ID), 4)
+    assert answer.error_code == 0, answer
+    return int(answer.broker_epoch)
+
+
 class Broker:
     """A broker without a process: it is registered, and heartbeats keep it unfenced."""
 
     def __init__(self, number: int, port: int, context: SSLContext | None = None) -> None:
         self.id = number
         self.connection = Connection(port, context=context)
-        self.epoch = self._register(number)
+        self.epoch = register(self.connection, number)
         self.longest_ms = 0.0
         self.latencies_ms: list[float] = []
-
-    def _register(self, number: int) -> int:
-        request = replace(registration(number, FEATURES), cluster_id=CLUSTER_ID)
-        answer = self.connection.ask(request, 4)
-        assert answer.error_code == 0, answer
-        return int(answer.broker_epoch)
 
     def heartbeat(self) -> Any:
         request = heartbeat(self.id, self.epoch)
