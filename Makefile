@@ -78,7 +78,6 @@ chaos: setup
 
 bench: setup
 	$(BIN)/python -m tests.benchmarks
-	$(BIN)/python -m tests.benchmarks.security
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft.change_stages import appended
 from raft.effects import ProposalRefused
-from raft.fetch_request import answer_parked
+from raft.fetch_request import answer_parked, quorum_timeout
 from raft.roles import Leader
 from raft.voters import VoterSet, voters_record
 from records.batch import build_control_batch
@@ -13,7 +14,7 @@ from records.control import KRaftVersionRecord, LeaderChangeMessage
 from records.control_batch import encode_control
 
 if TYPE_CHECKING:
-    from raft.inputs import Propose
+    from raft.inputs import OffsetsReserved, Propose
     from raft.leader_state import LeaderState
     from raft.replica import Replica
 
@@ -46,6 +47,45 @@ def drain(replica: Replica, role: Leader, now_ms: int) -> None:
     """Append the proposals whose linger is over. Followers may fetch them at once, while this replica still flushes."""
     for proposal in role.state.proposals.drain():
         replica.append(proposal.base_offset, proposal.last_offset + 1, role.epoch, proposal.data)
+    answer_parked(replica, role, now_ms)
+
+
+def on_reserved(replica: Replica, reserved: OffsetsReserved, now_ms: int) -> None:
+    """The state machine left an offset free: append the voter set of the change that waits for it."""
+    role = replica.role
+    if not isinstance(role, Leader) or replica.shutting_down or reserved.epoch != role.epoch:
+        return
+    change = role.state.change
+    if change is None or not change.reserves or reserved.base_offset != role.state.proposals.next_offset:
+        # An earlier proposal was refused: the state machine is about to resign.
+        replica.emit(ProposalRefused(reserved.epoch, reserved.base_offset))
+        return
+    assert change.voters is not None, "a change that reserves an offset has a new set"
+    drain(replica, role, now_ms)
+    offset, voters = reserved.base_offset, change.voters
+    append_control(replica, role, [encode_control(voters_record(voters))], [(offset, voters)], now_ms)
+    appended(replica, role, change, offset)
+    replica.note("voters_appended", offset=offset, voters=[str(voter.key) for voter in voters])
+
+
+def append_control(
+    replica: Replica,
+    role: Leader,
+    records: list[tuple[bytes, bytes]],
+    values: list[tuple[int, VoterSet | int]],
+    now_ms: int,
+) -> None:
+    """Append a control batch at the offsets that were left for it. values: the control values in it, by offset."""
+    base_offset = replica.log.end
+    data = build_control_batch(
+        records, base_offset=base_offset, leader_epoch=role.epoch, timestamp_ms=now_ms + replica.wall_offset_ms
+    )
+    if replica.voters.is_only(replica.key):
+        # No other voter had to fetch before; one that is added gets as long as any.
+        role.state.quorum_deadline_ms = now_ms + quorum_timeout(replica)
+    replica.append(base_offset, base_offset + len(records), role.epoch, data)
+    replica.take_control(values)
+    role.state.proposals.next_offset = replica.log.end
     answer_parked(replica, role, now_ms)
 
 

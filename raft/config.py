@@ -84,5 +84,6 @@ class RaftConfig:
     counts_parked_fetches: bool = False
     kraft_versions: tuple[int, int] = (0, 1)
     has_controller_role: bool = True
+    auto_join: bool = False
     endpoints: tuple[Endpoint, ...] = ()
     bootstrap_servers: tuple[Endpoint, ...] = field(default=())

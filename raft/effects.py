@@ -190,6 +190,24 @@ class LeaderChanged:
 
 
 @dataclass(slots=True)
+class ReserveOffsets:
+    """The leader is about to append a control batch: the state machine must leave `count` offsets free, behind all that
+    it has proposed, and report them by `OffsetsReserved`. If it does not lead `epoch` yet, it does so when it does.
+    """
+
+    epoch: int
+    count: int
+
+
+@dataclass(slots=True)
+class KraftVersionSupport:
+    """The highest level of kraft.version that all voters support, as they have told the leader of `epoch`."""
+
+    epoch: int
+    level: int
+
+
+@dataclass(slots=True)
 class ProposalRefused:
     """A `Propose` named an epoch that this replica does not lead (any more), or an offset that is not the next."""
 
@@ -235,6 +253,6 @@ class VotersChanged:
 Effect = (
     Send | Reply | ReplyRecords | ReplySnapshot | SaveElection | Append | Truncate | ResetLog | SaveEpochs
     | AdvanceLogStart | DeleteSnapshot | WriteSnapshotPart | FreezeSnapshot | DropSnapshotPart | HighWatermark
-    | LoadSnapshot | LeaderChanged | ProposalRefused | LeadershipConfirmed | Noted | ShutdownComplete | Denied
-    | VotersChanged
+    | LoadSnapshot | LeaderChanged | ReserveOffsets | KraftVersionSupport | ProposalRefused | LeadershipConfirmed
+    | Noted | ShutdownComplete | Denied | VotersChanged
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft.change_stages import on_high_watermark
 from raft.checks import is_our_cluster, leader_endpoint, leader_id_or_none, refusal_of_non_leader
 from raft.commit import high_watermark
 from raft.config import ReplicaKey, SnapshotId
@@ -172,6 +173,7 @@ def update_high_watermark(replica: Replica, role: Leader, now_ms: int) -> None:
     if held is None or (replica.high_watermark is not None and held <= replica.high_watermark):
         return
     replica.set_high_watermark(held)
+    on_high_watermark(replica, role)
     soon_ms = now_ms + replica.config.high_watermark_delay_ms
     for connection in list(state.parked):
         parked = state.parked[connection]

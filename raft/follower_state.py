@@ -25,14 +25,20 @@ class Download:
 class FollowerState:
     """fetch_deadline_ms: when the fetch timeout ends; has_fetched: whether a Fetch of this epoch succeeded.
 
-    leader_high_watermark: from the last answer; it may be above our log end; -1 before the first.
+    leader_high_watermark: from the last answer; it may be above our log end; -1 before the first. update_deadline_ms:
+    when it is next checked whether the voter set has this replica as it is; has_updated: whether this leader was told
+    of this replica's endpoints and versions, which with kraft.version 0 no log keeps.
     """
 
-    __slots__ = ("download", "fetch_deadline_ms", "has_fetched", "leader_high_watermark")
+    __slots__ = (
+        "download", "fetch_deadline_ms", "has_fetched", "has_updated", "leader_high_watermark", "update_deadline_ms",
+    )  # fmt: skip
 
     def __init__(self, fetch_deadline_ms: int) -> None:
         self.fetch_deadline_ms = fetch_deadline_ms
+        self.update_deadline_ms = fetch_deadline_ms
         self.has_fetched = False
+        self.has_updated = False
         self.leader_high_watermark = -1
         self.download: Download | None = None
 

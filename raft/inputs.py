@@ -109,6 +109,29 @@ class Propose:
 
 
 @dataclass(slots=True)
+class OffsetsReserved:
+    """The state machine of the leader leaves the offsets from `base_offset` on to a control batch, as `ReserveOffsets`
+    asked; all that it proposed for lower offsets was given before.
+    """
+
+    epoch: int
+    base_offset: int
+
+
+@dataclass(slots=True)
+class UpgradeKraftVersion:
+    """The state machine of the leader raises kraft.version from 0, and leaves two offsets to the control batch.
+
+    epoch, base_offset: as in `Propose`; refused by a `ProposalRefused` effect, also where a voter does not support the
+    level.
+    """
+
+    epoch: int
+    base_offset: int
+    level: int
+
+
+@dataclass(slots=True)
 class ConfirmLeadership:
     """Asks whether this replica is still the leader. Answered by `LeadershipConfirmed`, or by a `LeaderChanged`."""
 
@@ -163,5 +186,6 @@ class ShutDown:
 
 Input = (
     Ticked | WallClock | Requested | Disconnected | Answered | Failed | Refused | Saved | Flushed | Propose
-    | ConfirmLeadership | SnapshotTaken | PartWritten | SnapshotStored | Resign | ShutDown
+    | OffsetsReserved | UpgradeKraftVersion | ConfirmLeadership | SnapshotTaken | PartWritten | SnapshotStored
+    | Resign | ShutDown
 )  # fmt: skip

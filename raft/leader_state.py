@@ -11,6 +11,7 @@ from raft.rounds import Rounds
 if TYPE_CHECKING:
     from raft.config import Endpoint, ReplicaKey
     from raft.parked import Parked
+    from raft.voter_change import VoterChange
     from raft.voters import VoterSet
 
 UNKNOWN = -1
@@ -49,13 +50,17 @@ class LeaderState:
 
     voters: by id, with the leader itself; observers: all others that fetch, by key. fetched_voters: ids of the other
     voters that fetched since quorum_deadline_ms was set. begin_deadline_ms: when BeginQuorumEpoch is next sent to the
-    voters that do not fetch. parked: by connection, its one unanswered Fetch.
+    voters that do not fetch. parked: by connection, its one unanswered Fetch. change: the change of the voter set that
+    is under way; None where there is none. is_removed: whether this replica's own removal is committed. told_voters:
+    with kraft.version 0, the static voters with what each has told this leader of itself; None with kraft.version 1.
     """
 
     __slots__ = (
         "begin_deadline_ms",
+        "change",
         "fetched_voters",
         "granting",
+        "is_removed",
         "observers",
         "own_id",
         "parked",
@@ -64,6 +69,7 @@ class LeaderState:
         "quorum_deadline_ms",
         "rounds",
         "start_offset",
+        "told_voters",
         "voters",
     )  # fmt: skip
 
@@ -80,6 +86,9 @@ class LeaderState:
         self.parked_deadline_ms = NEVER
         self.proposals = Proposals(start_offset)
         self.rounds = Rounds()
+        self.change: VoterChange | None = None
+        self.is_removed = False
+        self.told_voters: VoterSet | None = None
         self.follow(voters)
 
     def follow(self, voters: VoterSet) -> None:
@@ -95,6 +104,7 @@ class LeaderState:
             known.key = voter.key
             known.endpoints = voter.endpoints
             self.voters[voter.key.id] = known
+        self.fetched_voters &= self.voters.keys()
         for progress in left.values():
             progress.endpoints = ()
             self.observers.setdefault(progress.key, progress)

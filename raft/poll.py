@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raft import auto_join, update_voter
 from raft.append import drain
+from raft.change_stages import expire
 from raft.effects import ShutdownComplete
 from raft.epoch import send_begin_requests, send_end_requests
 from raft.fetch_request import expire_parked
@@ -108,8 +110,10 @@ def _candidate(replica: Replica, role: Candidate, now_ms: int) -> int:
 
 def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     state = role.state
-    is_cut_off = len(state.voters) > 1 and now_ms >= state.quorum_deadline_ms
-    if is_cut_off or replica.shutting_down:
+    # A leader that removed itself may wait for a single other voter.
+    needs_others = not replica.voters.is_only(replica.key)
+    is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms
+    if is_cut_off or replica.shutting_down or state.is_removed:
         if is_cut_off:
             replica.note("quorum_lost", heard=sorted(state.fetched_voters), voters=list(state.voters))
         to_resigned(replica, now_ms)
@@ -119,8 +123,9 @@ def _leader(replica: Replica, role: Leader, now_ms: int) -> int:
     if now_ms >= state.parked_deadline_ms:
         expire_parked(replica, role, now_ms)
     send_begin_requests(replica, role, now_ms)
-    deadline_ms = min(state.proposals.drain_ms, state.parked_deadline_ms, state.begin_deadline_ms)
-    return min(deadline_ms, state.quorum_deadline_ms) if len(state.voters) > 1 else deadline_ms
+    expiry_ms = expire(replica, role, now_ms)
+    deadline_ms = min(state.proposals.drain_ms, state.parked_deadline_ms, state.begin_deadline_ms, expiry_ms)
+    return min(deadline_ms, state.quorum_deadline_ms) if needs_others else deadline_ms
 
 
 def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
@@ -129,8 +134,15 @@ def _follower(replica: Replica, role: Follower, now_ms: int) -> int:
         replica.note("leader_silent", leader_id=role.leader_id, epoch=role.epoch)
         to_prospective(replica, now_ms)
         return now_ms
+    if replica.is_voter:
+        update_voter.send_if_due(replica, role, now_ms)
+    else:
+        auto_join.send_if_due(replica, role, now_ms)
     send_fetch(replica, role, now_ms)
-    return state.fetch_deadline_ms if replica.is_voter else NEVER
+    deadline_ms = state.fetch_deadline_ms if replica.is_voter else NEVER
+    # A request that is due leaves when the Fetch that is under way is answered.
+    checks = replica.is_voter or auto_join.may_join(replica)
+    return min(deadline_ms, state.update_deadline_ms) if checks and state.update_deadline_ms > now_ms else deadline_ms
 
 
 def _resigned(replica: Replica, role: Resigned, now_ms: int) -> int:

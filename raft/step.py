@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raft import confirm, describe, epoch, fetch_request, fetch_response, fetch_snapshot, snapshots, vote
-from raft.append import on_propose
+from raft import (
+    add_voter,
+    auto_join,
+    confirm,
+    describe,
+    epoch,
+    fetch_request,
+    fetch_response,
+    fetch_snapshot,
+    kraft_upgrade,
+    remove_voter,
+    snapshots,
+    update_voter,
+    vote,
+)
+from raft.append import on_propose, on_reserved
 from raft.discovery import unexpected
 from raft.inputs import (
     Answered,
@@ -13,6 +27,7 @@ from raft.inputs import (
     Disconnected,
     Failed,
     Flushed,
+    OffsetsReserved,
     PartWritten,
     Propose,
     Refused,
@@ -23,6 +38,7 @@ from raft.inputs import (
     SnapshotStored,
     SnapshotTaken,
     Ticked,
+    UpgradeKraftVersion,
     WallClock,
 )  # fmt: skip
 from raft.poll import poll
@@ -40,6 +56,15 @@ from records.messages.elections import (
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from records.messages.quorum import DescribeQuorumRequest
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.messages.voters import (
+    AddRaftVoterRequest,
+    AddRaftVoterResponse,
+    RemoveRaftVoterRequest,
+    RemoveRaftVoterResponse,
+    UpdateRaftVoterRequest,
+    UpdateRaftVoterResponse,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,6 +200,8 @@ INPUTS: dict[type[Input], Callable[[Replica, Any, int], None]] = {
     Saved: _on_saved,
     Flushed: _on_flushed,
     Propose: on_propose,
+    OffsetsReserved: on_reserved,
+    UpgradeKraftVersion: kraft_upgrade.on_upgrade,
     ConfirmLeadership: confirm.on_confirm,
     SnapshotTaken: snapshots.on_taken,
     PartWritten: fetch_snapshot.on_part_written,
@@ -191,6 +218,9 @@ REQUESTS: dict[type, Callable[[Replica, Requested, int], None]] = {
     FetchRequest: fetch_request.on_request,
     FetchSnapshotRequest: fetch_snapshot.on_request,
     DescribeQuorumRequest: describe.on_request,
+    AddRaftVoterRequest: add_voter.on_request,
+    RemoveRaftVoterRequest: remove_voter.on_request,
+    UpdateRaftVoterRequest: update_voter.on_request,
 }
 
 # The requests that this replica sends: the class of the answer, the function for an answer, the function for a failure.
@@ -201,4 +231,8 @@ RESPONSES: dict[type, tuple[type, Callable[..., bool], Callable[..., bool]]] = {
     EndQuorumEpochRequest: (EndQuorumEpochResponse, epoch.on_end_response, _failure),
     FetchRequest: (FetchResponse, fetch_response.on_response, _failure),
     FetchSnapshotRequest: (FetchSnapshotResponse, fetch_snapshot.on_response, fetch_snapshot.on_failure),
+    ApiVersionsRequest: (ApiVersionsResponse, add_voter.on_response, add_voter.on_failure),
+    UpdateRaftVoterRequest: (UpdateRaftVoterResponse, update_voter.on_response, update_voter.on_failure),
+    AddRaftVoterRequest: (AddRaftVoterResponse, auto_join.on_response, _failure),
+    RemoveRaftVoterRequest: (RemoveRaftVoterResponse, auto_join.on_response, _failure),
 }

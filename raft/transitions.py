@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raft import kraft_upgrade
 from raft.append import start_epoch
+from raft.change_stages import fail_change
 from raft.effects import DropSnapshotPart, ProposalRefused
 from raft.fetch_request import fail_parked, quorum_timeout
 from raft.follower_state import FollowerState
@@ -32,7 +34,8 @@ def first_role(replica: Replica, now_ms: int) -> Role:
     if leader_id == replica.key.id:
         deadline_ms = now_ms + replica.election_timeout()
         return Resigned(epoch, leader_id, replica.config.endpoints, deadline_ms, (), _others(replica))
-    if voted is not None and voted.matches(replica.key):
+    # A voter may have lost the unflushed record that made it one.
+    if voted is not None and voted.matches(replica.key) and replica.is_voter:
         deadline_ms = now_ms + replica.election_timeout()
         return Candidate(epoch, replica.key, deadline_ms, Tally(replica.voters, replica.key.id))
     endpoint = None if leader_id is None else replica.endpoint_of(leader_id)
@@ -95,8 +98,10 @@ def to_leader(replica: Replica, now_ms: int) -> None:
     state = LeaderState(replica.key.id, replica.voters, old.tally.granting, replica.log.end)
     state.begin_deadline_ms = now_ms
     state.quorum_deadline_ms = now_ms + quorum_timeout(replica)
-    replica.become(Leader(old.epoch, replica.key.id, config.endpoints, state))
+    role = Leader(old.epoch, replica.key.id, config.endpoints, state)
+    replica.become(role)
     start_epoch(replica, state, now_ms)
+    kraft_upgrade.start(replica, role)
 
 
 def to_follower(replica: Replica, epoch: int, leader_id: int, endpoints: tuple[Endpoint, ...], now_ms: int) -> None:
@@ -129,6 +134,7 @@ def _leave(replica: Replica, old: Role) -> None:
     """End what the old role had under way: parked Fetches, proposals, a download."""
     if isinstance(old, Leader):
         fail_parked(replica, old.state)
+        fail_change(replica, old.state)
         for proposal in old.state.proposals.drain():
             replica.emit(ProposalRefused(proposal.epoch, proposal.base_offset))
     elif isinstance(old, Follower):

@@ -71,12 +71,27 @@ class VoterSet:
         voter = self._by_id.get(voter_id)
         return () if voter is None else voter.endpoints
 
+    def supports(self, kraft_version: int) -> bool:
+        """Whether all voters support a level of kraft.version."""
+        return all(voter.kraft_versions[0] <= kraft_version <= voter.kraft_versions[1] for voter in self)
+
     def has_current(self, voter: Voter) -> bool:
         """Whether the entry of this voter is up to date."""
         entry = self._by_id.get(voter.key.id)
         return entry is not None and (entry.key, sorted(entry.endpoints), entry.kraft_versions) == (
             voter.key, sorted(voter.endpoints), voter.kraft_versions,
         )  # fmt: skip
+
+    def with_voter(self, voter: Voter) -> VoterSet:
+        """The set with one more voter. Raises ValueError where its id is in the set, with any directory id."""
+        return VoterSet([*self, voter])
+
+    def without(self, key: ReplicaKey) -> VoterSet | None:
+        """The set without the voter with exactly this key; None where it is not in the set, or is the last voter."""
+        voter = self._by_id.get(key.id)
+        if voter is None or voter.key != key or len(self.ids) == 1:
+            return None
+        return VoterSet(other for other in self if other is not voter)
 
     def updated(self, voter: Voter) -> VoterSet:
         """The set with this entry in place of the one with the same id."""

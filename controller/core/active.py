@@ -8,9 +8,16 @@ from controller.core.activation import activation_records
 from controller.core.apis import APIS
 from controller.core.authorization import on_loaded
 from controller.core.periodic_tasks import Tasks
-from controller.core.serving import is_for_any, serve, serve_parked, write_result, wrong_controller_text
+from controller.core.serving import (
+    is_for_any,
+    leave_offsets,
+    serve,
+    serve_parked,
+    write_result,
+    wrong_controller_text,
+)
 from controller.core.snapshots import take_snapshot_if_due
-from controller.interface.effects import Noted, Resign
+from controller.interface.effects import Noted, OffsetsReserved, Resign
 from controller.interface.refusals import refused
 from controller.interface.results import Result
 from controller.interface.sessions import Sessions
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
         LeaderChanged,
         LeadershipConfirmed,
         RequestContext,
+        ReserveOffsets,
         ShutDown,
     )
     from controller.state.state import State
@@ -60,14 +68,31 @@ def claim(controller: Controller, epoch: int, end_offset: int) -> None:
     env.epoch, env.next_offset = epoch, end_offset
     controller.effects.append(Noted("controller_active", {"epoch": epoch, "next_offset": end_offset}))
     if was_active:
+        give_reservation(controller)
         return
     write_result(controller, Result(None, activation_records(state, env, controller.bootstrap)))
+    give_reservation(controller)
     # Not earlier: the activation records may abort a transaction that changed registrations.
     env.sessions = sessions_of(state, env)
     controller.tasks = Tasks(env.settings, env.now_ms)
     controller.is_catching_up = False
     on_loaded(controller)
     serve_parked(controller)
+
+
+def on_reserve_offsets(controller: Controller, event: ReserveOffsets) -> None:
+    """Leave offsets to a control batch of the quorum; it may come before this node has become active."""
+    if controller.env.epoch != event.epoch:
+        controller.reservation = event
+        return
+    controller.reservation = None
+    controller.effects.append(OffsetsReserved(event.epoch, leave_offsets(controller, event.count)))
+
+
+def give_reservation(controller: Controller) -> None:
+    """Leave the offsets that the quorum asked for before this node became active."""
+    if controller.reservation is not None:
+        on_reserve_offsets(controller, controller.reservation)
 
 
 def sessions_of(state: State, env: Env) -> Sessions:

@@ -62,6 +62,7 @@ from records.messages.tokens import (
 )
 from records.messages.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest, UpdateRaftVoterRequest
 from records.schema import schema_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Api:
     idle: the response to a request that leaves nothing to do, None for other requests; asked where the request cannot
     be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
     standby serves it. arrived: called before all further checks on the active controller. late: called for a request
-    that waited too long. unreadable: why Kafka does not parse a request that this node has parsed; None if it does.
+    that waited too long.
     """
 
     request: type[Any]
@@ -121,7 +122,6 @@ class Api:
     is_local: Callable[[State, RequestContext, Any, Env], bool] | None = None
     arrived: Callable[[State, Any, Env], None] | None = None
     late: Callable[[State, Any, Env], None] | None = None
-    unreadable: Callable[[Any], str | None] | None = None
 
     @property
     def api_key(self) -> int:
@@ -166,6 +166,9 @@ APIS = table(
     Api(BeginQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(EndQuorumEpochRequest, (0, 1), RAFT, None, CLUSTER_ACTION),
     Api(DescribeQuorumRequest, (0, 2), RAFT, None, DESCRIBE, forwardable=True),
+    Api(AddRaftVoterRequest, (0, 1), RAFT, None, ALTER, forwardable=True),
+    Api(RemoveRaftVoterRequest, (0, 0), RAFT, None, ALTER, forwardable=True),
+    Api(UpdateRaftVoterRequest, (0, 0), RAFT, None, CLUSTER_ACTION),
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # Versions and controllers.
     Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
@@ -202,11 +205,9 @@ APIS = table(
     Api(AlterClientQuotasRequest, (0, 1), WRITE, client_quotas.alter_client_quotas, ALTER_CONFIGS, forwardable=True,
         idle=client_quotas.idle),
     # ACLs, credentials and tokens. Brokers serve the two that are `unserved`; stock's controllers announce them too.
-    Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE, unreadable=acls.unreadable),
-    Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local,
-        unreadable=acls.unreadable),
-    Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local,
-        unreadable=acls.unreadable),
+    Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE),
+    Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local),
+    Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local),
     Api(AlterUserScramCredentialsRequest, (0, 0), WRITE, scram.alter_user_scram_credentials, ALTER, forwardable=True,
         idle=scram.idle),
     Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, unserved),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from controller.core.periodic_tasks import Tasks
     from controller.interface.effects import Effect
     from controller.interface.env import Env
-    from controller.interface.inputs import RequestContext
+    from controller.interface.inputs import RequestContext, ReserveOffsets
     from controller.state.state import State
     from raft.config import SnapshotId
 
@@ -32,13 +32,14 @@ class Controller:
     bootstrap: the records, with their versions, that the first leader writes to an empty log. registration: of this
     node; None where the node does not register. waiting: answers that wait for a commit or for confirmed leadership.
     parked: requests to a standby whose state is not stable. tasks: the periodic tasks; None on a standby. loading: the
-    snapshot that is being loaded. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
+    snapshot that is being loaded. reservation: the offsets that the quorum asked for before this node became active,
+    None for none. is_catching_up: whether a standby answers no reads until `CaughtUp`. effects: of the
     step under way.
     """
 
     __slots__ = (
         "bootstrap", "effects", "env", "is_catching_up", "is_shut_down", "loading", "metrics", "parked",
-        "registration", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
+        "registration", "reservation", "snapshots", "state", "tasks", "waiting", "wall_offset_ms",
     )  # fmt: skip
 
     def __init__(
@@ -59,6 +60,7 @@ class Controller:
         self.snapshots = SnapshotSchedule(env.settings, env.now_ms)
         self.tasks: Tasks | None = None
         self.loading: SnapshotId | None = None
+        self.reservation: ReserveOffsets | None = None
         self.parked: list[tuple[RequestContext, Any]] = []
         self.wall_offset_ms = 0
         self.is_shut_down = False

@@ -9,7 +9,7 @@ from controller.core.apis import APIS, Kind
 from controller.core.log_writer import write
 from controller.core.snapshot_schedule import Appended
 from controller.handlers.heartbeats import follow_registrations
-from controller.interface.effects import Append
+from controller.interface.effects import Append, UpgradeKraftVersion
 from controller.interface.refusals import refused
 from controller.interface.results import ALL_PENDING, Result
 from records.errors import ApiError, Error
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from controller.core.apis import Api
     from controller.core.controller import Controller
     from controller.interface.inputs import Disconnected, RequestContext, Requested
+
+
+# The control records that raise kraft.version from 0: KRaftVersionRecord and VotersRecord.
+KRAFT_VERSION_RECORDS = 2
 
 
 def on_requested(controller: Controller, event: Requested) -> None:
@@ -144,6 +148,10 @@ def write_result(controller: Controller, result: Result) -> int:
     Raises ApiError(POLICY_VIOLATION), with nothing done, where the records are too many.
     """
     state, env = controller.state, controller.env
+    if result.kraft_version is not None:
+        assert result.records, "the response to an upgrade waits for a record"
+        base_offset = leave_offsets(controller, KRAFT_VERSION_RECORDS)
+        controller.effects.append(UpgradeKraftVersion(env.epoch, base_offset, result.kraft_version))
     if result.records:
         assert controller.is_active, "a standby writes nothing"
         for batch in write(state, env, result.records, atomic=result.atomic):
@@ -157,6 +165,16 @@ def write_result(controller: Controller, result: Result) -> int:
     if result.applied is not None:
         result.applied(env.next_offset - 1)
     return env.next_offset - 1
+
+
+def leave_offsets(controller: Controller, count: int) -> int:
+    """Leave offsets to a control batch, which changes nothing in the state; returns the first of them."""
+    state, env = controller.state, controller.env
+    assert controller.is_active, "only the active controller gives out offsets"
+    base_offset = env.next_offset
+    env.next_offset = state.end_offset = base_offset + count
+    controller.snapshots.appended(Appended(env.next_offset, env.epoch, env.wall_ms, 0))
+    return base_offset
 
 
 def on_disconnected(controller: Controller, event: Disconnected) -> None:

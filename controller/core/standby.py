@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CaughtUp,
         Committed,
         KraftVersion,
+        KraftVersionSupport,
         SnapshotClosed,
         SnapshotOpened,
         SnapshotPart,
@@ -95,3 +96,7 @@ def on_caught_up(controller: Controller, _event: CaughtUp) -> None:
 
 def on_kraft_version(controller: Controller, event: KraftVersion) -> None:
     controller.env.kraft_version, controller.env.kraft_version_offset = event.level, event.offset
+
+
+def on_kraft_version_support(controller: Controller, event: KraftVersionSupport) -> None:
+    controller.env.kraft_version_support = event.epoch, event.level

@@ -62,6 +62,8 @@ STEPS: dict[type[Input], Callable[[Controller, Any], None]] = {
     inputs.SnapshotClosed: standby.on_snapshot_closed,
     inputs.CaughtUp: standby.on_caught_up,
     inputs.KraftVersion: standby.on_kraft_version,
+    inputs.KraftVersionSupport: standby.on_kraft_version_support,
+    inputs.ReserveOffsets: active.on_reserve_offsets,
     inputs.Ticked: periodic_work.on_ticked,
     inputs.WallClock: periodic_work.on_wall_clock,
     inputs.SendAnswered: periodic_work.on_send_answered,

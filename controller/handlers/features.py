@@ -63,7 +63,10 @@ def update_features(state: State, context: RequestContext, request: UpdateFeatur
     response = UpdateFeaturesResponse(
         throttle_time_ms=0, error_code=Error.NONE, error_message=None, results=_results(context, request)
     )
-    return Result(response, [] if request.validate_only else records, rests_on)
+    if request.validate_only:
+        return Result(response, rests_on=rests_on)
+    level = updates.get(KRAFT_VERSION, (0, UPGRADE))[0]
+    return Result(response, records, rests_on, kraft_version=level if level > env.kraft_version else None)
 
 
 def elr_safety_records(state: State, env: Env) -> Records:
@@ -106,7 +109,7 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
     if name == METADATA_VERSION:
         _check_metadata_version(current, level, is_unsafe=upgrade_type == UNSAFE_DOWNGRADE)
     elif name == KRAFT_VERSION:
-        return _update_kraft_version(current, level, upgrade_type)
+        return _update_kraft_version(env, level, upgrade_type)
     else:
         try:
             check_needs(name, level, proposed)
@@ -115,16 +118,20 @@ def _update(state: State, env: Env, name: str, level: int, upgrade_type: int, pr
     return [(FeatureLevelRecord(name=name, feature_level=level), 0)]
 
 
-def _update_kraft_version(current: int, level: int, upgrade_type: int) -> Records:
-    """kraft.version is in control records. It cannot be upgraded: voters do not exchange supported levels yet."""
+def _update_kraft_version(env: Env, level: int, upgrade_type: int) -> Records:
+    """kraft.version is in control records of the quorum; here is only a record for the response to wait for.
+
+    Raises ApiError(INVALID_UPDATE_VERSION) where a voter does not support the level, or has not told this leader yet.
+    """
+    current = env.kraft_version
     if upgrade_type != UPGRADE:
         if level != current:
             raise _invalid(KRAFT_VERSION, level, "Can't downgrade the version of this feature.")
         return []
-    if level > current:
+    epoch, supported = env.kraft_version_support
+    if level > current and (epoch != env.epoch or supported < level):
         text = f"Invalid upgrade of kraft.version to KRAFT_VERSION_{level} because not all of the voters support it"
         raise ApiError(Error.INVALID_UPDATE_VERSION, text)
-    # A record for the response to wait for.
     return [(NoOpRecord(), 0)]
 
 

@@ -29,6 +29,23 @@ class Append:
 
 
 @dataclass(slots=True)
+class OffsetsReserved:
+    """The offsets from `base_offset` on are left to a control batch of the quorum (`raft.inputs.OffsetsReserved`)."""
+
+    epoch: int
+    base_offset: int
+
+
+@dataclass(slots=True)
+class UpgradeKraftVersion:
+    """Raise kraft.version: two control records, from `base_offset` on (`raft.inputs.UpgradeKraftVersion`)."""
+
+    epoch: int
+    base_offset: int
+    level: int
+
+
+@dataclass(slots=True)
 class ConfirmLeadership:
     """Ask the quorum whether this node still leads. `LeadershipConfirmed` or a `LeaderChanged` follows."""
 
@@ -80,4 +97,7 @@ class SetLogLevel:
     level: str | None
 
 
-Effect = Reply | Append | ConfirmLeadership | Resign | TakeSnapshot | SendToActive | Noted | SetLogLevel
+Effect = (
+    Reply | Append | OffsetsReserved | UpgradeKraftVersion | ConfirmLeadership | Resign | TakeSnapshot | SendToActive
+    | Noted | SetLogLevel
+)  # fmt: skip

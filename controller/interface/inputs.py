@@ -178,6 +178,24 @@ class KraftVersion:
 
 
 @dataclass(slots=True)
+class KraftVersionSupport:
+    """The highest level of kraft.version that all voters support, as far as the leader of `epoch` knows, this node."""
+
+    epoch: int
+    level: int
+
+
+@dataclass(slots=True)
+class ReserveOffsets:
+    """The quorum is to append a control batch: leave it `count` offsets. Answered by an `OffsetsReserved` effect, when
+    this node is the active controller of `epoch`; never if it does not become that.
+    """
+
+    epoch: int
+    count: int
+
+
+@dataclass(slots=True)
 class ShutDown:
     """Shut down: answer the waiting requests, write nothing more."""
 
@@ -185,5 +203,5 @@ class ShutDown:
 Input = (
     Ticked | WallClock | Requested | Disconnected | LeaderChanged | Committed | HighWatermark | AppendRefused
     | SnapshotOpened | SnapshotPart | SnapshotClosed | SnapshotWritten | SnapshotGivenUp
-    | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | ShutDown
+    | CaughtUp | LeadershipConfirmed | SendAnswered | KraftVersion | KraftVersionSupport | ReserveOffsets | ShutDown
 )  # fmt: skip

@@ -275,4 +275,7 @@ _FORMS: dict[int, Refuse] = {
     67: _code,  # AllocateProducerIds
     70: _code_and_stock_text,  # ControllerRegistration
     73: _code,  # AssignReplicasToDirs
+    80: _code_and_stock_text,  # AddRaftVoter
+    81: _code_and_stock_text,  # RemoveRaftVoter
+    82: _code,  # UpdateRaftVoter
 }

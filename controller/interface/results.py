@@ -40,6 +40,7 @@ class Result:
     nobody but the sender relies.
     applied: called when the records are part of the state, with the offset of the last one, or without records of the
     last record before: it changes what is not in the log, such as sessions of brokers.
+    kraft_version: the level to which control records are to raise kraft.version, before the records; None for none.
     effects: done at once, even if the records are lost: events for the log, levels of this node's loggers.
     again: for a periodic task: there is more to do, run soon again.
     """
@@ -50,6 +51,7 @@ class Result:
     confirm: bool = True
     atomic: bool = True
     applied: Callable[[int], None] | None = None
+    kraft_version: int | None = None
     effects: Sequence[Effect] = ()
     again: bool = False
 

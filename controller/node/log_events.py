@@ -45,6 +45,12 @@ ROWS = (
           " election starts."),
     Event("quorum_lost", "raft", "WARN", "This leader resigns: it has not received fetches from a majority in time."
           " Check the network between the voters."),
+    Event("voters_appended", "raft", "INFO", "The leader has written a new voter set to the log; it counts at once, and"
+          " is final when it is committed."),
+    Event("removed_from_voters", "raft", "INFO", "This leader was removed from the voters, and the removal is"
+          " committed: it hands leadership over."),
+    Event("kraft_version_upgraded", "raft", "INFO", "The leader has written kraft.version and the voters to the log:"
+          " the voters can be changed from now on."),
     Event("epochs_exhausted", "raft", "ERROR", "The epoch has reached its greatest value (2147483647): no further"
           " election is possible."),
     Event("pre_vote_unsupported", "raft", "INFO", "A voter does not support pre-votes; this node starts a standard"

@@ -14,6 +14,7 @@ from controller.core.steps import step as controller_step
 from controller.interface import effects as controller_effects
 from controller.interface import inputs
 from controller.node.admission import Admission, NotAllowed
+from controller.node.between_cores import TO_CONTROLLER, TO_RAFT
 from controller.node.envelope import opened, sealed
 from controller.node.feed import StateFeed
 from controller.node.loopback_requests import LOOPBACK_CONNECTION, LoopbackRequests
@@ -119,9 +120,7 @@ class Node:
             # In the queue, behind earlier inputs of the controller, which its answer to these rests on.
             raft_effects.LoadSnapshot: lambda effect: self._queue_for_feed(self._load_snapshot, effect.id),
             raft_effects.LeaderChanged: lambda effect: self._queue_for_feed(self.feed.leader_changed, effect),
-            raft_effects.LeadershipConfirmed: lambda effect: self.to_controller(
-                inputs.LeadershipConfirmed(effect.number, effect.epoch)
-            ),
+            **{kind: self._passing(self.to_controller, make) for kind, make in TO_CONTROLLER.items()},
             raft_effects.ProposalRefused: self._on_refused,
             raft_effects.VotersChanged: self._keep_channels,
             raft_effects.ShutdownComplete: lambda _effect: self._end(),
@@ -130,10 +129,7 @@ class Node:
         }
         self._do_controller: dict[type, Callable[[Any], None]] = {
             controller_effects.Reply: lambda effect: self._reply(effect.source, effect.response),
-            controller_effects.Append: self._append,
-            controller_effects.ConfirmLeadership: lambda effect: self.to_raft(
-                raft_inputs.ConfirmLeadership(effect.number)
-            ),
+            **{kind: self._passing(self.to_raft, make) for kind, make in TO_RAFT.items()},
             controller_effects.Resign: self._resign,
             controller_effects.TakeSnapshot: self._take_snapshot,
             controller_effects.SendToActive: lambda effect: self.loopback_requests.send(effect, self.now_ms()),
@@ -171,9 +167,6 @@ class Node:
             return
         source, request, version = incoming.source, incoming.message, incoming.version
         api = APIS[incoming.api_key]
-        if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
-            self.server.disconnect(source, reason)
-            return
         context = None
         if api.kind is not Kind.RAFT or self._admission.access is not None:
             context = self._admission.context_of(incoming, self.now_ms())
@@ -267,6 +260,10 @@ class Node:
 
     def now_ms(self) -> int:
         return int(self.loop.time() * 1000)
+
+    def _passing(self, take: Callable[[Any], None], make: Callable[[Any], Any]) -> Callable[[Any], None]:
+        """A function that passes an effect of one core on to the other."""
+        return lambda effect: take(make(effect))
 
     def to_raft(self, event: raft_inputs.Input) -> None:
         self._inputs.append((self._step_raft, event))
@@ -395,9 +392,6 @@ class Node:
         self.to_controller(inputs.AppendRefused(effect.epoch))
 
     # Effects of the controller.
-
-    def _append(self, effect: controller_effects.Append) -> None:
-        self.to_raft(raft_inputs.Propose(effect.epoch, effect.base_offset, effect.last_offset, effect.data))
 
     def _resign(self, effect: controller_effects.Resign) -> None:
         self.log("resigning", epoch=effect.epoch, reason=effect.reason)

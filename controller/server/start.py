@@ -114,6 +114,7 @@ def raft_config(config: NodeConfig, cluster_id: str, endpoints: tuple[Endpoint, 
         pre_vote_on_lost_connection=config.flag("kraft.pre.vote.on.lost.connection"),
         endpoints=endpoints,
         bootstrap_servers=tuple(Endpoint("", host, port) for host, port in config.bootstrap_servers),
+        auto_join=config.flag(prefix + "auto.join.enable"),
     )
 
 

@@ -31,7 +31,7 @@ def _answer_gist(response: Any) -> Gist:
 def _make_known() -> None:
     """Register all APIs of the controller with the network."""
     for api_key, api in APIS.items():
-        if api.kind is Kind.ENVELOPE or api.request in KINDS:
+        if api.kind is Kind.ENVELOPE or (api.kind is Kind.RAFT and api.request in KINDS):
             continue
         answer = response_class(api_key)
         assert answer is not None, f"{api.request.__name__} has no answer"

@@ -94,7 +94,7 @@ class Cells:
             if type(effect) in _REPLIES:
                 if effect.source in life.asked:
                     self.counts[*life.asked.pop(effect.source), outcome_of_reply(effect)] += 1
-            elif type(effect) is do.Send:
+            elif type(effect) is do.Send and type(effect.request) in _REQUESTS:
                 until_ms = process.now_ms() + process.node.config.request_timeout_ms
                 epoch = KINDS[type(effect.request)].gist(effect.request)[0]
                 life.sent[effect.number] = _Sent(kind_of(effect.request), epoch, life.tenure, until_ms)

@@ -104,13 +104,13 @@ MUTANTS = (
     Mutant(
         "R31", "check-quorum fires on a sole voter", "progress", "KAFKA-16144", ("L04", "L01", "L02", "ASSERT"),
         (Edit(
-            "raft.poll", "    is_cut_off = len(state.voters) > 1 and now_ms", "    is_cut_off = now_ms",
+            "raft.poll", "    is_cut_off = needs_others and now_ms", "    is_cut_off = now_ms",
         ),),
     ),
     Mutant(
         "R31b", "no check-quorum", "progress", "KAFKA-15489", ("L03",),
         (Edit(
-            "raft.poll", "    is_cut_off = len(state.voters) > 1 and now_ms >= state.quorum_deadline_ms",
+            "raft.poll", "    is_cut_off = needs_others and now_ms >= state.quorum_deadline_ms",
             "    is_cut_off = False",
         ),),
     ),

@@ -15,6 +15,8 @@ from records.batch import batches
 from records.control_batch import LEADER_CHANGE, control_records_of
 from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest
+from records.messages.versions import ApiVersionsResponse
+from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse, UpdateRaftVoterResponse
 from simulations.world.violation import Violation
 from simulations.world.world import SECOND
 
@@ -31,6 +33,10 @@ IDLE_MAX = 200
 # Errors that a peer should not send: the next request to it is sent only after a pause.
 _UNEXPECTED = (Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE)
 
+# Answers whose error is that of the whole.
+_WITHOUT_PARTITION = (
+    UpdateRaftVoterResponse, AddRaftVoterResponse, RemoveRaftVoterResponse, ApiVersionsResponse,
+)  # fmt: skip
 
 # In place of the number of a request that waited for the disk.
 HELD = -1
@@ -118,6 +124,8 @@ class PeriodicWork:
 
     def _was_answered(self, process: Process, event: Answered, _effects: list[Any]) -> None:
         response = event.response
+        if response.error_code == Error.NONE and isinstance(response, _WITHOUT_PARTITION):
+            return
         if response.error_code == Error.NONE:
             topics = response.responses if hasattr(response, "responses") else response.topics
             part = topics[0].partitions[0]

@@ -63,7 +63,9 @@ class Progress:
         self._counted: dict[int, tuple[int, int]] = {}  # by node id: its life, and the steps of that until a second ago
         self._asks: dict[int, tuple[tuple[Any, ...], int]] = {}  # by node id: what it knew and asked, and how often
         self.performs = {do.Send: self._sends}
-        self.took = {"Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch}
+        self.took = {
+            "Fetch": self._took_fetch, "FetchSnapshot": self._took_fetch, "UpdateVoter": self._took_update,
+        }  # fmt: skip
         world.after(SECOND, self._count_steps)
 
     def started(self, process: Process) -> None:
@@ -126,10 +128,19 @@ class Progress:
             reign.known.add(sender)
             if frame.name == "Fetch" and _has_parted(process, request):
                 return  # it learns where to truncate; its next Fetch counts
-            reign.heard.add(sender)
-            if len(reign.heard) >= self._ledger.majority - 1:
-                reign.heard.clear()
-                reign.until_ms = self._limit_ms(process)
+            self._heard(process, reign, sender)
+
+    def _took_update(self, process: Process, frame: Frame, _requested: Requested) -> None:
+        """A voter tells the leader of itself: it counts as a fetch, unless the leader cannot take it yet."""
+        reign = self._reigns.get(process.node.id)
+        if reign is not None and frame.gist[0] == reign.epoch and process.replica.high_watermark is not None:
+            self._heard(process, reign, frame.gist[1])
+
+    def _heard(self, process: Process, reign: Reign, sender: int) -> None:
+        reign.heard.add(sender)
+        if len(reign.heard) >= self._ledger.majority - 1:
+            reign.heard.clear()
+            reign.until_ms = self._limit_ms(process)
 
     def unanswered(self, process: Process, now: int) -> str | None:
         """A request that waits for its answer for too long; None if there is none."""

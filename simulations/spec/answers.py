@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crc32c import crc32c
 
@@ -10,6 +10,7 @@ from records.errors import Error
 from records.messages.elections import BeginQuorumEpochResponse, EndQuorumEpochResponse, VoteResponse
 from records.messages.fetch import FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotResponse
+from records.messages.voters import UpdateRaftVoterResponse
 from simulations.spec import disks, replication
 from simulations.spec.elections import UNAVAILABLE, handle_vote_response, learn_from_answer
 from simulations.spec.forms import is_of_log
@@ -108,6 +109,20 @@ def _fetch_snapshot(track: Track, event: Answered, _sent: Sent, now_ms: int) -> 
     return name, disks.take_part(node, snapshot, said.position, length, said.size, now_ms)
 
 
+def _update_voter(track: Track, event: Answered, _sent: Sent, now_ms: int) -> tuple[str, Node]:
+    response = event.response
+    leader = response.current_leader
+    named = (_Named(leader.leader_id),) if leader.host else ()
+    node, goes_on = _learn(track, response.error_code, leader, named, now_ms)
+    if goes_on and node.role == FOLLOWER and not response.error_code:
+        node = node.but(since_ms=now_ms, fetched=True)
+    return "HandleUpdateVoterResponse", node
+
+
+class _Named(NamedTuple):
+    node_id: int
+
+
 def _learn(track: Track, error: int, leader: Any, nodes: Any, now_ms: int) -> tuple[Node, bool]:
     node, leader_id = track.node, max(leader.leader_id, -1)
     if error == 0 and leader_id == node.leader and leader.leader_epoch == node.epoch:
@@ -123,4 +138,5 @@ ANSWERS: dict[type, Callable[[Track, Any, Any, int], tuple[str, Node]]] = {
     EndQuorumEpochResponse: _of_epoch("HandleEndQuorumResponse"),
     FetchResponse: _fetch,
     FetchSnapshotResponse: _fetch_snapshot,
+    UpdateRaftVoterResponse: _update_voter,
 }

@@ -19,7 +19,8 @@ def is_of_one(topics: Any) -> bool:
 def is_of_log(message: Any) -> bool:
     """Whether the one partition is that of the log."""
     kind = type(message)
-    topics = message.responses if kind is FetchResponse else message.topics
+    # Those that change or tell of voters have no partition.
+    topics = message.responses if kind is FetchResponse else getattr(message, "topics", [])
     if not is_of_one(topics):
         return False
     topic, said = topics[0], topics[0].partitions[0]

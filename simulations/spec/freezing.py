@@ -23,6 +23,7 @@ from raft.replica import Replica
 from raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from raft.rounds import Rounds
 from raft.tally import Tally
+from raft.voter_change import VoterChange
 from raft.voters import History, VoterSet
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # Classes that are changed in place: a copy needs its own.
 COPIED = (
     Replica, LogView, Peers, _Entry, LeaderState, Progress, Proposals, Rounds, FollowerState, Download, Tally, Parked,
-    History, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
+    History, VoterChange, Unattached, Prospective, Candidate, Leader, Follower, Resigned,
 )  # fmt: skip
 
 # Immutable classes: copies share them.

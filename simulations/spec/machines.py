@@ -114,7 +114,7 @@ RNG: Random = Steady()  # type: ignore[assignment]
 # Effects for the state machine and the event log, and a file that is never read.
 NOT_OF_THIS_WORLD = {
     do.HighWatermark, do.LeaderChanged, do.Noted, do.SaveEpochs, do.ProposalRefused, do.LeadershipConfirmed,
-    do.VotersChanged, do.LoadSnapshot,
+    do.VotersChanged, do.LoadSnapshot, do.KraftVersionSupport,
 }  # fmt: skip
 
 

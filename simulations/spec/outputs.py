@@ -173,12 +173,17 @@ def _sends_fetch_snapshot(_track: Track, node: Node, peer: int, gist: tuple[Any,
     )
 
 
+def _sends_update(_track: Track, node: Node, peer: int, gist: tuple[Any, ...]) -> bool:
+    return node.role == FOLLOWER and (peer, *gist[:2]) == (node.leader, node.epoch, node.id) and node.is_voter
+
+
 REQUESTS: dict[str, Callable[[Track, Node, int, tuple[Any, ...]], bool]] = {
     "Vote": _sends_vote,
     "Begin": _sends_begin,
     "End": _sends_end,
     "Fetch": _sends_fetch,
     "FetchSnapshot": _sends_fetch_snapshot,
+    "UpdateVoter": _sends_update,
 }
 
 

@@ -8,6 +8,7 @@ from records.errors import Error
 from records.messages.elections import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.voters import UpdateRaftVoterRequest
 from simulations.spec import replication
 from simulations.spec.elections import INVALID, Asked, handle_begin_request, handle_end_request, handle_vote_request
 from simulations.spec.forms import LOG, is_of_log, is_of_one
@@ -25,6 +26,7 @@ OTHER_CLUSTER = int(Error.INCONSISTENT_CLUSTER_ID)
 NO_SNAPSHOT = int(Error.SNAPSHOT_NOT_FOUND)
 NO_SUCH_POSITION = int(Error.POSITION_OUT_OF_RANGE)
 OTHER_LOG = int(Error.UNKNOWN_TOPIC_OR_PARTITION)
+TIMED_OUT = int(Error.REQUEST_TIMED_OUT)
 OWN_ID = int(Error.UNKNOWN_SERVER_ERROR)
 
 
@@ -149,10 +151,25 @@ def _fetch_snapshot(track: Track, requested: Requested, now_ms: int) -> tuple[st
     return "AcceptFetchSnapshotRequest", node
 
 
+def _update_voter(track: Track, requested: Requested, now_ms: int) -> tuple[str, Node]:
+    request, node = requested.request, track.node
+    error = OTHER_CLUSTER if request.cluster_id not in {None, track.process.node.config.cluster_id} else 0
+    error = error or replication.refusal(node, request.current_leader_epoch)
+    if not error and node.watermark == UNKNOWN:
+        error = TIMED_OUT
+    track.owed[requested.source] = Owed((error, node.epoch, node.leader))
+    if error:
+        return "RejectUpdateVoterRequest", node
+    if _is_voter(track, request.voter_id, request.voter_directory_id):
+        node = replication.record_contact(node, request.voter_id, track.rules, now_ms)
+    return "AcceptUpdateVoterRequest", node
+
+
 REQUESTS: dict[type, Callable[[Track, Any, int], tuple[str, Node]]] = {
     VoteRequest: _vote,
     BeginQuorumEpochRequest: _begin,
     EndQuorumEpochRequest: _end,
     FetchRequest: _fetch,
     FetchSnapshotRequest: _fetch_snapshot,
+    UpdateRaftVoterRequest: _update_voter,
 }

@@ -14,6 +14,15 @@ from records.messages.elections import (
 )
 from records.messages.fetch import FetchRequest, FetchResponse
 from records.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
+from records.messages.versions import ApiVersionsRequest, ApiVersionsResponse
+from records.messages.voters import (
+    AddRaftVoterRequest,
+    AddRaftVoterResponse,
+    RemoveRaftVoterRequest,
+    RemoveRaftVoterResponse,
+    UpdateRaftVoterRequest,
+    UpdateRaftVoterResponse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +116,26 @@ def _part_answer(response: FetchSnapshotResponse) -> Gist:
     )  # fmt: skip
 
 
+def _update(request: UpdateRaftVoterRequest) -> Gist:
+    return request.current_leader_epoch, request.voter_id, request.listeners[0].host
+
+
+def _update_answer(response: UpdateRaftVoterResponse) -> Gist:
+    return int(response.error_code), response.current_leader.leader_epoch, response.current_leader.leader_id
+
+
+def _change(request: AddRaftVoterRequest | RemoveRaftVoterRequest) -> Gist:
+    return request.voter_id, request.voter_directory_id.hex()
+
+
+def _error(response: Any) -> Gist:
+    return (int(response.error_code),)
+
+
+def _nothing(_request: Any) -> Gist:
+    return ()
+
+
 class Kind(NamedTuple):
     """name: for people; gist: the content of a message; fields: names of what `gist` returns."""
 
@@ -128,9 +157,18 @@ KINDS: dict[type, Kind] = {
     FetchResponse: Kind("FetchAnswer", _fetch_answer, (*_TOLD, "watermark", "bytes")),
     FetchSnapshotRequest: Kind("FetchSnapshot", _part, ("epoch", "end_offset", "of_epoch", "position")),
     FetchSnapshotResponse: Kind("FetchSnapshotAnswer", _part_answer, (*_TOLD, "position", "bytes", "size")),
+    UpdateRaftVoterRequest: Kind("UpdateVoter", _update, ("epoch", "voter", "host")),
+    UpdateRaftVoterResponse: Kind("UpdateVoterAnswer", _update_answer, _TOLD),
+    AddRaftVoterRequest: Kind("AddVoter", _change, ("voter", "directory")),
+    AddRaftVoterResponse: Kind("AddVoterAnswer", _error, ("error",)),
+    RemoveRaftVoterRequest: Kind("RemoveVoter", _change, ("voter", "directory")),
+    RemoveRaftVoterResponse: Kind("RemoveVoterAnswer", _error, ("error",)),
+    ApiVersionsRequest: Kind("ApiVersions", _nothing, ()),
+    ApiVersionsResponse: Kind("ApiVersionsAnswer", _error, ("error",)),
 }
 
-NAMES = tuple(kind.name for kind in KINDS.values())
+# What the quorum's nodes send each other beside ApiVersions, which everybody asks of everybody.
+NAMES = tuple(kind.name for kind in KINDS.values() if not kind.name.startswith("ApiVersions"))
 FIELDS = {kind.name: kind.fields for kind in KINDS.values()}
 IS_ANSWER = {kind.name: kind.name.endswith("Answer") for kind in KINDS.values()}
 ANSWERS: dict[type, type] = {
@@ -139,7 +177,13 @@ ANSWERS: dict[type, type] = {
     EndQuorumEpochRequest: EndQuorumEpochResponse,
     FetchRequest: FetchResponse,
     FetchSnapshotRequest: FetchSnapshotResponse,
+    UpdateRaftVoterRequest: UpdateRaftVoterResponse,
+    AddRaftVoterRequest: AddRaftVoterResponse,
+    RemoveRaftVoterRequest: RemoveRaftVoterResponse,
+    ApiVersionsRequest: ApiVersionsResponse,
 }
+
+_WITHOUT_EPOCH = frozenset(("AddVoter", "RemoveVoter"))
 
 
 def said_leader(name: str, gist: Gist) -> tuple[int, int] | None:
@@ -153,6 +197,8 @@ def said_leader(name: str, gist: Gist) -> tuple[int, int] | None:
 
 def own_epoch(name: str, gist: Gist) -> int | None:
     """The epoch of the sender in the message; None if the message does not have it."""
+    if name in _WITHOUT_EPOCH:
+        return None
     if not IS_ANSWER[name]:
         return int(gist[0])
     return int(gist[1]) if len(gist) > 2 else None

@@ -324,6 +324,12 @@ class Process:
     def _proposal_refused(self, effect: do.ProposalRefused) -> None:
         self._own.append((self.machine.refused, effect))
 
+    def _reserve(self, effect: do.ReserveOffsets) -> None:
+        self._own.append((self.machine.reserve, effect))
+
+    def _supports(self, _effect: do.KraftVersionSupport) -> None:
+        """The state machine here never raises kraft.version."""
+
     def _confirmed(self, effect: do.LeadershipConfirmed) -> None:
         self._own.append((self.machine.confirmed, effect))
 
@@ -416,6 +422,8 @@ class Process:
         do.LoadSnapshot: _load_snapshot,
         do.LeaderChanged: _leader_changed,
         do.ProposalRefused: _proposal_refused,
+        do.ReserveOffsets: _reserve,
+        do.KraftVersionSupport: _supports,
         do.LeadershipConfirmed: _confirmed,
         do.Noted: _noted,
         do.ShutdownComplete: _shutdown_complete,

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raft.config import SnapshotId
-from raft.inputs import ConfirmLeadership, Propose
+from raft.inputs import ConfirmLeadership, OffsetsReserved, Propose
 from raft.log_view import BOOTSTRAP
 from raft.snapshots import may_take
 from records.batch import batches, build_batch
@@ -19,7 +19,7 @@ from simulations.world.writes import Replay, State, read_snapshot, snapshot_valu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from raft.effects import LeaderChanged, LeadershipConfirmed, ProposalRefused
+    from raft.effects import LeaderChanged, LeadershipConfirmed, ProposalRefused, ReserveOffsets
     from raft.inputs import Input
     from raft.replica import Replica
     from raft.storage.storage import Storage
@@ -116,6 +116,13 @@ class Register:
             self.leads = told.epoch
             self.next_offset = told.end_offset
 
+    def reserve(self, wanted: ReserveOffsets) -> None:
+        """Leave offsets to a control batch, behind all that was written."""
+        if self.leads != wanted.epoch:
+            return
+        base, self.next_offset = self.next_offset, self.next_offset + wanted.count
+        self._hand(OffsetsReserved(wanted.epoch, base))
+
     def refused(self, told: ProposalRefused) -> None:
         """A write is not in the log; writes after it cannot be either."""
         if self.leads == told.epoch:
@@ -142,13 +149,16 @@ class Register:
         base, self.next_offset = self.next_offset, self.next_offset + len(values)
         self.pending.append((self.next_offset, tuple(numbers)))
         self._process.watch.wrote(self._process, tuple(numbers), self.next_offset)
-        proposal = Propose(self.leads, base, self.next_offset - 1, data)
+        self._hand(Propose(self.leads, base, self.next_offset - 1, data), delay_us)
+
+    def _hand(self, event: Propose | OffsetsReserved, delay_us: int = 0) -> None:
+        """Give raft an input, after all that it was given before."""
         world = self._process.world
         self._handed_us = max(self._handed_us, world.now + delay_us)  # one after the other
         if self._handed_us <= world.now:
-            self._process.handle(proposal)
+            self._process.handle(event)
         else:
-            world.at(self._handed_us, self._process.when_awake, self._process.handle, proposal)
+            world.at(self._handed_us, self._process.when_awake, self._process.handle, event)
 
     def ask(self) -> int:
         """Request a confirmation of leadership; returns its number."""

@@ -15,28 +15,34 @@ from records.messages.fetch import FetchRequest
 from records.messages.fetch_snapshot import FetchSnapshotRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest
 from records.messages.versions import ApiVersionsRequest
+from records.messages.voters import AddRaftVoterRequest, RemoveRaftVoterRequest, UpdateRaftVoterRequest
 
 Versions = dict[type, int]
 Levels = dict[str, tuple[int, int]]
 
 
-def _versions(fetch: int, vote: int) -> Versions:
+def _versions(fetch: int, vote: int, add: int = 1) -> Versions:
     return {
         FetchRequest: fetch,
         VoteRequest: vote,
         BeginQuorumEpochRequest: 1,
         EndQuorumEpochRequest: 1,
         FetchSnapshotRequest: 1,
+        UpdateRaftVoterRequest: 0,
+        AddRaftVoterRequest: add,
+        RemoveRaftVoterRequest: 0,
+        ApiVersionsRequest: 4,
     }
 
 
 NEWEST = "4.4"
 
-# 3.9 knows no pre-vote (KIP-996), 4.0 no high watermark in a Fetch (KIP-1166).
+# 3.9 knows no pre-vote (KIP-996), 4.0 no high watermark in a Fetch (KIP-1166), 4.1 no AddRaftVoter that is answered
+# before the commit (KIP-1186).
 RELEASES: dict[str, Versions] = {
-    "3.9": _versions(17, 1),
-    "4.0": _versions(17, 2),
-    "4.1": _versions(18, 2),
+    "3.9": _versions(17, 1, 0),
+    "4.0": _versions(17, 2, 0),
+    "4.1": _versions(18, 2, 0),
     "4.2": _versions(18, 2),
     "4.3": _versions(18, 2),
     NEWEST: _versions(18, 2),

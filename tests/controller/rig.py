@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from controller.core.controller import Controller
 from controller.core.serving import write_result
 from controller.core.steps import deadline_ms, step
-from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, SendToActive, TakeSnapshot
+from controller.interface.effects import (
+    Append,
+    ConfirmLeadership,
+    Noted,
+    OffsetsReserved,
+    Reply,
+    SendToActive,
+    TakeSnapshot,
+    UpgradeKraftVersion,
+)
 from controller.interface.env import Env
 from controller.interface.inputs import (
     Committed,
@@ -108,6 +117,10 @@ class Rig:
             elif isinstance(effect, Reply):
                 assert effect.source.correlation not in self.replies
                 self.replies[effect.source.correlation] = effect.response
+            elif isinstance(effect, OffsetsReserved | UpgradeKraftVersion):
+                assert effect.base_offset == self.end_offset, (effect.base_offset, self.end_offset)
+                self.others.append(effect)
+                self._append_control(2 if isinstance(effect, UpgradeKraftVersion) else 1)
             elif isinstance(effect, Noted):
                 self.notes.append(effect)
             else:
@@ -122,16 +135,19 @@ class Rig:
     def lead(self) -> Rig:
         """This node leads a new epoch, whose first record is committed."""
         self.epoch += 1
-        self.log.append(
-            build_control_batch(
-                [(b"\0\0\0\2", b"")], base_offset=self.end_offset, leader_epoch=self.epoch, timestamp_ms=0
-            )
-        )
-        self.end_offset += 1
+        self._append_control(1)
         if not self.controller.is_active:
             self.step(Committed(self.log_from(self.state.end_offset)))
         self.step(LeaderChanged(self.epoch, self.controller.env.node_id, self.end_offset))
         return self
+
+    def _append_control(self, count: int) -> None:
+        """The quorum appends control records of its own."""
+        records = [(b"\0\0\0\2", b"")] * count
+        self.log.append(
+            build_control_batch(records, base_offset=self.end_offset, leader_epoch=self.epoch, timestamp_ms=0)
+        )
+        self.end_offset += count
 
     def follow(self, leader_id: int | None = 1) -> Rig:
         """Another node leads, and what was not committed is lost."""

@@ -74,7 +74,7 @@ class Deliberate(NamedTuple):
     holds: Callable[[Met], bool]
 
 
-CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
+DELETE_TOPICS, CREATE_PARTITIONS, RENEW_TOKEN, EXPIRE_TOKEN = 20, 37, 39, 40
 ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 45, 46
 ALTER_PARTITION, UPDATE_FEATURES, REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 56, 57, 62, 63, 64, 73
 # Those that change partitions that they name.
@@ -83,8 +83,8 @@ PARTITION_APIS = (ELECT_LEADERS, ALTER_REASSIGNMENTS, ALTER_PARTITION, ASSIGN_RE
 ELECTING = (*PARTITION_APIS, REGISTRATION, HEARTBEAT, UNREGISTER)
 # Those of them that look for the partitions of a broker or of a directory.
 LOOKING = (REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS)
-# SaslHandshake, SaslAuthenticate, AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter.
-NOT_ANNOUNCED = {17, 36, 80, 81, 82}
+# SaslHandshake, SaslAuthenticate.
+NOT_ANNOUNCED = {17, 36}
 DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 29, 30, 31, 44, 70
 ACL_RECORDS = ("AccessControlEntryRecord", "RemoveAccessControlEntryRecord")
 LITERAL = 3
@@ -415,13 +415,6 @@ def is_standby_lookup(met: Met) -> bool:
     return met.asks(DELETE_TOPICS) and not met.before.is_active and met.where.startswith("DeleteTopics.")
 
 
-def is_late_on_standby(met: Met) -> bool:
-    """A request without time, on a standby: stock looks at the time first, ours at whether it is to be asked."""
-    if met.before.is_active or met.body.get("timeoutMs", 0) > 0 or ".error" not in met.where:
-        return False
-    return met.asks(CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_REASSIGNMENTS)
-
-
 def is_fewer_apis(met: Met) -> bool:
     """APIs that ours does not serve are not announced."""
     if met.where != "ApiVersions.apiKeys (|entry)":
@@ -468,7 +461,6 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("bad-registration", True, is_bad_registration),
     # Stock closes the connection; ours refuses.
     Deliberate("unknown-acl-code", True, is_unknown_code),
-    Deliberate("late-on-standby", False, is_late_on_standby),
     # A standby refuses; stock's looks the topics up in what is committed.
     Deliberate("delete-on-standby", False, is_standby_lookup),
     # Stock looks at the entries first, ours at whether it may serve the request.

@@ -279,6 +279,17 @@ class Node:
         self.world.questions.append((self.world.now, self.world.steps))
         self.step(inputs.ConfirmLeadership(len(self.world.questions) - 1))
 
+    def do_reserve_offsets(self, effect: effects.ReserveOffsets) -> None:
+        def leave() -> None:
+            if self.led is not None and self.led[0] == effect.epoch:
+                base, self.base = self.base, self.base + effect.count
+                self.step(inputs.OffsetsReserved(effect.epoch, base))
+
+        self._later(0, leave)
+
+    def do_kraft_version_support(self, effect: effects.KraftVersionSupport) -> None:
+        pass
+
     def do_proposal_refused(self, effect: effects.ProposalRefused) -> None:
         if self.led is not None and self.led[0] == effect.epoch:
             self.led = None

@@ -11,14 +11,14 @@ from records.registry import response_class
 from records.schema import default_of, schema_of
 
 # KIP-590 and later: the APIs that brokers may forward.
-FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67}
+FORWARDABLE = {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81}
 WITHOUT_PERMISSION_OF_THE_WHOLE = {18, 19, 20, 32, 33, 37, 38, 39, 40, 41, 44, 50}
 
 
 def test_exactly_these_apis_are_announced():
     assert sorted(APIS) == [
         1, 18, 19, 20, 29, 30, 31, 32, 33, 37, 38, 39, 40, 41, 43, 44, 45, 46, 49, 50, 51, 52, 53, 54, 55, 56, 57,
-        58, 59, 60, 62, 63, 64, 67, 70, 73,
+        58, 59, 60, 62, 63, 64, 67, 70, 73, 80, 81, 82,
     ]  # fmt: skip
 
 
@@ -30,8 +30,8 @@ def test_each_announced_version_can_be_decoded_and_encoded():
 
 
 def test_apis_of_the_quorum_have_no_handler_and_all_others_have_one():
-    assert {key for key, api in APIS.items() if api.kind == Kind.RAFT} == {1, 52, 53, 54, 55, 59}
-    assert {key for key, api in APIS.items() if api.handler is None} == {1, 52, 53, 54, 55, 58, 59}
+    assert {key for key, api in APIS.items() if api.kind == Kind.RAFT} == {1, 52, 53, 54, 55, 59, 80, 81, 82}
+    assert {key for key, api in APIS.items() if api.handler is None} == {1, 52, 53, 54, 55, 58, 59, 80, 81, 82}
 
 
 def test_brokers_may_forward_the_same_apis_as_in_kafka():
@@ -40,7 +40,18 @@ def test_brokers_may_forward_the_same_apis_as_in_kafka():
 
 def test_each_api_needs_the_same_operation_as_in_kafka():
     assert {key for key, api in APIS.items() if api.needs is None} == WITHOUT_PERMISSION_OF_THE_WHOLE
-    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {30, 31, 43, 45, 51, 57, 60, 64}
+    assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER} == {
+        30,
+        31,
+        43,
+        45,
+        51,
+        57,
+        60,
+        64,
+        80,
+        81,
+    }
     assert {key for key, api in APIS.items() if api.needs == AclOperation.DESCRIBE} == {29, 46, 55}
     assert {key for key, api in APIS.items() if api.needs == AclOperation.ALTER_CONFIGS} == {49}
 

@@ -2,7 +2,15 @@
 
 import pytest
 
-from controller.interface.effects import Append, ConfirmLeadership, Noted, Reply, Resign
+from controller.interface.effects import (
+    Append,
+    ConfirmLeadership,
+    Noted,
+    OffsetsReserved,
+    Reply,
+    Resign,
+    UpgradeKraftVersion,
+)
 from controller.interface.inputs import (
     AppendRefused,
     CaughtUp,
@@ -10,14 +18,17 @@ from controller.interface.inputs import (
     Disconnected,
     HighWatermark,
     KraftVersion,
+    KraftVersionSupport,
     LeaderChanged,
     LeadershipConfirmed,
+    ReserveOffsets,
     ShutDown,
     Ticked,
     WallClock,
 )
 from records.batch import batches
 from records.errors import Error
+from records.messages.features import UpdateFeaturesRequest
 from records.messages.reassignments import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 from records.messages.topics import CreateTopicsRequest
 from records.messages.versions import ApiVersionsRequest
@@ -410,6 +421,48 @@ def test_the_kraft_version_is_that_of_the_log():
     rig.step(KraftVersion(1, 17))
 
     assert (rig.controller.env.kraft_version, rig.controller.env.kraft_version_offset) == (1, 17)
+
+
+def test_offsets_are_left_to_a_control_batch_behind_all_that_was_written():
+    rig = Rig().lead().brokers(0)
+    end_offset = rig.end_offset
+
+    effects = rig.step(ReserveOffsets(rig.controller.env.epoch, 1))
+    rig.send(create_request("t"))
+
+    assert [each for each in effects if isinstance(each, OffsetsReserved)] == [
+        OffsetsReserved(rig.controller.env.epoch, end_offset)
+    ]
+    assert next(batches(rig.log[-1])).base_offset == end_offset + 1
+
+
+def test_offsets_that_were_asked_for_before_the_controller_is_active_are_left_then():
+    rig = Rig()
+
+    early = rig.step(ReserveOffsets(5, 1))
+    claimed = rig.step(LeaderChanged(5, 3000, 0))
+
+    assert early == []
+    reserved = [each for each in claimed if isinstance(each, OffsetsReserved)]
+    assert reserved == [OffsetsReserved(5, rig.controller.env.next_offset - 1)]
+
+
+def test_offsets_for_an_earlier_epoch_are_not_left():
+    rig = Rig().lead()
+
+    assert rig.step(ReserveOffsets(rig.controller.env.epoch - 1, 1)) == []
+
+
+def test_an_upgrade_of_the_kraft_version_leaves_two_offsets_before_its_records():
+    rig = Rig().lead()
+    epoch, end_offset = rig.controller.env.epoch, rig.end_offset
+    rig.step(KraftVersionSupport(epoch, 1))
+    key = UpdateFeaturesRequest.FeatureUpdateKey(feature="kraft.version", max_version_level=1, upgrade_type=1)
+
+    rig.send(UpdateFeaturesRequest(feature_updates=(key,)))
+
+    assert UpgradeKraftVersion(epoch, end_offset, 1) in rig.others
+    assert next(batches(rig.log[-1])).base_offset == end_offset + 2
 
 
 def test_a_high_watermark_is_no_input_of_a_standby():

@@ -225,6 +225,21 @@ def test_kraft_version_cannot_be_upgraded() -> None:
     assert records(update(state(), ("kraft.version", 0, SAFE_DOWNGRADE))) == []
 
 
+def test_kraft_version_is_upgraded_where_all_voters_have_said_that_they_support_it() -> None:
+    ready = env(epoch=5, kraft_version_support=(5, 1))
+
+    upgraded = update(state(), ("kraft.version", 1), at=ready)
+    again = update(state(), ("kraft.version", 1), at=env(epoch=5, kraft_version=1))
+    tried = update(state(), ("kraft.version", 1), at=ready, validate_only=True)
+
+    assert (upgraded.kraft_version, records(upgraded)) == (1, [NoOpRecord()])
+    assert (again.kraft_version, tried.kraft_version) == (None, None)
+
+
+def test_what_voters_told_an_earlier_leader_does_not_count() -> None:
+    assert refusal(update(state(), ("kraft.version", 1), at=env(epoch=5, kraft_version_support=(4, 1))))
+
+
 def test_levels_not_for_production_may_be_allowed() -> None:
     unstable = env({"unstable.feature.versions.enable": "true"})
 

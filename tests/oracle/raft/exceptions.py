@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.oracle.raft.commands import Answer, Command, Start
 
 
-END_QUORUM_EPOCH, FETCH_SNAPSHOT, UPDATE_RAFT_VOTER = 54, 59, 82
+END_QUORUM_EPOCH, FETCH_SNAPSHOT = 54, 59
 
 
 class Met(NamedTuple):
@@ -167,13 +167,7 @@ DELIBERATE: tuple[Deliberate, ...] = (
 )
 
 
-def updates_voter(met: Met) -> bool:
-    """A follower tells each leader of its endpoints and versions: changes of the voter set are not served yet."""
-    is_held_back = met.start.kraft_version == 0 and met.where == "sent (Fetch|)" and met.follows
-    return is_held_back or any(sent.api_key == UPDATE_RAFT_VOTER for sent in met.stock.sent)
-
-
-PENDING: tuple[Deliberate, ...] = (Deliberate("raft-update-voter", True, updates_voter),)
+PENDING: tuple[Deliberate, ...] = ()
 
 
 def names() -> tuple[set[str], set[str]]:

@@ -1,0 +1,158 @@
+"""UpdateRaftVoter on both sides: a voter tells the leader its endpoints and versions (KIP-853)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raft import kraft_upgrade
+from raft.change_stages import refusal_before_change, reply, reserve, uncommitted_voters
+from raft.checks import is_our_cluster, refusal_of_non_leader
+from raft.config import Endpoint, ReplicaKey, Voter
+from raft.discovery import LeaderReport, is_reachable, take_answer, unexpected
+from raft.fetch_request import quorum_timeout
+from raft.roles import Follower, Leader
+from raft.voter_change import VoterChange
+from raft.voters import read_endpoints
+from records.errors import Error
+from records.messages.voters import UpdateRaftVoterRequest
+from records.uuids import ZERO_UUID
+
+if TYPE_CHECKING:
+    from raft.inputs import Requested
+    from raft.replica import Replica
+    from records.messages.voters import UpdateRaftVoterResponse
+
+
+# The leader
+
+
+def on_request(replica: Replica, requested: Requested, now_ms: int) -> None:
+    """UpdateRaftVoter: answered when the new entry is appended; with kraft.version 0, kept by this leader alone."""
+    request: UpdateRaftVoterRequest = requested.request
+    role = replica.role
+    if not is_our_cluster(replica, request.cluster_id):
+        reply(replica, requested, Error.INCONSISTENT_CLUSTER_ID)
+        return
+    error = refusal_of_non_leader(replica, request.current_leader_epoch)
+    if error != Error.NONE:
+        reply(replica, requested, error)
+        return
+    assert isinstance(role, Leader), "others refuse"
+    versions = request.kraft_version_feature
+    voter = Voter(
+        ReplicaKey(request.voter_id, request.voter_directory_id),
+        read_endpoints(request.listeners),
+        (versions.min_supported_version, versions.max_supported_version),
+    )
+    error = _refusal(replica, role, voter)
+    if error != Error.NONE:
+        reply(replica, requested, error)
+        return
+    if role.state.told_voters is not None:
+        kraft_upgrade.learn_voter(replica, role, voter)
+        role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
+        reply(replica, requested, Error.NONE)
+        return
+    role.state.record_contact(voter.key, quorum_timeout(replica), now_ms)
+    change = VoterChange(requested, now_ms + max(replica.config.request_timeout_ms, 1))
+    reserve(replica, role, change, replica.voters.updated(voter))
+
+
+def _refusal(replica: Replica, role: Leader, voter: Voter) -> Error:
+    least, greatest = voter.kraft_versions
+    if voter.key.id < 0 or voter.key.directory_id == ZERO_UUID or not 0 <= least <= greatest:
+        return Error.INVALID_REQUEST
+    # An address that nobody can connect to would make the voter unreachable for candidates.
+    if not is_reachable(replica, voter.endpoints):
+        return Error.INVALID_REQUEST
+    if refusal_before_change(replica, role) is not None:
+        return Error.REQUEST_TIMED_OUT
+    told = role.state.told_voters
+    if told is None and uncommitted_voters(replica) is not None:
+        return Error.REQUEST_TIMED_OUT
+    if not least <= replica.kraft_version <= greatest:
+        return Error.INVALID_REQUEST
+    if voter.key.id == replica.key.id:
+        return Error.INVALID_REQUEST  # this replica's own entry is up to date since its epoch began
+    is_known = replica.voters.holds(voter.key) if told is None else told.get(voter.key.id) is not None
+    return Error.NONE if is_known else Error.VOTER_NOT_FOUND
+
+
+# The follower
+
+
+def send_if_due(replica: Replica, role: Follower, now_ms: int) -> None:
+    """Tell the leader of this voter where its voter set has another address, or other versions, of it.
+
+    With kraft.version 0 the voter set of the log has neither, so each leader is told once.
+    """
+    state = role.state
+    if now_ms < state.update_deadline_ms:
+        return
+    is_needed = not replica.voters.has_current(replica.own_voter()) if replica.kraft_version else not state.has_updated
+    if not is_needed:
+        restart_timer(replica, role, now_ms)
+        return
+    send_to_leader(replica, role, _build(replica), now_ms)
+
+
+def send_to_leader(replica: Replica, role: Follower, request: Any, now_ms: int) -> None:
+    """Send a request to the leader in place of the next Fetch, once the Fetch that is under way is answered."""
+    if replica.peers.is_waiting(now_ms) or not replica.peers.is_ready(role.leader_id, now_ms):
+        return
+    endpoint = next(each for each in role.endpoints if each.listener == replica.config.listener.upper())
+    replica.send(role.leader_id, endpoint, request, now_ms)
+    restart_timer(replica, role, now_ms)
+
+
+def restart_timer(replica: Replica, role: Follower, now_ms: int) -> None:
+    """Check again after a fetch timeout."""
+    role.state.update_deadline_ms = now_ms + max(replica.config.fetch_timeout_ms, 1)
+
+
+def _build(replica: Replica) -> UpdateRaftVoterRequest:
+    config = replica.config
+    return UpdateRaftVoterRequest(
+        cluster_id=config.cluster_id,
+        current_leader_epoch=replica.epoch,
+        voter_id=replica.key.id,
+        voter_directory_id=replica.key.directory_id,
+        listeners=tuple(
+            UpdateRaftVoterRequest.Listener(name=each.listener, host=each.host, port=each.port)
+            for each in config.endpoints
+        ),
+        kraft_version_feature=UpdateRaftVoterRequest.KRaftVersionFeature(
+            min_supported_version=config.kraft_versions[0], max_supported_version=config.kraft_versions[1]
+        ),
+    )
+
+
+def on_response(
+    replica: Replica, peer: int, request: UpdateRaftVoterRequest, response: UpdateRaftVoterResponse, now_ms: int
+) -> bool:
+    """The leader has taken the new entry, or not. Returns whether the answer was a success."""
+    leader = response.current_leader
+    error = response.error_code
+    endpoints: tuple[Endpoint, ...] = ()
+    if leader.leader_id >= 0 and leader.host:
+        endpoints = (Endpoint(replica.config.listener.upper(), leader.host, leader.port),)
+    leader_id = None if leader.leader_id < 0 else leader.leader_id
+    handled = take_answer(replica, peer, LeaderReport(error, leader_id, leader.leader_epoch, endpoints), now_ms)
+    if handled is not None:
+        return handled
+    role = replica.role
+    if error != Error.NONE:
+        return on_failure(replica, peer, request, error, now_ms)
+    if isinstance(role, Follower):
+        role.state.has_updated = True
+        role.state.fetched(now_ms, replica.config.fetch_timeout_ms)
+    return True
+
+
+def on_failure(replica: Replica, peer: int, _request: Any, error: int, _now_ms: int) -> bool:
+    """No success. A leader that does not serve the request, as before Kafka 3.9, is told no more."""
+    role = replica.role
+    if error == Error.UNSUPPORTED_VERSION and isinstance(role, Follower):
+        role.state.has_updated = True
+        return True
+    return error != Error.BROKER_NOT_AVAILABLE and unexpected(replica, peer, error)
