@@ -45,6 +45,8 @@ from simulations.world.world import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.config.node import NodeConfig
+    from controller.interface.access import Access
     from controller.interface.effects import Effect
     from controller.interface.inputs import Input as ControllerInput
     from raft.effects import Send
@@ -104,7 +106,10 @@ class ControllerProcess(Process):
         now_ms = self.clock.ms(self.world.now)
         self.loggers = Loggers(dict.fromkeys(NODE_LOGGERS) | {ROOT: "INFO"})
         settings = settings_of(config)
-        env = Env(node.config.cluster_id, node.id, rng, settings, config, loggers=self.loggers, now_ms=now_ms)
+        env = Env(
+            node.config.cluster_id, node.id, rng, settings, config, loggers=self.loggers, now_ms=now_ms,
+            access=self.make_access(config),
+        )  # fmt: skip
         registration = OwnRegistration(
             node.id, rng.randbytes(16), [(endpoint, 0) for endpoint in node.endpoints()], features, rng
         )
@@ -123,6 +128,10 @@ class ControllerProcess(Process):
         )
         self.is_listening = True
         driver.start()
+
+    def make_access(self, config: NodeConfig) -> Access | None:  # noqa: ARG002 - of secured processes
+        """The authorizer; None where everybody may do everything."""
+        return None
 
     def make_server(self) -> Any:
         """Make the server of requests."""

@@ -26,7 +26,10 @@ CHUNK = 10
 HASH_SEED_MAX = (1 << 32) - 1
 
 # The seeds of the gate, by level.
-CI_SEEDS = {"raft": range(1, 177), "raft-long": range(1, 5), "controller": range(1, 16), "node": range(1, 6)}
+CI_SEEDS = {
+    "raft": range(1, 177), "raft-long": range(1, 5), "controller": range(1, 16), "node": range(1, 6),
+    "secured": range(1, 6),
+}  # fmt: skip
 
 
 class Place(NamedTuple):

@@ -2,7 +2,8 @@
 
 raft: the raft core over its real storage, with registers for a state machine. raft-long: the same at Kafka's own
 timeouts, and for longer. controller: the whole controller instead of the registers, with model brokers and admin
-clients. node: the same, with listeners, frames and channels on simulated sockets. The module of a level has
+clients. node: the same, with listeners, frames and channels on simulated sockets. secured: the
+same, with TLS, SASL, an authorizer, and clients without rights. The module of a level has
 
     draw(seed) -> plan                              the plan of a seed
     read(text) -> plan                              the plan in a JSON text; raises ValueError
@@ -34,6 +35,7 @@ MODULES = {
     "raft-long": ".raft_long",
     "controller": ".controllers",
     "node": ".nodes",
+    "secured": ".secured",
 }
 
 

@@ -18,6 +18,7 @@ from simulations.mutants import (
     generated,
     projects,
     replication,
+    security,
     sockets,
 )
 from simulations.mutants.history import BUGS
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 MUTANTS: dict[str, Mutant] = {
     mutant.id: mutant
-    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets)
+    for module in (elections, replication, disks, projects, controllers, clusters, apis, sockets, security)
     for mutant in module.MUTANTS
 }
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raft.network import channel, connection, server
-from simulations.sockets.frames import is_nonsense
 from simulations.world.violation import Violation
 
 if TYPE_CHECKING:
+    from simulations.sockets.interfaces import WireChecks
     from simulations.sockets.process import SocketProcess
     from simulations.sockets.tcp import TcpConnection
 
@@ -42,7 +42,7 @@ def _at_channels(process: SocketProcess) -> None:
             raise Violation("W05", text)
         made = opening.connection
         is_waiting = made is not None and opening.is_made and not made.client_end.is_gone and not made.versions
-        if is_waiting and waits_s > channel.VERSIONS_MS_MAX / 1000 + SLACK_S:
+        if is_waiting and waits_s > process.versions_ms_max / 1000 + SLACK_S:
             text = f"node {process.node.id} waits for the versions of {opening.host} for {waits_s:.1f} s"
             raise Violation("W05", text)
 
@@ -71,10 +71,10 @@ def _at_server(process: SocketProcess) -> None:
             raise Violation("W06", f"{who} keeps a connection that is silent since {one.last_active:.1f} s")
         found: Any = process.connections.get(one.number)
         if found is not None:
-            _at_connection(who, one, found)
+            _at_connection(who, one, found, process.network.wire_rules)
 
 
-def _at_connection(who: str, one: connection.Connection, found: TcpConnection) -> None:
+def _at_connection(who: str, one: connection.Connection, found: TcpConnection, wire_rules: WireChecks) -> None:
     waiting = sum(asked.taken_at >= 0 for asked in found.requests.values())
     if waiting > connection.WAITING_MAX:
         raise Violation("W06", f"{who} took {waiting} requests of one connection that wait for their answers")
@@ -87,5 +87,5 @@ def _at_connection(who: str, one: connection.Connection, found: TcpConnection) -
         raise Violation("W06", f"{who} holds {one.unsent_bytes} bytes for one that does not fetch them")
     first = next(iter(found.requests.values()), None)
     is_read = not (found.server_end.arrived or found.client_end.under_way)
-    if first is not None and is_read and is_nonsense(first) and not one.is_closing:
+    if first is not None and is_read and wire_rules.is_nonsense(found, first) and not one.is_closing:
         raise Violation("W06", f"{who} received what is no request, and keeps the connection")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from raft.effects import Send
     from raft.inputs import Input
     from raft.network.channel import Channel
+    from raft.network.security import ClientSecurity
     from simulations.sockets.frames import Asked
     from simulations.sockets.interfaces import WireChecks
 
@@ -27,9 +28,10 @@ class SocketChannels(Channels):
     """
 
     def __init__(
-        self, process: Any, loop: Any, client_id: str, tell: Callable[[Input, Asked | None], None], note: Note
-    ) -> None:
-        super().__init__(loop, client_id, process.rng, on_input=self._came, note=note)
+        self, process: Any, loop: Any, client_id: str, tell: Callable[[Input, Asked | None], None], note: Note,
+        security: ClientSecurity | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(loop, client_id, process.rng, on_input=self._came, note=note, security=security)
         self.process = process
         self._sim_loop = loop
         self.asked: dict[int, Send] = {}
@@ -38,7 +40,7 @@ class SocketChannels(Channels):
         self._wire_rules: WireChecks = process.network.wire_rules
 
     @classmethod
-    def of_client(cls, process: Any) -> SocketChannels:
+    def of_client(cls, process: Any, security: ClientSecurity | None = None) -> SocketChannels:
         """The channels of a broker or an admin client."""
 
         def tell(event: Input, asked: Asked | None) -> None:
@@ -56,7 +58,7 @@ class SocketChannels(Channels):
             if not process.is_dead:
                 act(*args)
 
-        made = cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None)
+        made = cls(process, SocketLoop(process, run), "simulated", tell, lambda _name, _fields: None, security)
         return made
 
     def unwrapped(self, event: Answered) -> Answered | Failed:
@@ -98,6 +100,7 @@ class ChannelLoop:
         self.peer = peer
         self.time, self.call_soon = loop.time, loop.call_soon
         self.call_later, self.create_task = loop.call_later, loop.create_task
+        self.create_future = loop.create_future
         self._open = loop.open
 
     def create_connection(self, factory: Callable[[], Any], host: str, _port: int) -> Any:

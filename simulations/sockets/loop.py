@@ -11,6 +11,7 @@ import socket
 from asyncio import events
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from raft.network.tls import TlsConnection
 from simulations.cluster.loop import SimLoop
 from simulations.sockets.transport import SimTransport
 from simulations.world.violation import Violation
@@ -52,7 +53,8 @@ class Listener:
 
 class SocketLoop(SimLoop):
     """listener: accepts connections, None if none does. run: runs a callback in an iteration of this loop. openings:
-    the connections to peers that are open, or were opened within the last second.
+    the connections to peers that are open, or were opened within the last second. handshakes: when each connection
+    with TLS was accepted.
     """
 
     def __init__(self, process: Any, run: Callable[..., None]) -> None:
@@ -70,6 +72,8 @@ class SocketLoop(SimLoop):
         self.network: Opens = process.network
         self.listener: Listener | None = None
         self.openings: list[Opening] = []
+        self.handshakes: dict[TlsConnection, float] = {}
+        self._unnumbered = 0
 
     def call_at(self, when: float, act: Callable[..., Any], *args: Any) -> Any:
         """when: seconds, of this loop's clock."""
@@ -113,8 +117,13 @@ class SocketLoop(SimLoop):
             connection.server_end.reset()
             return
         protocol = self.listener.factory()
-        connection.id = protocol.number
-        self.process.connections[connection.id] = connection
+        if isinstance(protocol, TlsConnection):
+            self._unnumbered -= 1
+            connection.id = self._unnumbered  # until its handshake is done
+            self.handshakes[protocol] = self.time()
+        else:
+            connection.id = protocol.number
+            self.process.connections[connection.id] = connection
         SimTransport(self, connection.server_end, protocol, connection.client.node.id).begin()
 
 
@@ -192,9 +201,11 @@ def _count_opening(opening: Opening, others: list[Opening]) -> None:
 
 
 def _raise_again(task: asyncio.Task[Any]) -> None:
-    """An exception of a task is a finding, or the end of its process."""
+    """An exception of a task is a finding, or the end of its process. An OSError is not: the task that waits for this
+    one handles it.
+    """
     error = None if task.cancelled() else task.exception()
-    if error is not None:
+    if error is not None and not isinstance(error, OSError):
         raise error
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from raft.network.security import ClientSecurity
+    from simulations.sockets.frames import Seen
     from simulations.sockets.interfaces import WireChecks
     from simulations.sockets.tcp import Opener
     from simulations.world.links import Latency
@@ -46,6 +48,16 @@ class SocketNetwork(ClusterNetwork):
         self.forwards = False
         self._torn = rng(0, 0)
         self._ends: dict[Any, dict[End, None]] = {}  # by process; asked for by key alone
+
+    # Overridden by the secured level
+
+    def client_security(self, process: Any) -> ClientSecurity | None:  # noqa: ARG002 - the secured level uses it
+        """The security of the channels of a process."""
+        return None
+
+    def make_tap(self, whole: Callable[[bytes], Seen | None], *, is_answer: bool) -> Tap:
+        """The tap of one direction of a connection."""
+        return Tap(whole, is_answer=is_answer)
 
     # Called by the ends of connections
 
@@ -85,7 +97,7 @@ class SocketNetwork(ClusterNetwork):
         connection = TcpConnection(process, opening, to_server, to_client)
         wire_rules = self.wire_rules
         end = connection.client_end = End(self, connection, process, to_server)
-        end.tap = Tap(lambda data: wire_rules.request_leaves(connection, data), is_answer=False)
+        end.tap = self.make_tap(lambda data: wire_rules.request_leaves(connection, data), is_answer=False)
         self._ends.setdefault(process, {})[end] = None
         self.links.carry(to_server, 0, self._syn, connection, target, 0)
         return connection
@@ -105,7 +117,9 @@ class SocketNetwork(ClusterNetwork):
         end = connection.server_end = End(self, connection, server, connection.to_client)
         end.other, connection.client_end.other = connection.client_end, end
         is_ours = self.hosts.get(connection.opening.host) is server.node or server.node in self.hosts.values()
-        end.tap = Tap(lambda data: wire_rules.answer_leaves(connection, data) if is_ours else None, is_answer=True)
+        end.tap = self.make_tap(
+            lambda data: wire_rules.answer_leaves(connection, data) if is_ours else None, is_answer=True
+        )
         self._ends.setdefault(server, {})[end] = None
         return end
 
@@ -145,5 +159,5 @@ class SocketNetwork(ClusterNetwork):
         found = process.channels.get(0)
         if found is None:
             kind = ForwardedChannels if self.forwards and is_forwarding(process.id) else SocketChannels
-            found = process.channels[0] = kind.of_client(process)
+            found = process.channels[0] = kind.of_client(process, self.client_security(process))
         return found

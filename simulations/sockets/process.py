@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.core.apis import APIS
 from raft.inputs import Answered, Requested
+from raft.network.channel import VERSIONS_MS_MAX
 from raft.network.server import Server
 from simulations.cluster.driver import ControllerProcess
 from simulations.sockets.channels import SocketChannels
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from raft.inputs import Input, Source
     from raft.network.requests import Incoming
+    from raft.network.security import ClientSecurity, ListenerSecurity
     from simulations.sockets.frames import Asked
     from simulations.sockets.network import SocketNetwork
     from simulations.sockets.plan import SocketPlan
@@ -33,6 +35,8 @@ class SocketProcess(ControllerProcess):
     """A running controller. server: the product's; bounds: of it, by the names of its arguments."""
 
     network: SocketNetwork
+    server_class: type[SocketServer]
+    versions_ms_max = VERSIONS_MS_MAX
 
     def __init__(
         self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]], plan: SocketPlan
@@ -45,9 +49,17 @@ class SocketProcess(ControllerProcess):
         self.channels_of_all: list[SocketChannels] = []
 
     def make_server(self) -> SocketServer:
-        self.server = SocketServer(self, self._plan)
-        run_now(self.server.listen("CONTROLLER", "", PORT))
+        self.server = self.server_class(self, self._plan)
+        run_now(self.server.listen("CONTROLLER", "", PORT, self.listener_security()))
         return self.server
+
+    def listener_security(self) -> ListenerSecurity | None:
+        """With what the listener is secured."""
+        return None
+
+    def client_security(self) -> ClientSecurity | None:
+        """With what the channels are secured."""
+        return None
 
     def make_channels(self) -> SocketChannels:
         return self._make_channels(f"raft-client-{self.node.id}", self._answered)
@@ -56,7 +68,7 @@ class SocketProcess(ControllerProcess):
         return self._make_channels(f"controller-{self.node.id}", self._own_answered)
 
     def _make_channels(self, client_id: str, tell: Tell) -> SocketChannels:
-        made = SocketChannels(self, self.loop, client_id, tell, self.note)
+        made = SocketChannels(self, self.loop, client_id, tell, self.note, self.client_security())
         self.channels_of_all.append(made)
         return made
 
@@ -73,9 +85,16 @@ class SocketProcess(ControllerProcess):
         connection: Any = self.connections[incoming.source.connection]
         requested = Requested(incoming.source, incoming.message, incoming.version, "CONTROLLER")
         self.network.arrived(connection, frame, False)
+        if self.is_stranger(incoming):
+            self.driver.on_request(incoming)
+            return
         self.watch.asked(self, frame, requested)
         self.driver.on_request(incoming)
         self.watch.took_request(self, frame, requested)
+
+    def is_stranger(self, incoming: Incoming) -> bool:  # noqa: ARG002 - of secured processes
+        """Whether a request is of one who is not part of the cluster, so that only its rights are looked at."""
+        return False
 
     def gone(self, number: int) -> None:
         """A connection was closed."""
@@ -125,3 +144,6 @@ class SocketServer(Server):
             connection.versions = agreed(response)
         process.watch.replies(process, source, response)
         super().reply(source, response)
+
+
+SocketProcess.server_class = SocketServer

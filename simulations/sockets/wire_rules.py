@@ -68,6 +68,8 @@ class WireRules:
             raise Violation("W01", f"{who} writes a {frame.name} where its {waits.name} is not answered")
         if type(frame.message) is ApiVersionsRequest and frame.version >= 0 and not connection.versions:
             return
+        if self._is_of_channel(connection, frame):
+            return
         if not connection.versions:
             raise Violation("W01", f"{who} writes a {frame.name} before it knows the peer's versions")
         effect = channels.asked.get(connection.opening.peer)
@@ -79,6 +81,14 @@ class WireRules:
         if frame.version != known:
             raise Violation("W01", f"{who} speaks {frame.name} v{frame.version}; both have v{known}")
 
+    def _is_of_channel(self, connection: TcpConnection, frame: Asked) -> bool:  # noqa: ARG002 - of secured worlds
+        """Whether a request is one that the channel makes itself."""
+        return False
+
+    def _is_of_gate(self, connection: TcpConnection, asked: Asked) -> bool:  # noqa: ARG002 - of secured worlds
+        """Whether a request is answered before it reaches the node."""
+        return False
+
     def answer_leaves(self, connection: TcpConnection, data: bytes) -> Answer | None:
         """A server has written a frame (W03)."""
         server = connection.server
@@ -86,6 +96,9 @@ class WireRules:
         who = f"node {server.node.id}"
         asked = next(iter(connection.requests.values()), None)
         is_refused = asked is not None and is_unsupported(asked)
+        if asked is not None and self._is_of_gate(connection, asked):
+            asked.said = b""
+            asked.taken_at = self._network.world.now
         if asked is None or not (asked.taken_at >= 0 or is_refused):
             raise Violation("W03", f"{who} writes {len(data)} bytes where nothing was asked")
         if int.from_bytes(data[:4], "big", signed=True) != asked.correlation_id:
@@ -105,6 +118,10 @@ class WireRules:
         self._network.messages += 1
         self._network.seen(connection, answer, True)
         return answer
+
+    def is_nonsense(self, connection: TcpConnection, frame: Asked) -> bool:  # noqa: ARG002 - the secured level uses it
+        """Whether the server must close the connection because of a frame."""
+        return is_nonsense(frame)
 
     # When they are handled
 

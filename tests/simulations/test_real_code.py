@@ -47,12 +47,14 @@ ORDER_FREE = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "so
 
 # What no level runs: what happens before a node starts, the ports for operators, the process's own log.
 NOWHERE = (
-    "controller.config.environment", "controller.config.file", "controller.node.authorizers",
-    "controller.node.file_descriptors", "controller.node.plugins", "controller.rules.authorizer", "controller.security",
-    "raft.network.bearer", "raft.network.tls",
-    "controller.node.log_events", "controller.node.logs", "controller.node.problems", "controller.server",
-    "raft.storage.bootstrap", "raft.storage.directory_lock", "raft.storage.flusher", "raft.storage.meta_properties",
+    "controller.config.environment", "controller.config.file", "controller.node.file_descriptors",
+    "controller.security", "controller.node.log_events", "controller.node.logs", "controller.node.problems",
+    "controller.server", "raft.network.bearer", "raft.storage.bootstrap", "raft.storage.directory_lock",
+    "raft.storage.flusher", "raft.storage.meta_properties",
 )  # fmt: skip
+
+# Loaded where a configuration names an authorizer.
+AUTHORIZERS = ("controller.node.authorizers", "controller.node.plugins", "controller.rules.authorizer")
 
 # What a level replaces besides; `raft.storage.files` is loaded everywhere for its types (DESIGN.md).
 REPLACED = {
@@ -60,10 +62,11 @@ REPLACED = {
     "controller": (
         "raft.network.channel", "raft.network.channels", "raft.network.connection", "raft.network.framer",
         "raft.network.handshakes", "raft.network.link", "raft.network.mechanisms", "raft.network.sasl_gate",
-        "raft.network.sasl_login",
-        "raft.network.security", "raft.network.server", "raft.network.versions",
+        "raft.network.sasl_login", "raft.network.security", "raft.network.server", "raft.network.tls",
+        "raft.network.versions", *AUTHORIZERS,
     ),
-    "node": (),
+    "node": AUTHORIZERS,
+    "secured": (),
 }  # fmt: skip
 
 MISSING = """

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from simulations.mutants import apis, clusters, controllers, disks, elections, projects, replication, sockets
+from simulations.mutants import (
+    apis,
+    clusters,
+    controllers,
+    disks,
+    elections,
+    projects,
+    replication,
+    security,
+    sockets,
+)
 from simulations.mutants.history import BUGS
 from simulations.mutants.patching import install, mutated
 from simulations.mutants.peer import KILLED, NOT_TRIED, SURVIVED, TRANSLATIONS
@@ -34,7 +44,7 @@ def test_a_mutant_fits_the_code_and_changes_what_it_does(mutant: Mutant) -> None
 
 
 def test_each_id_is_unique() -> None:
-    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets)
+    modules = (elections, replication, disks, projects, controllers, clusters, apis, sockets, security)
 
     ids = Counter(mutant.id for module in modules for mutant in module.MUTANTS)
 

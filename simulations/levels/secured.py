@@ -1,0 +1,44 @@
+"""The secured level: the node level with TLS, SASL, an authorizer, and strangers who may do little or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulations.levels.nodes import FIELDS
+from simulations.levels.raft import simpler
+from simulations.plans.plan import from_json
+from simulations.plans.plan import to_json as show
+from simulations.secured.plan import SecuredPlan
+from simulations.secured.run import SecuredRun
+from simulations.secured.swarm import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulations.running.closeup import OnDetail
+    from simulations.running.outcome import Outcome
+    from simulations.world.trace import Entry
+
+__all__ = ["FIELDS", "draw", "play", "read", "show", "simpler"]
+
+
+def read(text: str) -> SecuredPlan:
+    """The plan in a text. Raises ValueError where it is not one."""
+    plan: SecuredPlan = from_json(text, SecuredPlan)
+    return plan
+
+
+def play(
+    plan: SecuredPlan,
+    written: Callable[[bytes], None] | None = None,
+    on_detail: OnDetail | None = None,
+    *,
+    counts: bool = False,
+) -> tuple[Outcome, list[Entry]]:
+    """Run a plan. Returns its outcome, and the newest entries of its trace, oldest first."""
+    run = SecuredRun(plan, written)
+    run.watch.on_detail = on_detail
+    if counts:
+        run.keep_count()
+    outcome = run.execute()
+    return outcome, run.trace.recent()

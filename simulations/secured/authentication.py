@@ -1,0 +1,129 @@
+"""The reference of SASL: for which principal each request may be served (KIP-43, KIP-152, KIP-368).
+
+A server handles the requests of a connection in order. So when a frame is written, it is known whether the client will
+be authenticated when the frame is handled, and as which principal.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from controller.interface.inputs import ANONYMOUS, Principal
+from raft.network.mechanisms import PlainClient
+from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+from records.messages.versions import ApiVersionsRequest
+from simulations.secured.people import PASSWORDS, PLAIN
+from simulations.sockets.frames import is_nonsense, is_unsupported
+
+if TYPE_CHECKING:
+    from simulations.sockets.frames import Asked
+
+SASL_KEYS = (17, 36)
+SASL_VERSIONS = {17: 1, 36: 2}
+
+
+class Stage(Enum):
+    """The requests that are expected next."""
+
+    VERSIONS = "ApiVersions or SaslHandshake"
+    HANDSHAKE = "SaslHandshake"
+    EXCHANGE = "SaslAuthenticate"
+    OPEN = "requests"
+    OVER = "nothing"
+
+
+class Authentication:
+    """Of one connection. stage: after the last written frame; expires_at: the end of the session on the clock of the
+    server, in s, None for no end; principal: the one that the frames so far authenticate, None for none.
+    """
+
+    def __init__(self, principal: Principal | None, reauth_ms: int) -> None:
+        """principal: of the client's certificate; None if the listener has SASL."""
+        self.principal = principal
+        self.stage = Stage.VERSIONS if principal is None else Stage.OPEN
+        self.has_sasl = principal is None
+        self.expires_at: float | None = None
+        self.reauth_ms = reauth_ms
+        self._before: Principal | None = None
+        self._has_renewed = False
+        # The principal of a session that tried to renew twice: a server ignores it within a second of the first.
+        self._remains: Principal | None = None
+        # Place of a frame -> the principal for which it may be served.
+        self._may: dict[int, Principal] = {}
+        self._opens: set[int] = set()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no principal has been authenticated yet."""
+        return self.principal is None and self._before is None and self._remains is None
+
+    def written(self, frame: Asked) -> None:
+        """A frame was written whole."""
+        if self.stage is Stage.OVER:
+            return
+        if self.stage is Stage.OPEN:
+            self._in_open(frame)
+        elif is_sasl(frame) and type(frame.message) is SaslHandshakeRequest:
+            self._shaken(frame)
+        elif is_sasl(frame) and self.stage is Stage.EXCHANGE:
+            self._authenticated(frame)
+        elif type(frame.message) is ApiVersionsRequest and not is_nonsense(frame) and self.stage is Stage.VERSIONS:
+            if not is_unsupported(frame):
+                self.stage = Stage.HANDSHAKE
+                self._may[frame.place] = ANONYMOUS
+        else:
+            self.stage = Stage.OVER
+
+    def who(self, place: int) -> Principal | None:
+        """The principal for which the frame at a place may be served; None if it may not be served."""
+        return self._may.get(place, self._remains)
+
+    def answered(self, frame: Asked, now: float) -> None:
+        """The server has written the answer to a frame. now: by its own clock."""
+        if frame.place in self._opens and self.reauth_ms > 0:
+            self.expires_at = now + self.reauth_ms / 1000
+
+    def _in_open(self, frame: Asked) -> None:
+        assert self.principal is not None, "it is open"
+        if self.has_sasl and is_sasl(frame):
+            if type(frame.message) is SaslHandshakeRequest and self.reauth_ms > 0:
+                if self._has_renewed:
+                    self._remains = self.principal
+                self._has_renewed = True
+                self._before, self.principal = self.principal, None
+                self._shaken(frame)
+            return  # answered with an error; the session continues
+        if is_nonsense(frame):
+            self.stage = Stage.OVER
+        elif not is_unsupported(frame):
+            self._may[frame.place] = self.principal
+
+    def _shaken(self, frame: Asked) -> None:
+        is_good = frame.message.mechanism == PLAIN and self.stage is not Stage.EXCHANGE and frame.version == 1
+        self.stage = Stage.EXCHANGE if is_good else Stage.OVER
+
+    def _authenticated(self, frame: Asked) -> None:
+        name = _proven(bytes(frame.message.auth_bytes))
+        if name is None or (self._before is not None and self._before.name != name):
+            self.stage = Stage.OVER
+            return
+        self.principal, self._before = Principal("User", name), None
+        self.stage = Stage.OPEN
+        self._opens.add(frame.place)
+
+
+def is_sasl(frame: Asked) -> bool:
+    """Whether a frame is a valid SaslHandshake or SaslAuthenticate request."""
+    key = int.from_bytes(frame.data[:2], "big")
+    return key in SASL_KEYS and frame.message is not None and 0 <= frame.version <= SASL_VERSIONS[key] and (
+        type(frame.message) in (SaslHandshakeRequest, SaslAuthenticateRequest)
+    )  # fmt: skip
+
+
+def _proven(token: bytes) -> str | None:
+    """The user whose password a token of PLAIN has; None if it is wrong."""
+    for name, password in PASSWORDS.items():
+        if token == PlainClient(name, password).first():
+            return name
+    return None

@@ -1,0 +1,92 @@
+"""The users of a secured world: names, passwords and certificates.
+
+Nodes, brokers and admin clients of the cluster are super users. ALICE and BOB have the rights that the present ACLs
+give them; no ACL names MALLORY.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.interface.inputs import ANONYMOUS, Principal
+from raft.network.mechanisms import PlainClient, PlainServer
+from raft.network.security import ClientSecurity, ListenerSecurity, Sasl
+from simulations.secured.tls import FIRST_ISSUER, Certificate, Context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ADMIN, ALICE, BOB, MALLORY = "admin", "alice", "bob", "mallory"
+STRANGERS = (ALICE, BOB, MALLORY)
+NODES = 9
+# The user of all brokers and clients of the cluster.
+MEMBER = "member"
+NEW_ISSUER, NOBODYS_ISSUER = "authority-2", "somebody"
+SUPER_USERS = frozenset((ADMIN, MEMBER, *(f"node-{number}" for number in range(1, NODES + 1))))
+NAMES = (*sorted(SUPER_USERS), *STRANGERS)
+# The name of a trusted certificate that `check_session` refuses.
+BARRED = "barred"
+PASSWORDS = {name: f"password of {name}" for name in NAMES}
+PLAIN = "PLAIN"
+
+
+def name_of(process_id: int) -> str:
+    """The user of a process of the cluster."""
+    return f"node-{process_id}" if process_id <= NODES else MEMBER
+
+
+class Identities:
+    """The certificates of a world. trusted: the authorities in every truststore; issuer: the authority of all present
+    certificates. is_open: `allow.everyone.if.no.acl.found`.
+    """
+
+    def __init__(self, protocol: str, *, is_open: bool) -> None:
+        self.is_open = is_open
+        self.has_tls = protocol in ("SSL", "SASL_SSL")
+        self.has_sasl = protocol in ("SASL_PLAINTEXT", "SASL_SSL")
+        self.trusted = frozenset({FIRST_ISSUER})
+        self.issuer = FIRST_ISSUER
+
+    def certificate(self, name: str) -> Certificate:
+        """The present certificate of a user."""
+        return Certificate(name, self.issuer)
+
+    def lets_in(self, certificate: Certificate | None) -> bool:
+        """Whether a node completes the handshake of a client with this certificate; None: the client has none."""
+        if certificate is None:
+            return self.has_sasl
+        return certificate.issuer in self.trusted and certificate.name != BARRED
+
+    def client(self, process_id: int) -> ClientSecurity:
+        """The security of the connections that a process opens."""
+        name = name_of(process_id)
+        mechanism = (PLAIN, lambda: PlainClient(name, PASSWORDS[name])) if self.has_sasl else None
+        return ClientSecurity(self._context(name) if self.has_tls else None, None, mechanism)
+
+    def listener(self, process_id: int, reauth_ms: int, delay_ms: int, wall_ms: Callable[[], int]) -> ListenerSecurity:
+        """The security of the listener of a node."""
+        sasl = None
+        if self.has_sasl:
+            sasl = Sasl(
+                {PLAIN: lambda: PlainServer(PASSWORDS)}, {PLAIN: reauth_ms}, delay_ms, 2000,
+                lambda name, is_token: Principal("User", name, is_token), wall_ms,
+            )  # fmt: skip
+        if not self.has_tls:
+            return ListenerSecurity(sasl=sasl)
+        return ListenerSecurity(
+            self._context(name_of(process_id)), check_session, None if self.has_sasl else identity_of, sasl
+        )  # fmt: skip
+
+    def _context(self, name: str) -> Callable[[], Any]:
+        return lambda: Context(self.certificate(name), self.trusted, asks=not self.has_sasl)
+
+
+def identity_of(session: Any) -> Principal:
+    """The principal of a TLS session."""
+    return ANONYMOUS if session.peer is None else Principal("User", session.peer.name)
+
+
+def check_session(session: Any) -> None:
+    """Raises ValueError for a certificate that is trusted but not allowed."""
+    if session.peer is not None and session.peer.name == BARRED:
+        raise ValueError("its certificate is barred")

@@ -1,0 +1,152 @@
+"""One process of a secured world: the product's server, channels and admission, with TLS, SASL and an authorizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.core.apis import APIS, Kind
+from controller.interface.inputs import Principal
+from controller.interface.inputs import Requested as ControllerRequested
+from controller.node.authorizers import access_of
+from controller.node.envelope import host_text
+from raft.inputs import Requested
+from raft.network.channel import CONNECT_MS_MAX, VERSIONS_MS_MAX
+from raft.network.server import Server
+from records.codec import decode_prefix, encode
+from records.errors import Error
+from records.headers import ResponseHeader, response_header_version
+from records.messages.envelope import EnvelopeRequest
+from records.registry import response_class
+from simulations.secured.people import SUPER_USERS
+from simulations.secured.rules import WatchedAuthorizer
+from simulations.sockets.envelopes import read
+from simulations.sockets.process import SocketProcess, SocketServer
+
+if TYPE_CHECKING:
+    from controller.config.node import NodeConfig
+    from controller.interface.access import Access
+    from raft.inputs import Source
+    from raft.network.connection import Connection
+    from raft.network.requests import Incoming
+    from raft.network.security import ClientSecurity, ListenerSecurity
+    from raft.network.tls import TlsConnection
+    from simulations.secured.people import Identities
+    from simulations.secured.plan import SecuredPlan
+    from simulations.secured.rules import Judge, SecuredWireRules
+    from simulations.sockets.tcp import TcpConnection
+    from simulations.world.process import Node
+
+
+class SecuredProcess(SocketProcess):
+    """A running controller. judge: of the world. strangers: unanswered requests of clients that are not super users, by
+    source; unauthenticated: connections without an authenticated client -> when that was first seen, in s.
+    """
+
+    network: Any
+    server: SecuredServer
+    _plan: SecuredPlan
+    versions_ms_max = CONNECT_MS_MAX + VERSIONS_MS_MAX
+
+    def __init__(
+        self, node: Node, properties: dict[str, str], begins_with: list[tuple[Any, int]], plan: SecuredPlan,
+        judge: Judge,
+    ) -> None:  # fmt: skip
+        super().__init__(node, properties, begins_with, plan)
+        self.judge = judge
+        self.authorizer: WatchedAuthorizer
+        self.strangers: dict[Source, Any] = {}
+        self.unauthenticated: dict[int, float] = {}
+
+    def make_access(self, config: NodeConfig) -> Access:
+        access = access_of(config)
+        assert access is not None, "every secured world has an authorizer"
+        access.authorizer = self.authorizer = WatchedAuthorizer(self, access.authorizer)
+        return access
+
+    def listener_security(self) -> ListenerSecurity:
+        plan, world, clock = self._plan, self.world, self.clock
+        identities: Identities = self.network.identities
+        return identities.listener(self.node.id, plan.reauth_ms, plan.delay_ms, lambda: clock.wall_ms(world.now))
+
+    def client_security(self) -> ClientSecurity:
+        identities: Identities = self.network.identities
+        return identities.client(self.node.id)
+
+    def is_stranger(self, incoming: Incoming) -> bool:
+        wire_rules: SecuredWireRules = self.network.wire_rules
+        principal, host, api_key = wire_rules.principal(self, incoming), host_text(incoming.peer), incoming.api_key
+        if type(incoming.message) is EnvelopeRequest and principal.name in SUPER_USERS:
+            letter = read(incoming.message)
+            if letter.principal is not None:
+                principal = Principal(letter.principal.type, letter.principal.name)
+                host, api_key = letter.address, letter.api_key
+        if principal.name in SUPER_USERS or APIS[api_key].kind is Kind.LOCAL:
+            return False
+        self.strangers[incoming.source] = incoming.message
+        self.judge.taken(self, incoming.source, principal, host, api_key)
+        return True
+
+    def reach(self, prefix: str, cls: type) -> None:
+        if prefix == "controller":
+            self.authorizer.asked = 0
+        super().reach(prefix, cls)
+
+    def stepped(self, name: str, event: Any, effects: list[Any]) -> None:
+        if type(event) is Requested and event.source in self.strangers:
+            self.judge.reaches_raft(self, event.source)
+        super().stepped(name, event, effects)
+
+    def gone(self, number: int) -> None:
+        for source in [source for source in self.strangers if source.connection == number]:
+            del self.strangers[source]
+        super().gone(number)
+
+    def is_of_stranger(self, event: Any) -> bool:
+        """Whether an input is the request of a stranger."""
+        return type(event) is ControllerRequested and event.context.source in self.strangers
+
+
+class SecuredServer(SocketServer):
+    """The product's server. With TLS a connection gets its number when its handshake is complete."""
+
+    _process: SecuredProcess
+
+    def _make_secured(self, name: str, security: ListenerSecurity, tls: TlsConnection | None) -> Connection:
+        made = super()._make_secured(name, security, tls)
+        if tls is not None:
+            found: TcpConnection = tls._raw._end.connection  # noqa: SLF001 - the simulated transport knows it
+            found.id = made.number
+            self._process.connections[made.number] = found
+        return made
+
+    def reply(self, source: Source, response: Any) -> None:
+        process = self._process
+        connection = self.connections.get(source.connection)
+        if connection is not None and connection.gate is not None:
+            response = connection.gate.announced(response)
+        if source not in process.strangers:
+            super().reply(source, response)
+            return
+        found: Any = process.connections.get(source.connection)
+        if found is None:
+            del process.strangers[source]
+            return
+        frame = found.requests[source.correlation]
+        frame.response, frame.said = response, encode(response, frame.version)
+        process.judge.replies(process, source, unsealed(frame.message, response))
+        del process.strangers[source]
+        Server.reply(self, source, response)
+
+
+SecuredProcess.server_class = SecuredServer
+
+
+def unsealed(request: Any, response: Any) -> Any:
+    """The answer in an envelope; other answers as they are."""
+    if type(request) is not EnvelopeRequest or response.error_code != Error.NONE:
+        return response
+    letter = read(request)
+    cls: Any = response_class(letter.api_key)
+    data = bytes(response.response_data)
+    _, position = decode_prefix(ResponseHeader, response_header_version(cls, letter.version), data, 0)
+    return decode_prefix(cls, letter.version, data, position)[0]

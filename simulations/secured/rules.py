@@ -1,0 +1,295 @@
+"""The rules of secured worlds.
+
+W08: no request reaches a node before its client is authenticated, for another principal, or after the session's end.
+W09: unfinished handshakes and authentications are limited in number, time and bytes. W10: the authorizer decides by the
+committed ACLs, each API asks it, and a denied request has no effect.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING, Any
+
+from controller.interface import effects as done
+from controller.interface.inputs import Principal
+from raft.network import handshakes, server, tls
+from records.errors import ApiError, Error
+from records.messages.envelope import EnvelopeResponse
+from records.metadata.configs import ConfigRecord
+from records.metadata.topics import RemoveTopicRecord, TopicRecord
+from records.registry import APIS
+from simulations.cluster.answers import errors_of
+from simulations.cluster.image import decoded
+from simulations.secured.authentication import Authentication, Stage, is_sasl
+from simulations.secured.people import SUPER_USERS
+from simulations.secured.rights import (
+    ALTER_CONFIGS,
+    BY_RESOURCE,
+    CLUSTER,
+    CLUSTER_NAME,
+    CREATE,
+    DELETE,
+    NEEDS,
+    TOPIC,
+    Question,
+    Rules,
+    is_allowed,
+)
+from simulations.sockets.frames import is_nonsense
+from simulations.sockets.wire_rules import WireRules
+from simulations.world.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.interface.access import Action, Authorizer, Decision
+    from controller.interface.inputs import RequestContext
+    from controller.state.tables.acl_index import AclIndex
+    from raft.network.requests import Incoming
+    from raft.network.tls import TlsConnection
+    from simulations.sockets.frames import Asked
+    from simulations.sockets.tcp import TcpConnection
+
+SLACK_S = 0.2
+# The errors in the answer to a request that is not allowed.
+REFUSALS = frozenset((Error.CLUSTER_AUTHORIZATION_FAILED, Error.UNKNOWN_SERVER_ERROR))
+EVERY_USER = "User:*"
+
+
+class SecuredWireRules(WireRules):
+    """Knows the authenticated principal of each connection."""
+
+    _network: Any
+
+    def __init__(self, network: Any) -> None:
+        super().__init__(network)
+        self._of: dict[TcpConnection, Authentication] = {}
+
+    def of(self, connection: TcpConnection) -> Authentication:
+        """The authentication of a connection."""
+        found = self._of.get(connection)
+        if found is None:
+            found = self._of[connection] = self._begun(connection)
+        return found
+
+    def _begun(self, connection: TcpConnection) -> Authentication:
+        identities = self._network.identities
+        certificate, is_let_in = None, True
+        if identities.has_tls:
+            try:
+                certificate = connection.client_end.tap.certificate()  # type: ignore[attr-defined]
+            except ssl.SSLError:
+                is_let_in = False
+            else:
+                is_let_in = identities.lets_in(certificate)
+        principal = None if identities.has_sasl or certificate is None else Principal("User", certificate.name)
+        found = Authentication(principal, self._network.reauth_ms)
+        if not is_let_in:
+            found.stage = Stage.OVER
+        return found
+
+    def request_leaves(self, connection: TcpConnection, data: bytes) -> Asked | None:
+        frame = super().request_leaves(connection, data)
+        if frame is not None:
+            self.of(connection).written(frame)
+        return frame
+
+    def answer_leaves(self, connection: TcpConnection, data: bytes) -> Any:
+        answer = super().answer_leaves(connection, data)
+        taker: Any = connection.server
+        if answer is not None and self._answered is not None:
+            self.of(connection).answered(self._answered, taker.loop.time())
+        return answer
+
+    _answered: Asked | None = None
+
+    def _is_of_channel(self, connection: TcpConnection, frame: Asked) -> bool:
+        return self._network.identities.has_sasl and is_sasl(frame) and bool(connection.versions)
+
+    def _is_of_gate(self, connection: TcpConnection, asked: Asked) -> bool:  # noqa: ARG002 - as the one it overrides
+        self._answered = asked
+        return self._network.identities.has_sasl and is_sasl(asked)
+
+    def is_nonsense(self, connection: TcpConnection, frame: Asked) -> bool:
+        if self._network.identities.has_sasl and (is_sasl(frame) or self.of(connection).stage is Stage.OVER):
+            return False
+        return is_nonsense(frame)
+
+    def takes(self, process: Any, incoming: Incoming) -> Asked:
+        frame = super().takes(process, incoming)
+        connection: Any = process.connections[incoming.source.connection]
+        found = self.of(connection)
+        who = found.who(frame.place)
+        text = f"node {process.node.id} takes a {frame.name} of {connection.client.node.id}"
+        if who is None:
+            raise Violation("W08", f"{text}, who is not authenticated")
+        told: Principal | None = incoming.identity
+        if told != who and not (told is None and who.name == "ANONYMOUS"):
+            raise Violation("W08", f"{text} in the name of {told}, and {who} is authenticated")
+        if found.expires_at is not None and process.loop.time() > found.expires_at + SLACK_S:
+            raise Violation("W08", f"{text}, whose session has ended at {found.expires_at:.3f} s")
+        return frame
+
+    def principal(self, process: Any, incoming: Incoming) -> Principal:
+        """The principal that has sent a request."""
+        connection: Any = process.connections[incoming.source.connection]
+        found = self.of(connection).who(incoming.source.correlation)
+        assert found is not None, "it was taken"
+        return found
+
+
+class WatchedAuthorizer:
+    """The authorizer of a process. asked: how often it has decided."""
+
+    def __init__(self, process: Any, real: Authorizer) -> None:
+        self.asked = 0
+        self._process = process
+        self._real = real
+
+    def decide(self, action: Action, acls: AclIndex | None) -> Decision:
+        """Decide as the real one does. Raises Violation if the decision does not follow from the committed ACLs."""
+        self.asked += 1
+        process = self._process
+        question = Question(
+            str(action.principal), action.host, int(action.operation), int(action.resource_type), action.resource_name
+        )
+        text = f"the authorizer of node {process.node.id} is asked whether {question}"
+        is_member = action.principal.type == "User" and action.principal.name in SUPER_USERS
+        try:
+            found = self._real.decide(action, acls)
+        except ApiError as error:
+            if is_member or (acls is not None and question.principal != EVERY_USER):
+                raise Violation("W10", f"{text}, and fails: {error}") from error
+            raise
+        if not is_member and acls is None:
+            raise Violation("W10", f"{text}, and says {found.allowed} before the ACLs are loaded")
+        if not process.controller.state.loading and found.allowed != process.judge.may(process, question):
+            raise Violation("W10", f"{text}, and says {found.allowed}: {found.rule}")
+        return found
+
+
+class Judge:
+    """Checks what nodes do for strangers against the committed ACLs. rules: of the log; names: of topics, by id."""
+
+    def __init__(self, rules: Rules, names: Mapping[bytes, str], *, by_default: bool) -> None:
+        self.rules = rules
+        self.names = names
+        self._by_default = by_default
+        # Node, life and source -> a question that was denied when the request came, and the stable end offset then.
+        self._refused: dict[tuple[int, int, Any], tuple[Question, int]] = {}
+
+    def may(self, process: Any, question: Question) -> bool:
+        """The decision by the ACLs that the node knows to be committed."""
+        name = question.principal.removeprefix("User:")
+        if name in SUPER_USERS:
+            return True
+        found = self.rules.at(process.controller.state.stable_end_offset)
+        return is_allowed(question, found, SUPER_USERS, by_default=self._by_default)
+
+    def needs(self, principal: Principal, host: str, api_key: int) -> Question | None:
+        """The question about the cluster that an API asks; None if it asks none."""
+        operation = NEEDS.get(api_key)
+        return None if operation is None else Question(str(principal), host, operation, CLUSTER, CLUSTER_NAME)
+
+    def taken(self, process: Any, key: Any, principal: Principal, host: str, api_key: int) -> None:
+        """A stranger's request has come to a node."""
+        question = self.needs(principal, host, api_key)
+        if question is not None and not self.may(process, question):
+            offset = process.controller.state.stable_end_offset
+            self._refused[process.node.id, process.life, key] = question, offset
+
+    def reaches_raft(self, process: Any, source: Any) -> None:
+        """A request is passed to the replica."""
+        found = self._refused.get((process.node.id, process.life, source))
+        if found is not None:
+            raise Violation("W10", f"node {process.node.id} lets a request of the quorum in, and may not {found[0]}")
+
+    def stepped(self, process: Any, context: RequestContext, request: Any, effects: Sequence[Any], asked: int) -> None:
+        """A controller has served a stranger's request. asked: the number of decisions in this step."""
+        has_written = any(type(each) is done.Append for each in effects)
+        question = self.needs(context.principal, context.client_address, context.api_key)
+        text = f"node {process.node.id} serves {context.principal} a {APIS[context.api_key][0]}"
+        if question is not None and has_written and not self.may(process, question):
+            raise Violation("W10", f"{text}, who may not {question}")
+        if context.api_key in BY_RESOURCE and has_written:
+            if not asked:
+                raise Violation("W10", f"{text} without asking the authorizer: {request}")
+            self._are_allowed(process, context, effects, text)
+
+    def _are_allowed(
+        self, process: Any, context: RequestContext, effects: Sequence[Any], text: str
+    ) -> None:  # fmt: skip
+        """The stranger is allowed each change that its request wrote."""
+        made: set[str] = set()
+        for effect in effects:
+            for _, record in decoded(effect.data) if type(effect) is done.Append else ():
+                operation, name = -1, ""
+                if type(record) is TopicRecord:
+                    operation, name = CREATE, record.name
+                    made.add(name)
+                elif type(record) is RemoveTopicRecord:
+                    operation, name = DELETE, self.names.get(record.topic_id, "")
+                elif type(record) is ConfigRecord and record.resource_type == TOPIC:
+                    operation, name = ALTER_CONFIGS, record.resource_name
+                if not name or (operation == ALTER_CONFIGS and name in made):
+                    continue
+                about = str(context.principal), context.client_address, operation
+                questions = [Question(*about, TOPIC, name), Question(*about, CLUSTER, CLUSTER_NAME)]
+                if not any(self.may(process, each) for each in questions[: 1 if operation == ALTER_CONFIGS else 2]):
+                    raise Violation("W10", f"{text}, who may not {questions[0]}")
+
+    def replies(self, process: Any, source: Any, response: Any) -> None:
+        """A node answers a stranger."""
+        found = self._refused.pop((process.node.id, process.life, source), None)
+        if found is None:
+            return
+        question, since = found
+        if self.may(process, question) or self.rules.changed_between(since, process.controller.state.stable_end_offset):
+            return
+        codes = set(errors_of(response)) - {Error.NONE}
+        if Error.NOT_CONTROLLER in codes and isinstance(response, EnvelopeResponse):
+            return  # the answer of a standby to any envelope
+        if not codes or not codes <= REFUSALS:
+            text = f"node {process.node.id} answers {type(response).__name__} with {sorted(codes)}"
+            raise Violation("W10", f"{text} to one who may not {question}: {response}")
+
+
+def look(process: Any, since: dict[TlsConnection, float]) -> None:
+    """W09. since: when each connection whose handshake is not done was made, on the clock of the node."""
+    ours, now = process.server, process.loop.time()
+    who = f"node {process.node.id}"
+    bound = ours._handshakes_max  # noqa: SLF001 - it tells nobody else
+    steps = len(ours._handshakes._steps)  # noqa: SLF001
+    if max(len(since), steps) > bound:
+        raise Violation("W09", f"{who} has {len(since)} handshakes under way and {steps} steps to do; {bound} may be")
+    oldest = now - process.bounds.get("handshake_s_max", handshakes.HANDSHAKE_S_MAX) - SLACK_S
+    held = sum(protocol.received for protocol in since)
+    if held > handshakes.HELD_BYTES_MAX:
+        raise Violation("W09", f"{who} holds {held} bytes of handshakes")
+    for protocol, begun in since.items():
+        if begun < oldest:
+            raise Violation("W09", f"{who} waits for a handshake since {begun:.1f} s")
+        if protocol.received > tls.HANDSHAKE_BYTES_MAX + READ_BYTES:
+            raise Violation("W09", f"{who} holds {protocol.received} bytes of a handshake")
+    if process.network.identities.has_sasl:
+        _look_at_unauthenticated(process, who, now)
+
+
+def _look_at_unauthenticated(process: Any, who: str, now: float) -> None:
+    wire_rules: Any = process.network.wire_rules
+    waiting = []
+    for number, one in process.server.connections.items():
+        found: Any = process.connections.get(number)
+        if found is not None and not one.is_closing and wire_rules.of(found).is_waiting:
+            waiting.append(number)
+    known = process.unauthenticated
+    process.unauthenticated = {number: known.get(number, now) for number in waiting}
+    if len(waiting) > process.server._handshakes_max:  # noqa: SLF001
+        raise Violation("W09", f"{who} has {len(waiting)} connections of which nobody is authenticated")
+    begun = min(process.unauthenticated.values(), default=now)
+    if begun < now - process.bounds.get("authentication_s_max", server.AUTHENTICATION_S_MAX) - SLACK_S:
+        raise Violation("W09", f"{who} waits for somebody to authenticate since {begun:.1f} s")
+
+
+# The most bytes of one read, which are refused after it.
+READ_BYTES = 64 << 10
