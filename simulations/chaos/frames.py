@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from records.messages.versions import ApiVersionsRequest
 from records.schema import schema_of
 from simulations.world.messages import ANSWERS, KINDS
 
@@ -14,8 +15,10 @@ LENGTH_BYTES = 4
 # As far as the API key.
 START_BYTES = LENGTH_BYTES + 2
 
-NAMES = {schema_of(request).api_key: KINDS[request].name for request in ANSWERS}
-"""By API key, what a request of the quorum is called."""
+# Clients send it too.
+NOT_COUNTED = {ApiVersionsRequest}
+NAMES = {schema_of(request).api_key: KINDS[request].name for request in ANSWERS if request not in NOT_COUNTED}
+"""By API key, the name of a request of the quorum."""
 
 
 class Requests:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from records.codec import decode, encode
 from records.errors import Error
 from records.messages.fetch import FetchResponse
+from records.messages.versions import ApiVersionsResponse
+from records.messages.voters import AddRaftVoterResponse, RemoveRaftVoterResponse, UpdateRaftVoterResponse
 from records.schema import replace
 from simulations.world.messages import ANSWERS, KINDS
 
@@ -26,6 +28,7 @@ Args = dict[str, Any]
 CHECKED_FROM = 21
 """The byte of a batch from which on its checksum covers it."""
 
+WITHOUT_TOPICS = (ApiVersionsResponse, UpdateRaftVoterResponse, AddRaftVoterResponse, RemoveRaftVoterResponse)
 _ERRORS = (
     Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR, Error.BROKER_NOT_AVAILABLE, Error.NOT_LEADER_OR_FOLLOWER,
     Error.FENCED_LEADER_EPOCH, Error.UNKNOWN_LEADER_EPOCH, Error.INVALID_VOTER_KEY, Error.SNAPSHOT_NOT_FOUND,
@@ -66,6 +69,8 @@ def confused(rng: Random, response: Any) -> Any:
     error = _ERRORS[int(rng.random() * len(_ERRORS))]
     is_fetch = isinstance(response, FetchResponse)
     topics = "responses" if is_fetch else "topics"
+    if isinstance(response, WITHOUT_TOPICS):
+        return replace(response, error_code=error)
     found = getattr(response, topics)
     if not found or rng.random() < 0.15:
         # Of the whole answer, the error of a voter set is that of a peer that lets this node take no part.

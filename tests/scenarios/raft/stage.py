@@ -387,6 +387,9 @@ class Stage:
     def on_denied(self, actor: Actor, effect: effects.Denied) -> None:
         self.say(actor, f"may take no part, says {effect.peer}")
 
+    def on_kraft_version_support(self, actor: Actor, effect: effects.KraftVersionSupport) -> None:
+        """Read by the controller alone."""
+
     def on_voters_changed(self, actor: Actor, effect: effects.VotersChanged) -> None:
         self.say(actor, f"votes with {[voter.key.id for voter in effect.voters]}")
 
