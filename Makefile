@@ -78,6 +78,7 @@ chaos: setup
 
 bench: setup
 	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks.security
 
 $(CHECKERS)/.ready: requirements/deploy.txt
 	$(PYTHON) -m venv $(CHECKERS)

@@ -106,7 +106,7 @@ class Api:
     idle: the response to a request that leaves nothing to do, None for other requests; asked where the request cannot
     be served, on a standby or after its deadline. is_local: whether a request concerns this node alone, so that a
     standby serves it. arrived: called before all further checks on the active controller. late: called for a request
-    that waited too long.
+    that waited too long. unreadable: why Kafka does not parse a request that this node has parsed; None if it does.
     """
 
     request: type[Any]
@@ -122,6 +122,7 @@ class Api:
     is_local: Callable[[State, RequestContext, Any, Env], bool] | None = None
     arrived: Callable[[State, Any, Env], None] | None = None
     late: Callable[[State, Any, Env], None] | None = None
+    unreadable: Callable[[Any], str | None] | None = None
 
     @property
     def api_key(self) -> int:
@@ -205,9 +206,11 @@ APIS = table(
     Api(AlterClientQuotasRequest, (0, 1), WRITE, client_quotas.alter_client_quotas, ALTER_CONFIGS, forwardable=True,
         idle=client_quotas.idle),
     # ACLs, credentials and tokens. Brokers serve the two that are `unserved`; stock's controllers announce them too.
-    Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE),
-    Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local),
-    Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local),
+    Api(DescribeAclsRequest, (1, 3), READ, acls.describe_acls, DESCRIBE, unreadable=acls.unreadable),
+    Api(CreateAclsRequest, (1, 3), WRITE, acls.create_acls, ALTER, forwardable=True, is_local=acls.is_local,
+        unreadable=acls.unreadable),
+    Api(DeleteAclsRequest, (1, 3), WRITE, acls.delete_acls, ALTER, forwardable=True, is_local=acls.is_local,
+        unreadable=acls.unreadable),
     Api(AlterUserScramCredentialsRequest, (0, 0), WRITE, scram.alter_user_scram_credentials, ALTER, forwardable=True,
         idle=scram.idle),
     Api(DescribeUserScramCredentialsRequest, (0, 0), LOCAL, unserved),

@@ -32,6 +32,12 @@ Described = DescribeAclsResponse.DescribeAclsResource
 
 E = TypeVar("E", bound=IntEnum)
 
+# The fields of ACLs and of filters that are codes.
+_CODES = frozenset({
+    "operation", "permission_type", "resource_type", "resource_pattern_type", "resource_type_filter",
+    "pattern_type_filter",
+})  # fmt: skip
+
 # Stock does not set this field where nothing is wrong.
 _NO_TEXT = ""
 
@@ -125,6 +131,16 @@ def invalid(text: str) -> ApiError:
 def of_code(cls: type[E], code: int) -> E:
     """The member with this code; UNKNOWN where there is none."""
     return cls(code) if code in cls._value2member_map_ else cls(0)
+
+
+def unreadable(request: Any) -> str | None:
+    """Why Kafka does not parse this request: it has the code 0, which stands for unknown codes. None if it does."""
+    parts = getattr(request, "creations", None) or getattr(request, "filters", None) or (request,)
+    names = [field.name for field in parts[0].__schema__.fields if field.name in _CODES]
+    for name in names:
+        if any(getattr(part, name) == 0 for part in parts):
+            return f"{type(request).__name__} has the code 0, for UNKNOWN, in {name}"
+    return None
 
 
 class Filter(NamedTuple):

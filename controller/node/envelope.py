@@ -63,6 +63,8 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
         request, _ = decode_prefix(api.request, version, envelope.request_data, position)
     except DecodeError as error:
         raise unreadable(str(error)) from None
+    if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
+        raise unreadable(reason)
     inner = replace(
         context,
         api_key=api_key,

@@ -167,6 +167,9 @@ class Node:
             return
         source, request, version = incoming.source, incoming.message, incoming.version
         api = APIS[incoming.api_key]
+        if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
+            self.server.disconnect(source, reason)
+            return
         context = None
         if api.kind is not Kind.RAFT or self._admission.access is not None:
             context = self._admission.context_of(incoming, self.now_ms())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from records.messages.topics import CreateTopicsRequest
 from records.schema import replace
 from simulations.chaos.brokers import heartbeat, registration
-from tests.interop.ask import ask_on
+from tests.interop.ask import ask_on, connected
 from tests.interop.cluster import CLUSTER_ID
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from tests.interop.cluster import Cluster
 
 # The features of a 4.3 broker; the ranges contain every finalized level of a quorum formatted at 4.0 to 4.3.
@@ -24,11 +25,10 @@ FEATURES = {
 
 
 class Connection:
-    """Asks one controller, one request at a time."""
+    """Asks one controller, one request at a time. context: for TLS."""
 
-    def __init__(self, port: int, seconds: float = 30.0) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, port: int, seconds: float = 30.0, context: SSLContext | None = None) -> None:
+        self.socket = connected(port, seconds, context)
         self.correlation = 0
 
     def ask(self, request: Any, version: int) -> Any:
@@ -49,21 +49,22 @@ def create_topics(names: list[str], partitions: int = 1, replication: int = 1) -
     return CreateTopicsRequest(topics=topics, timeout_ms=60000, validate_only=False)
 
 
+def register(connection: Connection, number: int) -> int:
+    """Register a broker; its epoch."""
+    answer = connection.ask(replace(registration(number, FEATURES), cluster_id=CLUSTER_ID), 4)
+    assert answer.error_code == 0, answer
+    return int(answer.broker_epoch)
+
+
 class Broker:
     """A broker without a process: it is registered, and heartbeats keep it unfenced."""
 
-    def __init__(self, number: int, port: int) -> None:
+    def __init__(self, number: int, port: int, context: SSLContext | None = None) -> None:
         self.id = number
-        self.connection = Connection(port)
-        self.epoch = self._register(number)
+        self.connection = Connection(port, context=context)
+        self.epoch = register(self.connection, number)
         self.longest_ms = 0.0
         self.latencies_ms: list[float] = []
-
-    def _register(self, number: int) -> int:
-        request = replace(registration(number, FEATURES), cluster_id=CLUSTER_ID)
-        answer = self.connection.ask(request, 4)
-        assert answer.error_code == 0, answer
-        return int(answer.broker_epoch)
 
     def heartbeat(self) -> Any:
         request = heartbeat(self.id, self.epoch)
@@ -81,7 +82,7 @@ class Fleet:
 
     def __init__(self, cluster: Cluster, ids: list[int], interval: float = 0.2) -> None:
         port = cluster.controllers[cluster.await_leader()].port
-        self.brokers = {number: Broker(number, port) for number in ids}
+        self.brokers = {number: Broker(number, port, cluster.context) for number in ids}
         self.interval = interval
         self.silent: set[int] = set()
         self._ending = threading.Event()

@@ -14,6 +14,8 @@ from tests.interop.ask import describe_quorum
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from tests.interop.cluster import NodeProcess
     from tests.interop.stock import Stock
 
@@ -62,7 +64,7 @@ class Trial:
         raise AssertionError("no write was answered")
 
     def cluster_of(self, node: NodeProcess) -> Cluster:
-        return _OneNode(node)  # type: ignore[return-value]
+        return _OneNode(node, self.cluster.context)  # type: ignore[return-value]
 
     def commits(self, count: int) -> None:
         """CreateTopics of one topic with one partition, one client, one after the other."""
@@ -146,7 +148,7 @@ class Trial:
         eventually(lambda: self._followers_are_level(leader), "level followers")
 
     def _followers_are_level(self, leader: NodeProcess) -> bool:
-        found = describe_quorum(leader.port)
+        found = describe_quorum(leader.port, self.cluster.context)
         ends = [voter.log_end_offset for voter in found.current_voters]
         return found.error_code == 0 and len(ends) == 3 and min(ends) >= found.high_watermark - 2
 
@@ -221,9 +223,10 @@ class Trial:
 class _OneNode:
     """The part of a cluster's interface that a Fleet needs, for one node, which may or may not lead."""
 
-    def __init__(self, node: NodeProcess) -> None:
+    def __init__(self, node: NodeProcess, context: SSLContext | None) -> None:
         self.controllers = {node.id: node}
         self.id = node.id
+        self.context = context
 
     def await_leader(self) -> int:
         return self.id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from records.codec import decode_prefix, encode
 from records.headers import RequestHeader, ResponseHeader
@@ -11,10 +11,26 @@ from records.messages.quorum import DescribeQuorumRequest
 from records.registry import response_class
 from records.schema import schema_of
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
-def ask(port: int, request: Any, version: int, seconds: float = 5.0) -> Any:
-    """The answer of the node at this loopback port; raises OSError if it does not answer."""
-    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as connection:
+
+def connected(port: int, seconds: float = 5.0, context: SSLContext | None = None) -> socket.socket:
+    """A connection to a loopback port; context: for TLS. Raises OSError."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if context is None:
+        return connection
+    try:
+        return context.wrap_socket(connection, server_hostname="127.0.0.1")
+    except OSError:
+        connection.close()
+        raise
+
+
+def ask(port: int, request: Any, version: int, seconds: float = 5.0, context: SSLContext | None = None) -> Any:
+    """The answer of the node at this loopback port; context: for TLS. Raises OSError if it does not answer."""
+    with connected(port, seconds, context) as connection:
         return ask_on(connection, request, version)
 
 
@@ -52,9 +68,9 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     return bytes(parts)
 
 
-def describe_quorum(port: int) -> Any:
+def describe_quorum(port: int, context: SSLContext | None = None) -> Any:
     """The metadata partition's part of a DescribeQuorum answer."""
     partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=(partition,))
-    answer = ask(port, DescribeQuorumRequest(topics=(topic,)), 2)
+    answer = ask(port, DescribeQuorumRequest(topics=(topic,)), 2, context=context)
     return answer.topics[0].partitions[0]

@@ -17,6 +17,7 @@ from tests.interop.ask import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from ssl import SSLContext
 
     from tests.interop.stock import Stock
 
@@ -89,7 +90,7 @@ class NodeProcess:
 
 @dataclass
 class Cluster:
-    """Controllers 1, 2 … and brokers 101, 102 … under one directory."""
+    """Controllers 1, 2 … and brokers 101, 102 … under one directory. context: of a client, where listeners have TLS."""
 
     root: Path
     stock: Stock
@@ -97,6 +98,7 @@ class Cluster:
     brokers: dict[int, NodeProcess] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     heap: str = ""
+    context: SSLContext | None = None
 
     @property
     def voters(self) -> str:
@@ -169,13 +171,13 @@ class Cluster:
         for node in self.controllers.values():
             if node.process is not None:
                 with contextlib.suppress(OSError):
-                    found = describe_quorum(node.port)
+                    found = describe_quorum(node.port, self.context)
                     if found.error_code == 0 and found.leader_id == node.id:
                         return node.id
         return 0
 
     def high_watermark(self) -> int:
-        return int(describe_quorum(self.controllers[self.leader()].port).high_watermark)
+        return int(describe_quorum(self.controllers[self.leader()].port, self.context).high_watermark)
 
     def await_leader(self, seconds: float = 30.0) -> int:
         eventually(self.leader, "an active controller", seconds)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
-from tests.raft.network.certificates import authority, certificate, needs_openssl
+from tests.interop.secured import PLAIN_MODULE, SCRAM_MODULE, client_file, stores
+from tests.raft.network.certificates import certificate, needs_openssl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,20 +19,7 @@ if TYPE_CHECKING:
     from tests.interop.stock import Stock
 
 pytestmark = needs_openssl
-SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
-PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SECRETS = ("controllers-secret", "brokers-secret", "wrong-secret")
-
-
-def stores(root: Path, name: str) -> dict[str, str]:
-    """The settings of a keystore and a truststore in PEM."""
-    path = root / f"{name}.pem"
-    if not path.exists():
-        shutil.copy(certificate(f"/O=Test/CN={name}"), path)
-    return {
-        "ssl.keystore.type": "PEM", "ssl.keystore.location": str(path),
-        "ssl.truststore.type": "PEM", "ssl.truststore.location": str(authority() / "ca.pem"),
-    }  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -66,12 +53,6 @@ def active(found: Cluster) -> int:
             lines = re.findall(r"role_changed .*? epoch=(\d+) leader_id=(\S+)", node.said())
             latest += [(int(epoch), int(leader)) for epoch, leader in lines if leader != "None"]
     return max(latest, default=(0, 0))[1]
-
-
-def client_file(root: Path, settings: dict[str, str]) -> str:
-    path = root / f"client-{abs(hash(tuple(settings.items())))}.properties"
-    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    return str(path)
 
 
 def create(found: Cluster, topic: str) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from tests.controller.security.kerberos import REALM, Realm, needs_kerberos
 from tests.controller.security.test_gss import KRB5
 from tests.interop.cluster import OURS, STOCK, eventually
-from tests.interop.test_security import active, client_file, create, quorum, stop_the_leader
+from tests.interop.secured import client_file
+from tests.interop.test_security import active, create, quorum, stop_the_leader
 from tests.interop.test_security_mechanisms import PREFIX, planned, said
 
 if TYPE_CHECKING:

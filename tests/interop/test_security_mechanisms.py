@@ -14,17 +14,9 @@ from records.messages.tokens import CreateDelegationTokenRequest
 from tests.controller.security.signing import key_set, public_jwk, signed
 from tests.interop.ask import ask_on
 from tests.interop.cluster import OURS, STOCK, Cluster, eventually
+from tests.interop.secured import PLAIN_MODULE, SCRAM_MODULE, client_file
 from tests.interop.stock import SMALL
-from tests.interop.test_security import (
-    PLAIN_MODULE,
-    SCRAM_MODULE,
-    active,
-    await_level,
-    client_file,
-    create,
-    quorum,
-    stop_the_leader,
-)
+from tests.interop.test_security import active, await_level, create, quorum, stop_the_leader
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -74,7 +74,7 @@ class Deliberate(NamedTuple):
     holds: Callable[[Met], bool]
 
 
-DELETE_TOPICS, CREATE_PARTITIONS, RENEW_TOKEN, EXPIRE_TOKEN = 20, 37, 39, 40
+CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS = 19, 20, 37
 ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 45, 46
 ALTER_PARTITION, UPDATE_FEATURES, REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS = 56, 57, 62, 63, 64, 73
 # Those that change partitions that they name.
@@ -415,6 +415,13 @@ def is_standby_lookup(met: Met) -> bool:
     return met.asks(DELETE_TOPICS) and not met.before.is_active and met.where.startswith("DeleteTopics.")
 
 
+def is_late_on_standby(met: Met) -> bool:
+    """A request without time, on a standby: stock looks at the time first, ours at whether it is to be asked."""
+    if met.before.is_active or met.body.get("timeoutMs", 0) > 0 or ".error" not in met.where:
+        return False
+    return met.asks(CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_REASSIGNMENTS)
+
+
 def is_fewer_apis(met: Met) -> bool:
     """APIs that ours does not serve are not announced."""
     if met.where != "ApiVersions.apiKeys (|entry)":
@@ -461,6 +468,7 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("bad-registration", True, is_bad_registration),
     # Stock closes the connection; ours refuses.
     Deliberate("unknown-acl-code", True, is_unknown_code),
+    Deliberate("late-on-standby", False, is_late_on_standby),
     # A standby refuses; stock's looks the topics up in what is committed.
     Deliberate("delete-on-standby", False, is_standby_lookup),
     # Stock looks at the entries first, ours at whether it may serve the request.

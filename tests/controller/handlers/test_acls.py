@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controller.handlers.acls import unreadable
 from controller.interface.access import Access
 from controller.rules.authorizer import StandardAuthorizer
 from controller.state.tables.acl import Acl
@@ -270,3 +271,22 @@ def test_a_standby_describes_acls_and_changes_none() -> None:
 
     assert [each.error_code for each in answer.results] == [Error.NOT_CONTROLLER]
     assert described(rig) == [("orders", LITERAL)]
+
+
+@pytest.mark.parametrize("field", ["operation", "permission_type", "resource_type", "resource_pattern_type"])
+def test_stock_reads_no_acl_with_the_code_0(field: str) -> None:
+    request = CreateAclsRequest(creations=(creation(), creation(**{field: 0})))
+
+    assert unreadable(request) == f"CreateAclsRequest has the code 0, for UNKNOWN, in {field}"
+    assert unreadable(CreateAclsRequest(creations=(creation(**{field: 100}),))) is None
+
+
+@pytest.mark.parametrize("field", ["operation", "permission_type", "resource_type_filter", "pattern_type_filter"])
+def test_stock_reads_no_filter_with_the_code_0(field: str) -> None:
+    one = DeleteAclsRequest.DeleteAclsFilter
+
+    assert unreadable(DeleteAclsRequest(filters=(one(**wanted()), one(**wanted(**{field: 0}))))) is not None
+    assert unreadable(DescribeAclsRequest(**wanted(**{field: 0}))) is not None
+    assert unreadable(DeleteAclsRequest(filters=(one(**wanted()),))) is None
+    assert unreadable(DescribeAclsRequest(**wanted())) is None
+    assert unreadable(DeleteAclsRequest(filters=())) is None

@@ -10,6 +10,7 @@ from records.codec import decode, decode_prefix, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
 from records.headers import RequestHeader, ResponseHeader
+from records.messages.acls import CreateAclsRequest
 from records.messages.brokers import UnregisterBrokerRequest, UnregisterBrokerResponse
 from records.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from records.messages.quorum import DescribeQuorumRequest, DescribeQuorumResponse
@@ -35,6 +36,10 @@ def envelope(data, principal=PRINCIPAL, address=bytes([10, 0, 0, 7])):
     return EnvelopeRequest(request_data=data, request_principal=principal, client_host_address=address)
 
 
+ACL = CreateAclsRequest.AclCreation(
+    resource_type=2, resource_name="t", resource_pattern_type=3, principal="User:ann", host="*", operation=3,
+    permission_type=0,
+)  # fmt: skip
 UNREGISTER = inner(UnregisterBrokerRequest(broker_id=5), 0)
 
 
@@ -66,6 +71,8 @@ def test_a_forwarded_request_has_the_context_of_its_client():
         (envelope(b"\0\x5e" + UNREGISTER[2:]), Error.INVALID_REQUEST),
         (envelope(UNREGISTER[:2] + b"\0\1" + UNREGISTER[4:]), Error.UNSUPPORTED_VERSION),
         (envelope(UNREGISTER[:-3]), Error.UNSUPPORTED_VERSION),
+        # An ACL with the code 0 for its permission.
+        (envelope(inner(CreateAclsRequest(creations=(ACL,)), 3)), Error.UNSUPPORTED_VERSION),
     ],
 )
 def test_an_invalid_envelope_gets_an_error_of_its_own(given, error):

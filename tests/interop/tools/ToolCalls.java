@@ -35,6 +35,9 @@ import org.jline.reader.impl.DefaultParser;
 public final class ToolCalls {
     private static final Map<String, String> TOOLS = Map.of(
         "storage", "kafka.tools.StorageTool",
+        "acls", "org.apache.kafka.tools.AclCommand",
+        "configs", "kafka.admin.ConfigCommand",
+        "delegation-tokens", "org.apache.kafka.tools.DelegationTokenCommand",
         "dump-log", "org.apache.kafka.tools.DumpLogSegments",
         "metadata-shell", "org.apache.kafka.shell.MetadataShell");
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -49,6 +52,13 @@ public final class ToolCalls {
 
     @SuppressWarnings("removal")
     public static void main(String[] unused) throws Exception {
+        // With a security manager, JMX asks the policy whether a class may be registered.
+        java.security.Policy.setPolicy(new java.security.Policy() {
+            @Override
+            public boolean implies(java.security.ProtectionDomain domain, java.security.Permission permission) {
+                return true;
+            }
+        });
         // A tool that leaves by System.exit must not take us with it.
         System.setSecurityManager(new SecurityManager() {
             @Override

@@ -56,6 +56,18 @@ def create_acls(world: World) -> Command:
         if world.chance(0.08):
             key, values = world.pick(list(BAD_CREATIONS.items()))
             creation[key] = world.pick(values)
+        there = list(world.ours.state.acls.values())
+        if there and world.chance(0.15):
+            acl = world.pick(there)
+            creation = {
+                "resourceType": acl.resource_type,
+                "resourceName": acl.resource_name,
+                "resourcePatternType": acl.pattern_type,
+                "principal": acl.principal,
+                "host": acl.host,
+                "operation": acl.operation,
+                "permissionType": acl.permission_type,
+            }
         creations.append(creation)
     return world.request(30, 1, 3, {"creations": creations})
 
