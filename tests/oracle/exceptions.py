@@ -140,9 +140,16 @@ def has_cause(met: Met) -> bool:
         return True
     if met.asks(INCREMENTAL_ALTER) and is_odd_operation(met.body):
         return True
+    if met.asks(DELETE_TOPICS) and is_wildcard_user(met.command):
+        return True
     if met.asks(ALTER_REASSIGNMENTS) and met.before.with_strangers():
         return True
     return met.asks(*LOOKING) and bool(met.before.deleted or met.before.with_strangers())
+
+
+def is_wildcard_user(command: Command) -> bool:
+    """Whether the sender is the user `*`, which stock's authorizer takes for a pattern, and fails."""
+    return isinstance(command, Request) and command.principal == ("User", "*")
 
 
 def is_odd_operation(body: dict[str, Any]) -> bool:

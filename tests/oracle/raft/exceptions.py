@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond
+from tests.oracle.raft.commands import LATE, Append, Fail, Pass, Request, Respond, Restart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +167,22 @@ DELIBERATE: tuple[Deliberate, ...] = (
 )
 
 
-PENDING: tuple[Deliberate, ...] = ()
+def updates_voter(met: Met) -> bool:
+    """At kraft.version 0 a replica sends UpdateRaftVoter once to each leader; ours does so at other moments, and then
+    the requests that follow are sent at other moments too.
+    """
+    return met.start.kraft_version == 0 and met.where.startswith("sent")
+
+
+def starts_log_elsewhere(met: Met) -> bool:
+    """After a restart, stock's log begins at the snapshot that cleaning has left; ours at its first segment."""
+    return met.where == "state.logStart" and isinstance(met.command, Restart)
+
+
+PENDING: tuple[Deliberate, ...] = (
+    Deliberate("raft-update-voter", True, updates_voter),
+    Deliberate("raft-log-start-after-restart", True, starts_log_elsewhere),
+)
 
 
 def names() -> tuple[set[str], set[str]]:
