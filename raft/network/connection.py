@@ -117,6 +117,8 @@ class Connection(asyncio.Protocol):
         self._light_answers = 0  # in a row
         self._is_write_paused = False
         self._is_read_paused = False
+        self._is_ending = False  # it closes when its last answer has left
+        self._bad_frame = ""  # what is wrong behind the frames of the backlog
 
     # Called by the transport.
 
@@ -128,7 +130,7 @@ class Connection(asyncio.Protocol):
         self._on_made(self)
 
     def data_received(self, data: bytes) -> None:
-        if self.is_closing:
+        if self.is_closing or self._is_ending or self._bad_frame:
             return
         self.last_active = self._loop.time()
         frames = self._framer.feed(data)
@@ -136,11 +138,11 @@ class Connection(asyncio.Protocol):
         if held != self.held:
             change, self.held = held - self.held, held
             self._on_held(self, change)
-        if frames:
+        if self._framer.error is not None:
+            self._bad_frame = tls_hint(self._framer.first) or self._framer.error
+        if frames or self._bad_frame:
             self._backlog.extend(frames)
             self._take()
-        if self._framer.error is not None:
-            self.refuse(tls_hint(self._framer.first) or self._framer.error)
 
     def limit_frames(self, bytes_max: int) -> None:
         """Set the maximum size of a frame, in bytes."""
@@ -198,6 +200,9 @@ class Connection(asyncio.Protocol):
         slots = self._slots
         while slots and slots[0].answer is not None:
             self._out.extend(slots.popleft().answer or ())
+        if self._is_ending and not slots:
+            self.close()
+            return
         if not self._is_corked:
             self._write()
             self._take()
@@ -208,6 +213,22 @@ class Connection(asyncio.Protocol):
         """Close the connection; the server gives the reason."""
         if not self.is_closing:
             self.error = reason
+            self.close()
+
+    def end_after_answers(self, reason: str, slot: Slot | None = None) -> None:
+        """Take nothing more in, and close with a reason when the requests so far are answered.
+
+        slot: of a request that gets no answer, nor do those behind it; None where all that were taken get theirs.
+        """
+        if self.is_closing or (self._is_ending and slot is None):
+            return
+        if slot is not None:
+            while self._slots and self._slots[-1].number >= slot.number:
+                self._slot_of.pop(self._slots.pop().number, None)
+        self.error = reason
+        self._is_ending = True
+        self._backlog.clear()
+        if not self._slots:
             self.close()
 
     def abort(self) -> None:
@@ -246,6 +267,8 @@ class Connection(asyncio.Protocol):
             finally:
                 self._is_corked = False
             self._write()
+        if self._bad_frame and not self._backlog:
+            self.end_after_answers(self._bad_frame)
         if self.is_closing:
             return
         if self._backlog and not self._is_blocked():
@@ -272,6 +295,7 @@ class Connection(asyncio.Protocol):
     def _is_blocked(self) -> bool:
         return (
             self.is_closing
+            or self._is_ending
             or self._is_write_paused
             or len(self._slots) >= WAITING_MAX
             or self._kept_bytes >= BEHIND_BYTES_MAX

@@ -91,7 +91,7 @@ MUTANTS = (
     ),
     _row(
         "N18", "a connection with invalid bytes stays open", "bounds", ("W06", "W02"),
-        Edit(SERVER, "            connection.refuse(str(error))\n            return\n", "            return\n"),
+        Edit(SERVER, "            connection.end_after_answers(str(error))\n            return\n", "            return\n"),
     ),
     _row(
         "N19", "a silent connection stays open", "bounds", ("W06",),

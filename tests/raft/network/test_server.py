@@ -276,6 +276,46 @@ def test_pending_answers_are_sent_before_a_bad_request_closes_the_connection(loo
     run_on(loop, test())
 
 
+@pytest.mark.parametrize("bad", [b"\0\0\0\x01x", b"\xff\xff\xff\xff"], ids=["request", "length"])
+def test_answers_that_take_longer_leave_before_a_bad_frame_closes_the_connection(loop: Loop, bad: bytes) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            count = 2 * TURN_REQUESTS
+            requests = b"".join(request_frame(describe_quorum(), 2, number) for number in range(count))
+            await client.write(requests + bad + request_frame(describe_quorum(), 2, count))
+            await until(lambda: len(serving.requests) == count)
+            assert serving.server.connections
+
+            for incoming in serving.requests:
+                serving.answer(incoming)
+
+            assert [correlation(await client.frame()) for _ in range(count)] == list(range(count))
+            assert await client.is_closed()
+            assert len(serving.requests) == count
+
+    run_on(loop, test())
+
+
+def test_a_request_that_gets_no_answer_closes_the_connection_behind_the_answers_before_it(loop: Loop) -> None:
+    async def test() -> None:
+        async with Serving(answers=False) as serving:
+            client = await Bare.to(serving.port)
+            await client.write(b"".join(request_frame(describe_quorum(), 2, number) for number in range(3)))
+            await until(lambda: len(serving.requests) == 3)
+            first, second, third = serving.requests
+            serving.server.disconnect(second.source, "it asks too much")
+            serving.answer(third)
+
+            serving.answer(first)
+
+            assert correlation(await client.frame()) == 0
+            assert await client.is_closed()
+            assert [fields["reason"] for _, fields in serving.notes] == ["it asks too much"]
+
+    run_on(loop, test())
+
+
 def test_a_hundred_half_frames_hold_only_the_received_bytes(loop: Loop) -> None:
     async def test() -> None:
         async with Serving() as serving:
