@@ -50,6 +50,27 @@ def decode_prefix(cls: type[T], version: int, data: bytes, position: int) -> tup
         raise _explained(cls, version, data, position) from None
 
 
+def decode_lenient(cls: type[T], version: int, data: bytes, position: int) -> tuple[T, int]:
+    """As `decode_prefix`, and where that raises, whatever Kafka's own readers make of the bytes.
+
+    Such a message may not encode: a tag may stand in it twice. Raises DecodeError where Kafka refuses the bytes too.
+    """
+    try:
+        return decode_prefix(cls, version, data, position)
+    except DecodeError:
+        schema = schema_of(cls)
+        if not schema.versions[0] <= version <= schema.versions[1]:
+            raise
+        run = schema.lenient_decoders.get(version)
+        if run is None:
+            run = schema.lenient_decoders[version] = make_decoder(schema, version, lenient=True)
+        try:
+            return run(data, position)  # type: ignore[no-any-return]
+        except MALFORMED:
+            pass
+        raise  # tells the field
+
+
 def encode(message: Any, version: int) -> bytes:
     """The bytes of a message; raises EncodeError where the version cannot carry it."""
     run = message.__schema__.encoders.get(version) or encoder(type(message), version)

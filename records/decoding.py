@@ -3,14 +3,16 @@
 A run of fixed-size values, with the length byte that follows it, is read by one `struct` call. Every length is compared
 with the remaining bytes before anything is allocated for it. The careful variant reads field by field and keeps the
 path and the offset of the present field, so that an error can name them; it accepts exactly the same bytes as the fast
-one.
+one. The lenient variant accepts whatever Kafka's own readers accept, and decodes it to the same values.
 """
 
 from __future__ import annotations
 
+from codecs import register_error
+
 from records.schema import Field, is_struct, schema_of
 from records.source import SMALL, Source, large_array, layout, least_size, small_arrays
-from records.wire import STRING_MAX, TYPE_CHECKING, Primitive, read_uvarint, string
+from records.wire import STRING_MAX, TYPE_CHECKING, Primitive, read_uvarint, signed_uvarint, string
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -18,14 +20,36 @@ if TYPE_CHECKING:
     from records.schema import Schema
 
 
-class DecoderSource(Source):
-    """`run(b, p) -> (message, p)`, or with `careful` `run(b, p, at)`, which keeps [field path, offset] in `at`."""
+def _as_java(error: UnicodeError) -> tuple[str, int]:
+    """One U+FFFD for each malformed part of UTF-8, which Java and Python find alike but in surrogates."""
+    assert isinstance(error, UnicodeDecodeError)
+    data, start = error.object, error.start
+    is_surrogate = data[start] == 0xED and data[start + 1 : start + 2] >= b"\xa0"
+    if is_surrogate and all(0x80 <= byte < 0xC0 for byte in data[start + 1 : start + 3]) and len(data) >= start + 3:
+        return "\ufffd", start + 3
+    return "\ufffd", error.end
 
-    def __init__(self, schema: Schema, version: int, *, careful: bool = False) -> None:
+
+# The error handler that decodes malformed UTF-8 as Java's String does.
+JAVA_TEXT = "as-java"
+register_error(JAVA_TEXT, _as_java)
+
+
+class DecoderSource(Source):
+    """`run(b, p) -> (message, p)`, or with `careful` `run(b, p, at)`, which keeps [field path, offset] in `at`.
+
+    lenient: as Kafka reads. Bytes that are no UTF-8 are U+FFFD; any negative length is null; varints are signed, and
+    bits beyond the 32nd are dropped; tags stand in any order, twice too, and the size of a known tag means nothing.
+    """
+
+    def __init__(self, schema: Schema, version: int, *, careful: bool = False, lenient: bool = False) -> None:
         super().__init__(schema, version)
         self.careful = careful
+        self.lenient = lenient
         self.pending: list[tuple[str, str]] = []  # target and letter of fixed-size values not read yet
         self.names.update(new=object.__new__, uv=_uvarint_tail, wide=_wide_tag, short=_short, null=_null_array)
+        if lenient:
+            self.names.update(uv=_signed_tail, wide=_signed_tag)
         self.put(0, "def run(b, p, at):" if careful else "def run(b, p):")
         self.put(1, "e = len(b)")
         value = self.struct(schema, 1, "")
@@ -89,7 +113,7 @@ class DecoderSource(Source):
             self.fixed(name, "h" if limit else "i")
         if not field.nullable_at(self.version):
             self.line(depth, f'if {name} < 0: short("null or a negative length where a value is required", {name})')
-        elif not compact:
+        elif not compact and not self.lenient:
             self.line(depth, f'if {name} < -1: short("negative length", {name})')
 
     def value(self, field: Field, target: str, depth: int, path: str) -> None:
@@ -118,11 +142,12 @@ class DecoderSource(Source):
             end = self.name("q")
             self.line(depth, f"{end} = p + {size}")
             self.put(depth, f'if {end} > e: short("length", {size}, e - p)')
-            text = ".decode()" if field.type is string else ""
+            decoded = f".decode('utf-8', '{JAVA_TEXT}')" if self.lenient else ".decode()"
+            text = decoded if field.type is string else ""
             self.put(depth, f"{target} = b[p:{end}]{text}; p = {end}")
 
     def array(self, field: Field, target: str, depth: int, path: str, nullable: bool) -> None:
-        if self.flexible and isinstance(field.element, Primitive) and field.element.code:
+        if self.flexible and isinstance(field.element, Primitive) and field.element.code and not self.lenient:
             self.fixed_array(field, target, depth, nullable)
             return
         count = self.name("n")
@@ -191,19 +216,27 @@ class DecoderSource(Source):
         self.mark(depth, place)
         self.put(depth, f"{tag} = b[p]; {size} = b[p + 1]; p += 2")
         self.put(depth, f"if {tag} > 127 or {size} > 127: {tag}, {size}, p = wide(b, p - 2)")
-        self.put(depth, f'if {tag} <= {last}: short("tag out of order", {tag})')
-        self.put(depth, f"{last} = {tag}; {end} = p + {size}")
-        self.put(depth, f'if {end} > e: short("size of tag", {size}, e - p)')
+        if self.lenient:
+            self.put(depth, f"{end} = p + {size}")
+        else:
+            self.put(depth, f'if {tag} <= {last}: short("tag out of order", {tag})')
+            self.put(depth, f"{last} = {tag}; {end} = p + {size}")
+            self.put(depth, f'if {end} > e: short("size of tag", {size}, e - p)')
         keyword = "if"
         for field in self.tagged(schema):
             self.put(depth, f"{keyword} {tag} == {field.tag}:")
             self.mark(depth + 1, f"{prefix}{field.json_name}")
             self.value(field, f"{value}.{field.name}", depth + 1, f"{prefix}{field.json_name}")
-            self.line(depth + 1, f'if p != {end}: short("size of tag", {size}, p - {end} + {size})')
+            if self.lenient:
+                self.line(depth + 1, "pass")
+            else:
+                self.line(depth + 1, f'if p != {end}: short("size of tag", {size}, p - {end} + {size})')
             keyword = "elif"
         if keyword == "elif":
             self.put(depth, "else:")
             depth += 1
+        if self.lenient:
+            self.put(depth, f'if not p <= {end} <= e: short("size of tag", {size}, e - p)')
         self.put(depth, f"if {unknown} is None: {unknown} = []")
         self.put(depth, f"{unknown}.append(({tag}, b[p:{end}])); p = {end}")
         depth -= 2 if keyword == "elif" else 1
@@ -233,6 +266,19 @@ def _wide_tag(data: bytes, position: int) -> tuple[int, int, int]:
     return tag, size, position
 
 
-def make_decoder(schema: Schema, version: int, *, careful: bool = False) -> Any:
-    """`decode(data, position) -> (message, end)`, `end` never beyond the data; see `DecoderSource` for `careful`."""
-    return DecoderSource(schema, version, careful=careful).compiled()
+def _signed_tail(data: bytes, position: int, first: int) -> tuple[int, int]:
+    """As `_uvarint_tail`, with the value that it has in Java's int."""
+    assert first > 127, first
+    return signed_uvarint(data, position - 1)
+
+
+def _signed_tag(data: bytes, position: int) -> tuple[int, int, int]:
+    """As `_wide_tag`, with the values that they have in Java's int."""
+    tag, position = signed_uvarint(data, position)
+    size, position = signed_uvarint(data, position)
+    return tag, size, position
+
+
+def make_decoder(schema: Schema, version: int, *, careful: bool = False, lenient: bool = False) -> Any:
+    """`decode(data, position) -> (message, end)`, `end` never beyond the data; see `DecoderSource` for the variants."""
+    return DecoderSource(schema, version, careful=careful, lenient=lenient).compiled()

@@ -125,8 +125,8 @@ class Schema:
     """
 
     __slots__ = (
-        "api_key", "careful_decoders", "cls", "decoders", "encoders", "fields", "flexible", "kind", "name",
-        "part_encoders", "served", "versions",
+        "api_key", "careful_decoders", "cls", "decoders", "encoders", "fields", "flexible", "kind", "lenient_decoders",
+        "name", "part_encoders", "served", "versions",
     )  # fmt: skip
 
     def __init__(
@@ -150,6 +150,7 @@ class Schema:
         self.flexible = LATEST + 1 if flexible is None else flexible
         self.decoders: dict[int, Any] = {}
         self.careful_decoders: dict[int, Any] = {}
+        self.lenient_decoders: dict[int, Any] = {}
         self.encoders: dict[int, Any] = {}
         self.part_encoders: dict[int, Any] = {}
 

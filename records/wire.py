@@ -203,6 +203,23 @@ def read_uvarint(data: bytes, position: int) -> tuple[int, int]:
             raise ValueError("varint is longer than 5 bytes")
 
 
+def signed_uvarint(data: bytes, position: int) -> tuple[int, int]:
+    """An unsigned varint as Java reads it: an int, negative from 2^31 on, without the bits beyond the 32nd.
+
+    Raises ValueError when it is longer than 5 bytes, IndexError at the end of the data.
+    """
+    value = shift = 0
+    for _ in range(5):
+        byte = data[position]
+        position += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            value &= 0xFFFFFFFF
+            return value - (1 << 32) if value >> 31 else value, position
+        shift += 7
+    raise ValueError("varint is longer than 5 bytes")
+
+
 def zigzag(value: int) -> bytes:
     """A signed varint: 0, -1, 1, -2 … become 0, 1, 2, 3 … (32 or 64 bits alike)."""
     return uvarint(value << 1 if value >= 0 else (-value << 1) - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from records.codec import decode_prefix, encode_parts
+from records.codec import decode_lenient, encode_parts
 from records.errors import Error
 from records.headers import RequestHeader, request_header_version, response_header_version
 from records.messages.versions import ApiVersionsResponse
@@ -76,12 +76,12 @@ def parse_request(frame: bytes, versions: Mapping[int, tuple[int, int]]) -> Pars
     if not is_served and api_key != API_VERSIONS:
         raise BadRequest(f"version {version} of API key {api_key} is not served here, only {served[0]} to {served[1]}")
     try:
-        header, position = decode_prefix(RequestHeader, request_header_version(cls, version), frame, 0)
+        header, position = decode_lenient(RequestHeader, request_header_version(cls, version), frame, 0)
         if not is_served:
             # The client cannot know the served versions yet: the answer has version 0 (KIP-511).
             return Parsed(api_key, version, correlation_id, header.client_id, None, position)
-        # As in Kafka, bytes after the message are ignored.
-        message, _ = decode_prefix(cls, version, frame, position)
+        # As in Kafka, bytes after the message are ignored, and malformed text is no error.
+        message, _ = decode_lenient(cls, version, frame, position)
     except DecodeError as error:
         raise BadRequest(str(error)) from None
     return Parsed(api_key, version, correlation_id, header.client_id, message, position)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from records import codec
-from records.codec import decode, decode_prefix, encode, encode_into, encode_parts
+from records.codec import decode, decode_lenient, decode_prefix, encode, encode_into, encode_parts
 from records.decoding import DecoderSource, make_decoder
 from records.encoding import PART_MIN
 from records.headers import RequestHeader
@@ -111,6 +111,72 @@ def test_a_tagged_field_must_fill_its_size() -> None:
 def test_an_old_length_may_not_be_below_minus_one() -> None:
     assert fault(DeleteTopicsRequest, 1, bytes.fromhex("fffffffe"))[2].endswith("a value is required: -2")
     assert fault(RequestHeader, 1, bytes.fromhex("0003 0000 00000000 fffe")) == ("clientId", 8, "negative length: -2")
+
+
+HEAD = "0003 0009 00000007 "
+
+
+@pytest.mark.parametrize(
+    ("data", "client_id", "left"),
+    [
+        ("fffe 00", None, 0),
+        ("0002 c328 00", "\ufffd(", 0),
+        ("0003 eda080 00", "\ufffd", 0),
+        ("0003 e28241 00", "\ufffdA", 0),
+        ("0001 61 02 0100 0100", "a", 0),
+        ("0001 61 02 050162 0300", "a", 0),
+        ("0001 61 ffffffff0f 77", "a", 1),
+        ("0001 61 8080808070", "a", 0),
+    ],
+    ids=["length", "text", "surrogate", "cut text", "same tag", "order of tags", "negative count", "33rd bit"],
+)
+def test_what_kafka_reads_is_read_leniently_and_refused_otherwise(data: str, client_id: str, left: int) -> None:
+    body = bytes.fromhex(HEAD + data)
+
+    header, end = decode_lenient(RequestHeader, 2, body, 0)
+
+    assert (header.client_id, len(body) - end) == (client_id, left)
+    with pytest.raises(DecodeError):
+        decode_prefix(RequestHeader, 2, body, 0)
+
+
+def test_what_kafka_refuses_is_refused_leniently_and_told_alike() -> None:
+    tags = ("01 05 02 61", "8080808080 00", "80808080 80", "0105ffffffff0f")
+    for data in ("", "0005 61", *(f"0001 61 {each}" for each in tags)):
+        body = bytes.fromhex(HEAD + data)
+        told = []
+        for decoding in (decode_lenient, decode_prefix):
+            with pytest.raises(DecodeError) as found:
+                decoding(RequestHeader, 2, body, 0)
+            told.append(str(found.value))
+        assert told[0] == told[1]
+
+
+def test_a_known_tag_is_read_leniently_whatever_its_size_and_the_last_one_counts() -> None:
+    change = encode(PartitionChangeRecord(partition_id=1, topic_id=TOPIC_ID, leader=2), 0)
+
+    body = change[:20] + bytes.fromhex("02 01 63 00000002 01 00 00000003")
+
+    assert decode_lenient(PartitionChangeRecord, 0, body, 0)[0].leader == 3
+
+
+def test_lenient_and_strict_decoding_agree_on_what_both_accept() -> None:
+    """Bytes of stock, and those with one changed."""
+    rng = Random(6)
+    for name, version, _, data in wire_rows("wire.tsv")[::5]:
+        cls = class_named(name)
+        for changed in (data, _with_one_changed(data, rng)):
+            run = make_decoder(schema_of(cls), version, lenient=True)
+            try:
+                strict = decode_prefix(cls, version, changed, 0)
+            except DecodeError:
+                continue
+            assert run(changed, 0) == strict
+
+
+def _with_one_changed(data: bytes, rng: Random) -> bytes:
+    at = rng.randrange(len(data)) if data else 0
+    return data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
 
 
 def test_an_unknown_version_is_refused_in_both_directions() -> None:
