@@ -27,6 +27,7 @@ from controller.handlers import (
     partition_creation,
     producer_ids,
     reassignments,
+    sasl,
     scram,
     topic_deletion,
     topics,
@@ -53,6 +54,7 @@ from records.messages.reassignments import (
     ElectLeadersRequest,
     ListPartitionReassignmentsRequest,
 )
+from records.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from records.messages.scram import AlterUserScramCredentialsRequest, DescribeUserScramCredentialsRequest
 from records.messages.tokens import (
     CreateDelegationTokenRequest,
@@ -173,6 +175,8 @@ APIS = table(
     Api(EnvelopeRequest, (0, 0), ENVELOPE, None, CLUSTER_ACTION),
     # Versions and controllers.
     Api(ApiVersionsRequest, (0, 4), LOCAL, api_versions),
+    Api(SaslHandshakeRequest, (0, 1), LOCAL, sasl.handshake),
+    Api(SaslAuthenticateRequest, (0, 2), LOCAL, sasl.authenticate),
     Api(DescribeClusterRequest, (0, 2), READ, cluster.describe_cluster, ALTER, check_level=cluster.check_level),
     # Brokers and controllers.
     Api(BrokerRegistrationRequest, (0, 4), WRITE, brokers.register_broker, CLUSTER_ACTION),

@@ -240,6 +240,7 @@ def _altered_credentials(request: Any, response: Any, error: ApiError) -> Any:
 
 _FORMS: dict[int, Refuse] = {
     1: _fetched,
+    17: _code,  # SaslHandshake
     18: _code,  # ApiVersions
     19: _created_topics,
     20: _deleted_topics,

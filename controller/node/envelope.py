@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.core.apis import APIS
 from controller.interface.inputs import Principal
-from records.codec import decode_prefix, encode
+from records.codec import decode_lenient, encode
 from records.data import DefaultPrincipalData
 from records.errors import ApiError, Error
 from records.headers import RequestHeader, ResponseHeader, request_header_version, response_header_version
@@ -60,7 +60,7 @@ def opened(envelope: EnvelopeRequest, context: RequestContext) -> Opened:
         raise unreadable(f"version {version} of API {NAMES[api_key][0]} is not within {low} to {high}")
     try:
         # As in Kafka, bytes behind the request are no error.
-        request, _ = decode_prefix(api.request, version, envelope.request_data, position)
+        request, _ = decode_lenient(api.request, version, envelope.request_data, position)
     except DecodeError as error:
         raise unreadable(str(error)) from None
     if api.unreadable is not None and (reason := api.unreadable(request)) is not None:
@@ -101,7 +101,7 @@ def principal_of(data: bytes | None) -> Principal:
         version = int.from_bytes(data[:2], "big", signed=True)
         if version != PRINCIPAL_VERSION:
             raise ValueError(f"its version is {version}, only {PRINCIPAL_VERSION} is read")
-        found, _ = decode_prefix(DefaultPrincipalData, version, data, 2)
+        found, _ = decode_lenient(DefaultPrincipalData, version, data, 2)
     except (ValueError, DecodeError) as error:
         text = f"Failed to deserialize client principal from envelope: {error}"
         raise ApiError(Error.PRINCIPAL_DESERIALIZATION_FAILURE, text) from None
@@ -141,7 +141,7 @@ def header_of(data: bytes) -> tuple[RequestHeader, int]:
     if api_key not in NAMES:
         raise unreadable(f"there is no API key {api_key}")
     try:
-        return decode_prefix(RequestHeader, request_header_version(request_class(api_key), version), data, 0)
+        return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)
     except DecodeError as error:
         raise unreadable(str(error)) from None
 
