@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 
+# The one reporter of metrics that is part of Kafka.
+JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
+
 # Keys of one SASL mechanism of one listener: their prefix is longer than that of other listener keys.
 _OF_MECHANISM = (
     "sasl.jaas.config",
@@ -55,9 +58,21 @@ class DynamicConfig:
                 merged[name] = text
         _clamp(merged)
         try:
-            return NodeConfig(merged)
+            config = NodeConfig(merged)
         except ConfigError:
             return static
+        return config if _can_be_applied(config, static) else static
+
+
+def _can_be_applied(config: NodeConfig, static: NodeConfig) -> bool:
+    """Whether a running controller can change to these: it loads no class, and halves or doubles threads at most."""
+    reporters, known = config.values["metric.reporters"], static.values["metric.reporters"]
+    assert isinstance(reporters, tuple), reporters
+    assert isinstance(known, tuple), known
+    if not set(reporters) <= {*known, JMX_REPORTER}:
+        return False
+    threads, had = config.number("num.io.threads"), static.number("num.io.threads")
+    return had // 2 <= threads <= had * 2
 
 
 def taken(given: Mapping[str, str], *, is_per_broker: bool) -> dict[str, str]:

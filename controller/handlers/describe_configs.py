@@ -64,7 +64,9 @@ def describe_configs(state: State, context: RequestContext, request: DescribeCon
             raise ApiError(
                 Error.INVALID_REQUEST, f"Unexpected resource type UNKNOWN for resource {resource.resource_name}"
             )
-    describer = Describer(state, env, with_synonyms=request.include_synonyms)
+    describer = Describer(
+        state, env, with_synonyms=request.include_synonyms, with_documentation=request.include_documentation
+    )
     results: list[DescribedResource] = []
     count = 0
     denied = []
@@ -133,11 +135,12 @@ def rests_on(state: State, request: DescribeConfigsRequest) -> int:
 class Describer:
     """Describes the resources of one request; the configuration of the node is computed once."""
 
-    def __init__(self, state: State, env: Env, *, with_synonyms: bool) -> None:
+    def __init__(self, state: State, env: Env, *, with_synonyms: bool, with_documentation: bool = False) -> None:
         assert env.config is not None
         self.state = state
         self.env = env
         self.with_synonyms = with_synonyms
+        self.documentation = env.documentation if with_documentation else {}
         configs = state.configs
         node = configs.get((ResourceType.BROKER, str(env.node_id)), {})
         cluster = configs.get((ResourceType.BROKER, ""), {})
@@ -165,6 +168,7 @@ class Describer:
             values = definition.parse(INHERITED[kind](self.dynamic.config.values))
             known = self._without_own[kind] = {
                 name: self.entry(
+                    kind,
                     name,
                     value_text(values[name]),
                     definition.type_of(name),
@@ -200,9 +204,10 @@ class Describer:
         return tuple(found[first:])
 
     def entry(
-        self, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...], *, read_only: bool
-    ) -> Entry:
-        """The entry of one key; without its value if that may be a secret."""
+        self, resource: ResourceType, name: str, value: str | None, kind: Type | None, layers: tuple[Synonym, ...],
+        *, read_only: bool,
+    ) -> Entry:  # fmt: skip
+        """The entry of one key; without its value if that may be a secret. kind: None for an unknown key."""
         is_sensitive = kind in {None, Type.PASSWORD}
         return Entry(
             name=name,
@@ -212,7 +217,7 @@ class Describer:
             is_sensitive=is_sensitive,
             synonyms=layers if self.with_synonyms else (),
             config_type=Type.UNKNOWN if kind is None else kind,
-            documentation=None,
+            documentation=self.documentation.get(resource, {}).get(name),
         )
 
 
@@ -250,7 +255,7 @@ def _own(describer: Describer, kind: ResourceType, name: str, text: str) -> Entr
     value = text if key is None or key.internal else value_text(key.parse(text))
     shown = None if key is None else value
     layers = (Synonym(name=name, value=shown, source=_OWN_SOURCES[kind]), *_inherited(describer, kind, name))
-    return describer.entry(name, value, None if key is None else key.type, layers, read_only=False)
+    return describer.entry(kind, name, value, None if key is None else key.type, layers, read_only=False)
 
 
 def _inherited(describer: Describer, kind: ResourceType, name: str) -> tuple[Synonym, ...]:
@@ -294,7 +299,7 @@ def _all_nodes(describer: Describer) -> Iterable[Entry]:
         kind = node_type(key)
         layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
         layers = tuple(layer for layer in layers if layer.source == ConfigSource.DYNAMIC_DEFAULT_BROKER)
-        yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
+        yield describer.entry(ResourceType.BROKER, key, text, kind, layers, read_only=key not in DYNAMIC)
 
 
 def _this_node(describer: Describer) -> Iterable[Entry]:
@@ -305,7 +310,7 @@ def _this_node(describer: Describer) -> Iterable[Entry]:
         # A `kraft.*` key in the file is described as stock describes any key that it does not know.
         kind = None if key in own.KEYS else node_type(key)
         layers = describer.layers(key, is_sensitive=kind in {None, Type.PASSWORD})
-        yield describer.entry(key, text, kind, layers, read_only=key not in DYNAMIC)
+        yield describer.entry(ResourceType.BROKER, key, text, kind, layers, read_only=key not in DYNAMIC)
 
 
 def _loggers(describer: Describer, name: str) -> Iterable[Entry]:

@@ -12,6 +12,7 @@ import time
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from controller.config.documentation import read_documentation
 from controller.config.edges import unprotected_edges
 from controller.config.resources import knows_config
 from controller.config.values.definition import ConfigError
@@ -174,6 +175,7 @@ def build(
         loggers=node.log.loggers,
         access=access_of(config),
         policies=policies_of(config, node.log),
+        documentation=read_documentation(),
     )
     features = supported_features(config.flag("unstable.feature.versions.enable"))
     registration = OwnRegistration(

@@ -90,3 +90,13 @@ def test_synonyms_of_a_key_are_listed_by_precedence() -> None:
         "listener.name.a.b.sasl.jaas.config",
         "sasl.jaas.config",
     )
+
+
+def test_values_that_a_running_controller_cannot_change_to_leave_the_file_in_effect() -> None:
+    jmx = "org.apache.kafka.common.metrics.JmxReporter"
+
+    def applied(key: str, text: str) -> bool:
+        return DynamicConfig(FILE, {key: text, "background.threads": "7"}, {}).config is not FILE
+
+    assert [applied("num.io.threads", text) for text in ("1", "2", "8", "9")] == [False, True, True, False]
+    assert [applied("metric.reporters", text) for text in ("x.Y", f"{jmx},x.Y", "", jmx)] == [False, False, True, True]

@@ -302,9 +302,9 @@ def test_a_response_waits_for_uncommitted_configs() -> None:
 
 def test_an_operation_changes_a_key_of_the_node_as_it_is_described_after_that() -> None:
     found = first_state()
-    alter(found, BROKER, "1", ("num.io.threads", SET, "12"))
+    alter(found, BROKER, "1", ("num.io.threads", SET, "8"))
 
-    assert entry(found, BROKER, "1", "num.io.threads")[1:5] == ["12", "DYNAMIC_BROKER_CONFIG", False, False]
+    assert entry(found, BROKER, "1", "num.io.threads")[1:5] == ["8", "DYNAMIC_BROKER_CONFIG", False, False]
 
 
 def test_a_key_of_our_own_has_its_value_only_when_it_is_named() -> None:

@@ -1,0 +1,39 @@
+"""The documentation of configuration keys, which DescribeConfigs returns when it is asked to (KIP-569).
+
+The texts are Kafka's own: `keys/documentation.tsv` says where they come from.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller.config.resources import ResourceType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = Path(__file__).parent / "keys" / "documentation.tsv"
+_KINDS = {
+    "server": ResourceType.BROKER,
+    "topic": ResourceType.TOPIC,
+    "group": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+
+
+def read_documentation() -> Mapping[ResourceType, Mapping[str, str]]:
+    """Type of resource -> key -> text, for every key that Kafka 4.3.1 defines, internal ones too."""
+    found: dict[ResourceType, dict[str, str]] = {kind: {} for kind in _KINDS.values()}
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, name, text = line.split("\t")
+            found[_KINDS[kind]][name] = _unescaped(text)
+    return found
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    parts = [part.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r") for part in text.split("\\\\")]
+    return "\\".join(parts)
