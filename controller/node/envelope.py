@@ -20,7 +20,7 @@ from records.messages.envelope import EnvelopeResponse
 from records.messages.quorum import DescribeQuorumResponse
 from records.registry import APIS as NAMES
 from records.registry import request_class
-from records.schema import Message
+from records.schema import Message, schema_of
 from records.wire import DecodeError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def header_of(data: bytes) -> tuple[RequestHeader, int]:
         raise unreadable(f"{len(data)} bytes are no header")
     api_key = int.from_bytes(data[:2], "big", signed=True)
     version = int.from_bytes(data[2:4], "big", signed=True)
-    if api_key not in NAMES:
+    if api_key not in NAMES or schema_of(request_class(api_key)).served is None:
         raise unreadable(f"there is no API key {api_key}")
     try:
         return decode_lenient(RequestHeader, request_header_version(request_class(api_key), version), data, 0)

@@ -55,6 +55,7 @@ UNORDERED: set[tuple[int, str]] = {
     (46, "topics"),
     (46, "topics[].partitions"),
     (49, "entries"),
+    (49, "entries[].entity"),
     (57, "results"),
 }
 
@@ -134,7 +135,7 @@ def _response(api_key: int, version: int, body: bytes | None) -> Any:
     tree = _without_addresses(to_json(decode(response_class(api_key), version, body), version))
     for key, path in sorted(UNORDERED, reverse=True):
         if key == api_key:
-            _sort(tree, path)
+            sort_array(tree, path)
     return tree
 
 
@@ -147,7 +148,7 @@ def _without_addresses(tree: Any) -> Any:
     return JAVA_OBJECT.sub(r"\1", tree) if isinstance(tree, str) and tree.startswith("Request Request(") else tree
 
 
-def _sort(tree: Any, path: str) -> None:
+def sort_array(tree: Any, path: str) -> None:
     """Sort the arrays at a path, `a[].b` being the array b of each element of a."""
     name, _, rest = path.partition("[].")
     found = tree.get(name)
@@ -155,7 +156,7 @@ def _sort(tree: Any, path: str) -> None:
         return
     if rest:
         for item in found:
-            _sort(item, rest)
+            sort_array(item, rest)
     else:
         found.sort(key=lambda item: (_identity(item), _text(item)))
 
@@ -186,7 +187,7 @@ def _image(values: list[bytes]) -> list[Any]:
     trees = [_record(*decode_record(value)) for value in values]
     for tree in trees:
         for path in ("features", "endPoints"):
-            _sort(tree, path)
+            sort_array(tree, path)
     return sorted(trees, key=_text)
 
 

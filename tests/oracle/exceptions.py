@@ -84,7 +84,6 @@ ELECTING = (*PARTITION_APIS, REGISTRATION, HEARTBEAT, UNREGISTER)
 # Those of them that look for the partitions of a broker or of a directory.
 LOOKING = (REGISTRATION, HEARTBEAT, UNREGISTER, ASSIGN_REPLICAS)
 # SaslHandshake, SaslAuthenticate.
-NOT_ANNOUNCED = {17, 36}
 DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, INCREMENTAL_ALTER, REGISTER_CONTROLLER = 29, 30, 31, 44, 70
 ACL_RECORDS = ("AccessControlEntryRecord", "RemoveAccessControlEntryRecord")
 LITERAL = 3
@@ -429,13 +428,6 @@ def is_late_on_standby(met: Met) -> bool:
     return met.asks(CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_REASSIGNMENTS)
 
 
-def is_fewer_apis(met: Met) -> bool:
-    """APIs that ours does not serve are not announced."""
-    if met.where != "ApiVersions.apiKeys (|entry)":
-        return False
-    return {entry["apiKey"] for entry in met.difference.stock} <= NOT_ANNOUNCED
-
-
 def is_lost_credential(met: Met) -> bool:
     """SCRAM credentials in the image of ours alone."""
     return met.where == "snapshot (UserScramCredentialRecord|)"
@@ -470,7 +462,6 @@ EXCEPTIONS: tuple[Deliberate, ...] = (
     Deliberate("scram-in-image", True, is_lost_credential),
     # Of several brokers that do not support a level Kafka names the first in a hash table, ours the lowest id.
     Deliberate("first-broker", False, is_other_broker),
-    Deliberate("fewer-apis", False, is_fewer_apis),
     # Stock takes brokers and controllers that nobody can reach by their listeners.
     Deliberate("bad-registration", True, is_bad_registration),
     # Stock closes the connection; ours refuses.

@@ -1,0 +1,85 @@
+"""The differences that are there on purpose: those of docs/differences.md, each with a file in `deliberate/`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from records.messages.brokers import BrokerRegistrationRequest
+from records.messages.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from records.messages.fetch_snapshot import FetchSnapshotRequest
+from records.messages.tokens import CreateDelegationTokenRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.oracle.wire.pair import Found
+
+UNKNOWN_SERVER_ERROR = -1
+UNKNOWN_SERVER_ERROR = -1
+BROKER, BROKER_LOGGER = 4, 8
+
+
+def name_of(found: Found) -> str | None:
+    """The name of the known difference that this one is; None where it is unknown."""
+    return next((name for name, holds in KNOWN.items() if holds(found)), None)
+
+
+def stock_ended(found: Found) -> bool:
+    """Stock's process has ended."""
+    return found.stock_has_ended
+
+
+def stock_gave_up(found: Found) -> bool:
+    """Stock's controller came upon an exception that it does not expect, answered so, and gave up leadership."""
+    return found.stock_gave_up
+
+
+def snapshot_error(found: Found) -> bool:
+    """Any error in a FetchSnapshot: stock cannot write the answer, and says UNKNOWN_SERVER_ERROR."""
+    return isinstance(found.message, FetchSnapshotRequest) and found.stock_code == UNKNOWN_SERVER_ERROR
+
+
+def half_an_owner(found: Found) -> bool:
+    """CreateDelegationToken for an owner of whom only the type or only the name is there."""
+    request = found.message
+    if not isinstance(request, CreateDelegationTokenRequest) or found.stock_code != UNKNOWN_SERVER_ERROR:
+        return False
+    return (request.owner_principal_type is None) != (request.owner_principal_name is None)
+
+
+def negative_broker(found: Found) -> bool:
+    """The registration of a broker with a negative id, which stock takes."""
+    return isinstance(found.message, BrokerRegistrationRequest) and found.message.broker_id < 0
+
+
+def is_silent(found: Found) -> bool:
+    """Stock cannot write the refusal of a request, and does not answer at all."""
+    return found.difference.where == "end" and str(found.difference.stock).startswith("silent")
+
+
+def applied_before(found: Found) -> bool:
+    """A value of the node in DescribeConfigs, where not all dynamic values can be applied."""
+    request = found.message
+    if not isinstance(request, DescribeConfigsRequest) or not found.difference.where.endswith("configs[].value"):
+        return False
+    return any(resource.resource_type == BROKER for resource in request.resources)
+
+
+def describes_loggers(found: Found) -> bool:
+    """DescribeConfigs of loggers: each names its own."""
+    request = found.message
+    if not isinstance(request, (DescribeConfigsRequest, IncrementalAlterConfigsRequest)):
+        return False
+    return any(resource.resource_type == BROKER_LOGGER for resource in request.resources)
+
+
+KNOWN: dict[str, Callable[[Found], Any]] = {
+    "stock-ended": stock_ended,
+    "stock-fails": stock_gave_up,
+    "fetch-snapshot-error": snapshot_error,
+    "half-an-owner": half_an_owner,
+    "negative-broker": negative_broker,
+    "stock-is-silent": is_silent,
+    "applied-before": applied_before,
+    "loggers": describes_loggers,
+}

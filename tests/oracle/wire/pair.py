@@ -1,0 +1,253 @@
+"""Both nodes and a conversation with each, compared."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from records.messages.envelope import EnvelopeRequest
+from records.wire import DecodeError
+from tests.interop.ask import describe_quorum
+from tests.interop.cluster import eventually, free_ports
+from tests.interop.stock import Stock
+from tests.oracle.compare import Difference, diff
+from tests.oracle.wire.answers import Asked, answer_of, asked, tree_of
+from tests.oracle.wire.conversation import Conversation, Heard, Talk
+from tests.oracle.wire.known import name_of
+from tests.oracle.wire.names import Names
+from tests.oracle.wire.nodes import two_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tests.oracle.wire.nodes import WireNode
+
+
+# What stock logs when its own registration is committed.
+REGISTERED = "Our registration has been persisted to the metadata log."
+
+
+# The exit codes of a process that ended because of SIGTERM: ours, and that of a JVM.
+ENDED_BY_SIGTERM = (0, 143)
+
+# What stock answers from its metadata image, which it publishes a moment after a change is committed: ApiVersions,
+# DescribeAcls, DescribeConfigs, DescribeCluster.
+FROM_IMAGE = (18, 29, 32, 60)
+PUBLISHED_S = 5.0
+
+
+class Found(NamedTuple):
+    """A difference. request: the one whose answers differ, None where only the ends of the connections do.
+
+    stock_code: of the answer of stock as a whole, None where it has none. stock_has_ended: whether its process ended;
+    stock_gave_up: whether its controller gave up leadership, and an
+    answer of it in the conversation has the error code -1.
+    """
+
+    request: Asked | None
+    difference: Difference
+    stock_code: int | None = None
+    stock_has_ended: bool = False
+    stock_gave_up: bool = False
+
+    @property
+    def message(self) -> Any:
+        """The body of the request, of the inner one of an envelope; None where it cannot be read."""
+        if self.request is None:
+            return None
+        message = self.request.message
+        return asked(message.request_data).message if isinstance(message, EnvelopeRequest) else message
+
+    @property
+    def is_from_image(self) -> bool:
+        """Whether stock answers the request from its metadata image."""
+        return self.request is not None and self.request.api_key in FROM_IMAGE
+
+    @property
+    def signature(self) -> str:
+        return f"{self.request or 'connection'}: {self.difference.where}"
+
+    def __str__(self) -> str:
+        return f"{self.request or 'connection'}: {self.difference}"
+
+
+class WirePair:
+    """Stock's node and ours, running. root: a directory for what they write; settings: beyond those of `nodes.py`.
+
+    died: what was in the log of a node that ended by itself, since the nodes were made.
+    """
+
+    def __init__(self, root: Path, settings: Mapping[str, str] | None = None) -> None:
+        self.nodes: tuple[WireNode, ...] = ()
+        self.names = (Names(), Names())
+        self._root = root
+        self._settings = settings or {}
+        self._stock = Stock()
+        self._lives = count(1)
+        self._epochs: tuple[int, ...] = ()
+
+    def renew(self) -> None:
+        """Two nodes with nothing in them."""
+        self.close()
+        self.names = (Names(), Names())
+        self.nodes = two_nodes(self._root / str(next(self._lives)), self._stock, free_ports(2))
+        for node in self.nodes:
+            node.write(self._settings)
+            done = node.format()
+            assert done.returncode == 0, done.stderr
+        self._start()
+
+    def stop(self) -> None:
+        """End both nodes in order."""
+        for node in self.nodes:
+            assert node.stop() in ENDED_BY_SIGTERM
+
+    def exchange_directories(self) -> None:
+        """Start each node from what the other one wrote; both must have stopped."""
+        stock, ours = self.nodes
+        aside = self._root / "aside"
+        (stock.directory / "data").rename(aside)
+        (ours.directory / "data").rename(stock.directory / "data")
+        aside.rename(ours.directory / "data")
+        self.names = (self.names[1], self.names[0])
+        (stock.directory / "log").unlink()
+        self._start()
+
+    def _start(self) -> None:
+        for node in self.nodes:
+            node.start()
+        for node in self.nodes:
+            node.await_leader()
+        self._epochs = self._leader_epochs()
+        settle(self)
+
+    def is_sound(self) -> bool:
+        """Whether both nodes still run, and lead without a change since they were made."""
+        if any(node.process is None or node.process.poll() is not None for node in self.nodes):
+            return False
+        try:
+            return all(node.is_leader() for node in self.nodes) and self._leader_epochs() == self._epochs
+        except OSError:
+            return False
+
+    def _leader_epochs(self) -> tuple[int, ...]:
+        return tuple(describe_quorum(node.port).leader_epoch for node in self.nodes)
+
+    def close(self) -> None:
+        for node in self.nodes:
+            node.kill()
+
+    def run(self, conversation: Conversation) -> list[Found]:
+        """Talk to both; what differs."""
+        stock, ours = self._talk(conversation)
+        requests = [asked(frame[4:]) for frame in conversation.frames]
+        for names, heard in zip(self.names, (stock, ours), strict=True):
+            learn(names, requests, heard)
+        found = list(self._differences(requests, stock, ours))
+        late = {each.request for each in found if each.is_from_image and name_of(each) is None}
+        for frame, request in zip(conversation.frames, requests, strict=True):
+            if request in late and self._is_equal_later(Conversation((frame,))):
+                found = [each for each in found if each.request != request]
+        if not found:
+            ends = [self._log_end(node) for node in reversed(self.nodes)]
+            if ends[0] == ends[1]:
+                return []
+            found = [Found(None, Difference("log end", "log end", *ends))]
+        has_ended = self._has_ended()
+        gave_up = not has_ended and any(map(says_unknown, found)) and self._leader_epochs() != self._epochs
+        return [each._replace(stock_has_ended=has_ended, stock_gave_up=gave_up) for each in found]
+
+    def _talk(self, conversation: Conversation) -> tuple[Heard, Heard]:
+        """What stock and ours answer."""
+        both = zip(self.nodes, self.names, strict=True)
+        talks = [Talk(node.port, conversation, names.to_node) for node, names in both]
+        for talk in talks:
+            talk.send()
+        stock, ours = (talk.hear() for talk in talks)
+        return stock, ours
+
+    def _is_equal_later(self, conversation: Conversation) -> bool:
+        """Whether the answers to a request become equal, once stock has published what was committed."""
+        requests = [asked(frame[4:]) for frame in conversation.frames]
+        end = time.monotonic() + PUBLISHED_S
+        while True:
+            try:
+                if all(map(name_of, self._differences(requests, *self._talk(conversation)))):
+                    return True
+            except OSError:
+                return False
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+
+    @staticmethod
+    def _log_end(node: WireNode) -> int:
+        """The end of what is committed; -1 where the node does not answer."""
+        try:
+            return high_watermark(node)
+        except OSError:
+            return -1
+
+    def _has_ended(self) -> bool:
+        """Whether stock's process has ended, or will soon: it answers nobody."""
+        process = self.nodes[0].process
+        if process is None or process.poll() is not None:
+            return True
+        try:
+            describe_quorum(self.nodes[0].port)
+        except OSError:
+            return True
+        return False
+
+    def _differences(self, requests: list[Asked], stock: Heard, ours: Heard) -> Iterator[Found]:
+        for request, left, right in zip(requests, ours.answers, stock.answers, strict=False):
+            left, right = self.names[1].from_node(left), self.names[0].from_node(right)
+            if left == right:
+                continue
+            trees = tree_of(request, left, self.nodes[1]), tree_of(request, right, self.nodes[0])
+            tree = trees[1] if isinstance(trees[1], dict) else {}
+            inner = tree.get("responseData")
+            code = (inner if isinstance(inner, dict) else tree).get("errorCode")
+            for difference in diff("answer", "answer", *trees):
+                yield Found(request, difference, code)
+        if (len(stock.answers), stock.end) != (len(ours.answers), ours.end):
+            ends = [f"{heard.end} after {len(heard.answers)} answers" for heard in (ours, stock)]
+            at = min(len(ours.answers), len(stock.answers))
+            yield Found(requests[at] if at < len(requests) else None, Difference("end", "end", *ends))
+
+
+def says_unknown(found: Found) -> bool:
+    """Whether stock says UNKNOWN_SERVER_ERROR where ours says something else."""
+    return found.difference.where.endswith("rrorCode") and found.difference.stock == -1
+
+
+def learn(names: Names, requests: list[Asked], heard: Heard) -> None:
+    for request, answer in zip(requests, heard.answers, strict=False):
+        if request.message is not None:
+            with contextlib.suppress(DecodeError):
+                names.learn(request.message, answer_of(request, answer)[1])
+
+
+@contextlib.contextmanager
+def running_pair(root: Path, settings: Mapping[str, str] | None = None) -> Iterator[WirePair]:
+    """Both nodes, formatted and started; they end with the block."""
+    pair = WirePair(root, settings)
+    try:
+        pair.renew()
+        yield pair
+    finally:
+        pair.close()
+
+
+def settle(pair: WirePair) -> None:
+    """Wait until each node has its own registration in the log: it sends that by itself soon after it leads."""
+    stock, ours = pair.nodes
+    eventually(lambda: REGISTERED in (stock.directory / "log").read_text(), "the registration of stock")
+    eventually(lambda: high_watermark(ours) == high_watermark(stock), "the registration of ours")
+
+
+def high_watermark(node: WireNode) -> int:
+    return int(describe_quorum(node.port).high_watermark)
